@@ -1,0 +1,122 @@
+//! A token ready for the wire.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use secrecy::zeroize::Zeroizing;
+use tokio::time::Instant;
+
+use super::lifetime::{self, Schedule};
+use super::{AccessToken, TokenError, TokenErrorKind, TokenPolicy};
+
+/// A live token, ready for the wire.
+///
+/// Its memory is wiped when the last header made from it is dropped.
+pub struct BearerToken {
+    header: HeaderValue,
+    scopes: Option<Arc<[String]>>,
+    generation: u64,
+    schedule: Schedule,
+}
+
+/// The standing of a token at some moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    Fresh,
+    Soft,
+    Hard,
+    Dead,
+}
+
+impl BearerToken {
+    /// Prepares a token that was asked for at `start`.
+    pub(super) fn prepare(
+        token: &AccessToken,
+        start: Instant,
+        generation: u64,
+        policy: &TokenPolicy,
+    ) -> Result<Self, TokenError> {
+        let secret = token.expose();
+        let lifetime = lifetime::effective(token.lifetime(), secret, policy);
+        Ok(Self {
+            header: bearer_header(secret)?,
+            scopes: token.scopes().map(Arc::from),
+            generation,
+            schedule: lifetime::schedule(start, lifetime, policy, fastrand::f64()),
+        })
+    }
+
+    /// The value of the `Authorization` header, marked sensitive. Cloning it copies no bytes.
+    pub fn header(&self) -> &HeaderValue {
+        &self.header
+    }
+
+    /// The scopes that were granted, if the source said.
+    pub fn granted_scopes(&self) -> Option<&[String]> {
+        self.scopes.as_deref()
+    }
+
+    /// How long the token is still trusted.
+    pub fn expires_in(&self) -> Duration {
+        self.schedule.end.saturating_duration_since(Instant::now())
+    }
+
+    /// Counts the tokens of an entry, from 1.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub(super) fn phase(&self, now: Instant) -> Phase {
+        let Schedule { soft, hard, end } = self.schedule;
+        match now {
+            _ if now < soft => Phase::Fresh,
+            _ if now < hard => Phase::Soft,
+            _ if now < end => Phase::Hard,
+            _ => Phase::Dead,
+        }
+    }
+
+    pub(super) fn end(&self) -> Instant {
+        self.schedule.end
+    }
+}
+
+impl fmt::Debug for BearerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BearerToken")
+            .field("header", &"[redacted]")
+            .field("granted_scopes", &self.scopes)
+            .field("generation", &self.generation)
+            .field("expires_in", &self.expires_in())
+            .finish_non_exhaustive()
+    }
+}
+
+/// `Bearer <token>`, in memory that is wiped on drop.
+fn bearer_header(secret: &str) -> Result<HeaderValue, TokenError> {
+    if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(TokenError::new(TokenErrorKind::Malformed)
+            .with_description("the token is empty or has characters that no header may carry"));
+    }
+    sensitive_header(Zeroizing::new(["Bearer ", secret].concat().into_bytes()))
+}
+
+/// A header value marked sensitive, over memory that is wiped on drop.
+pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue, TokenError> {
+    let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(Wiped(bytes)))
+        .map_err(|error| TokenError::new(TokenErrorKind::Malformed).with_cause(error))?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+/// Lends wiped-on-drop memory to [`Bytes`].
+pub(super) struct Wiped(pub(super) Zeroizing<Vec<u8>>);
+
+impl AsRef<[u8]> for Wiped {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}

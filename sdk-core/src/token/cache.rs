@@ -1,0 +1,64 @@
+//! Tokens by audience and scopes.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{TokenEntry, TokenPolicy, TokenRequest, TokenSource};
+
+/// The tokens of one source, by audience and scopes, which never mix.
+///
+/// A source stands for one token endpoint and one client. Entries are kept for the life of the cache: ask for as
+/// many as there are audiences and scope sets, and hold on to the entry instead of asking for it per call.
+pub struct TokenCache {
+    source: Arc<dyn TokenSource>,
+    policy: Arc<TokenPolicy>,
+    entries: Mutex<HashMap<TokenRequest, Arc<TokenEntry>>>,
+}
+
+impl TokenCache {
+    /// An empty cache; nothing is obtained before it is needed.
+    pub fn new(source: Arc<dyn TokenSource>, policy: TokenPolicy) -> Self {
+        Self {
+            source,
+            policy: Arc::new(policy),
+            entries: Mutex::default(),
+        }
+    }
+
+    /// The entry for `request`; equal requests share one.
+    pub fn entry(&self, request: TokenRequest) -> Arc<TokenEntry> {
+        let mut entries = self.lock();
+        let entry = entries.entry(request).or_insert_with_key(|request| {
+            Arc::new(TokenEntry::new(
+                request.clone(),
+                Arc::clone(&self.source),
+                Arc::clone(&self.policy),
+            ))
+        });
+        Arc::clone(entry)
+    }
+
+    /// How many renewals were started, over all entries.
+    pub fn exchanges(&self) -> u64 {
+        self.lock().values().map(|entry| entry.exchanges()).sum()
+    }
+
+    /// The policy that all entries follow.
+    pub fn policy(&self) -> &TokenPolicy {
+        &self.policy
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<TokenRequest, Arc<TokenEntry>>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for TokenCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TokenCache")
+            .field("policy", &self.policy)
+            .field("entries", &self.lock().values().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}

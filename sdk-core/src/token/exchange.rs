@@ -1,0 +1,153 @@
+//! The client credentials grant (RFC 6749 section 4.4).
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::Client;
+use secrecy::ExposeSecret;
+use secrecy::zeroize::Zeroizing;
+use tokio::time::{Instant, sleep, timeout};
+use url::Url;
+
+use super::{
+    AccessToken, TokenError, TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource,
+};
+use super::{backoff, form, reply, transport};
+use crate::credentials::{ClientAuthentication, ClientCredentials};
+
+/// Exchanges client credentials for tokens at a token endpoint.
+///
+/// What may pass by itself (a lost connection, a timeout, 5xx, 429, 408) is tried again a few times within one
+/// exchange; anything else the endpoint says is final.
+pub struct ClientCredentialsSource {
+    client: Client,
+    token_url: Url,
+    credentials: ClientCredentials,
+    authorization: Option<HeaderValue>,
+    policy: TokenPolicy,
+}
+
+impl ClientCredentialsSource {
+    /// A source that talks to `token_url` through `client`, which must not follow redirects: a 307 would take the
+    /// client secret along.
+    pub fn new(
+        client: Client,
+        token_url: Url,
+        credentials: ClientCredentials,
+        policy: &TokenPolicy,
+    ) -> Result<Self, TokenError> {
+        let authorization = match credentials.method() {
+            ClientAuthentication::Basic => Some(form::basic_header(&credentials)?),
+            ClientAuthentication::RequestBody => None,
+        };
+        Ok(Self {
+            client,
+            token_url,
+            credentials,
+            authorization,
+            policy: policy.clone(),
+        })
+    }
+
+    async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
+        let body = form::body(&self.credentials, request);
+        let mut attempt = 1;
+        loop {
+            let sent = Instant::now();
+            let error = match self.attempt(body.clone(), request).await {
+                Ok(token) => return Ok(token.with_requested_at(sent)),
+                Err(error) => error,
+            };
+            let asked = error.retry_after().unwrap_or_default();
+            if !error.is_retryable()
+                || attempt >= self.policy.attempts
+                || asked > self.policy.max_retry_after
+            {
+                return Err(error);
+            }
+            let (base, cap) = (self.policy.retry_base, self.policy.retry_cap);
+            let pause = backoff::full_jitter(base, cap, attempt, fastrand::f64()).max(asked);
+            tracing::debug!(attempt, error = %error, ?pause, "token exchange will be tried again");
+            sleep(pause).await;
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(
+        &self,
+        body: Bytes,
+        request: &TokenRequest,
+    ) -> Result<AccessToken, TokenError> {
+        timeout(self.policy.exchange_timeout, self.send(body, request))
+            .await
+            .unwrap_or_else(|_elapsed| Err(TokenError::new(TokenErrorKind::Timeout)))
+    }
+
+    async fn send(&self, body: Bytes, request: &TokenRequest) -> Result<AccessToken, TokenError> {
+        let mut post = self
+            .client
+            .post(self.token_url.clone())
+            .header(ACCEPT, HeaderValue::from_static("application/json"))
+            .header(
+                CONTENT_TYPE,
+                HeaderValue::from_static("application/x-www-form-urlencoded"),
+            );
+        if let Some(authorization) = &self.authorization {
+            post = post.header(AUTHORIZATION, authorization);
+        }
+        let mut response = post.body(body).send().await.map_err(transport::failure)?;
+        let status = response.status();
+        let read = self.read(&mut response).await;
+        if status.is_success() {
+            return reply::success(&read?, request).map_err(|error| error.with_status(status));
+        }
+        // The status alone decides; a body that cannot be had explains nothing.
+        let body = read.unwrap_or_default();
+        let secret = self.credentials.secret().expose_secret();
+        Err(reply::failure(status, response.headers(), &body, secret))
+    }
+
+    /// Reads the body up to the limit, into memory that is wiped on drop.
+    async fn read(
+        &self,
+        response: &mut reqwest::Response,
+    ) -> Result<Zeroizing<Vec<u8>>, TokenError> {
+        let limit = self.policy.max_response_bytes;
+        let announced = response
+            .content_length()
+            .and_then(|length| usize::try_from(length).ok())
+            .unwrap_or(4096);
+        let mut body = Zeroizing::new(Vec::with_capacity(announced.min(limit)));
+        while let Some(chunk) = response.chunk().await.map_err(transport::failure)? {
+            if chunk.len() > limit.saturating_sub(body.len()) {
+                return Err(reply::malformed("the reply is too large"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+impl TokenSource for ClientCredentialsSource {
+    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin(self.exchange(request))
+    }
+}
+
+impl fmt::Debug for ClientCredentialsSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientCredentialsSource")
+            // Without the query, which may hold a key.
+            .field(
+                "token_url",
+                &format_args!(
+                    "{}{}",
+                    self.token_url.origin().ascii_serialization(),
+                    self.token_url.path()
+                ),
+            )
+            .field("credentials", &self.credentials)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,55 @@
+//! The request of a token exchange. Pure functions.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use http::HeaderValue;
+use secrecy::ExposeSecret;
+use secrecy::zeroize::Zeroizing;
+use url::form_urlencoded;
+
+use super::bearer::{Wiped, sensitive_header};
+use super::{TokenError, TokenRequest};
+use crate::credentials::{ClientAuthentication, ClientCredentials};
+
+/// The value of the `Authorization` header: `Basic` over id and secret, each form-url-encoded first, as
+/// RFC 6749 section 2.3.1 asks. Without that a `:` in the id, or a `%` or `+` in either, is read as something else.
+pub(super) fn basic_header(credentials: &ClientCredentials) -> Result<HeaderValue, TokenError> {
+    let mut pair = Zeroizing::new(String::new());
+    pair.extend(form_urlencoded::byte_serialize(credentials.id().as_bytes()));
+    pair.push(':');
+    pair.extend(form_urlencoded::byte_serialize(
+        credentials.secret().expose_secret().as_bytes(),
+    ));
+    let encoded = Zeroizing::new(STANDARD.encode(pair.as_bytes()));
+    sensitive_header(Zeroizing::new(["Basic ", &encoded].concat().into_bytes()))
+}
+
+/// The form that asks for a token, in memory that is wiped on drop.
+pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> Bytes {
+    let scope = request.scopes().join(" ");
+    let in_body = credentials.method() == ClientAuthentication::RequestBody;
+    let own = [
+        Some(("grant_type", "client_credentials")),
+        in_body.then(|| ("client_id", credentials.id())),
+        in_body.then(|| ("client_secret", credentials.secret().expose_secret())),
+        request
+            .audience()
+            .map(|audience| (credentials.audience_name(), audience)),
+        (!scope.is_empty()).then_some(("scope", scope.as_str())),
+    ];
+    let extra = credentials.extra_fields();
+    let kept = own
+        .into_iter()
+        .flatten()
+        .filter(|(name, _)| extra.iter().all(|(replaced, _)| replaced != name));
+    // Large enough in most cases that no unwiped copy is left behind by growth.
+    let mut form = form_urlencoded::Serializer::new(String::with_capacity(4096));
+    form.extend_pairs(kept);
+    form.extend_pairs(
+        extra
+            .iter()
+            .map(|(name, value)| (name, value.expose_secret())),
+    );
+    Bytes::from_owner(Wiped(Zeroizing::new(form.finish().into_bytes())))
+}

@@ -1,0 +1,67 @@
+//! How long a token is trusted, and when it is renewed. Pure functions.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{TokenPolicy, jwt};
+
+/// Longer than any setting makes sense, and far from every overflow.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// The lifetime that the engine goes by.
+///
+/// What the issuer states comes first, then what a JWT says of itself, then the default. It is never longer than
+/// the policy allows, and never so short that each call would renew.
+pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPolicy) -> Duration {
+    stated
+        .or_else(|| jwt::lifetime(secret))
+        .unwrap_or(policy.default_lifetime)
+        .min(policy.max_lifetime)
+        .max(policy.min_interval)
+        .min(YEAR)
+}
+
+/// The moments at which a token changes its standing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Schedule {
+    /// From here on a call starts a renewal and goes on.
+    pub(super) soft: Instant,
+    /// From here on a call waits for the renewal.
+    pub(super) hard: Instant,
+    /// From here on the token is dead.
+    pub(super) end: Instant,
+}
+
+/// Plans a token of `lifetime` that was asked for at `start`; `roll`, from 0 to 1, places the jitter.
+pub(super) fn schedule(
+    start: Instant,
+    lifetime: Duration,
+    policy: &TokenPolicy,
+    roll: f64,
+) -> Schedule {
+    let hard_left = share(policy.hard_fraction);
+    let jitter = share(policy.soft_jitter) * (2.0 * roll - 1.0);
+    let soft_left = share(policy.soft_fraction + jitter).max(hard_left);
+    Schedule {
+        soft: later(start, lifetime.mul_f64(1.0 - soft_left)),
+        hard: later(start, lifetime.mul_f64(1.0 - hard_left)),
+        end: later(start, lifetime),
+    }
+}
+
+/// Brings a fraction from the policy into 0 to 1, whatever was set.
+fn share(fraction: f64) -> f64 {
+    if fraction.is_nan() {
+        0.0
+    } else {
+        fraction.clamp(0.0, 1.0)
+    }
+}
+
+/// `instant + duration`, or a year later if that cannot be represented.
+pub(super) fn later(instant: Instant, duration: Duration) -> Instant {
+    instant
+        .checked_add(duration)
+        .unwrap_or_else(|| instant + YEAR)
+}

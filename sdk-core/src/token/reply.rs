@@ -1,0 +1,171 @@
+//! The reply of a token exchange. Pure functions; no text of a reply that may hold a token gets into an error.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::retry_after::retry_after;
+use super::{AccessToken, TokenError, TokenErrorKind, TokenRequest};
+
+/// RFC 6749 section 5.1, leniently: unknown members are ignored, odd ones count as missing.
+#[derive(Deserialize)]
+struct Success<'a> {
+    #[serde(borrow)]
+    access_token: Cow<'a, str>,
+    #[serde(default)]
+    token_type: Option<Value>,
+    #[serde(default)]
+    expires_in: Option<Value>,
+    #[serde(default)]
+    scope: Option<Value>,
+}
+
+/// Reads the reply to a successful exchange.
+pub(super) fn success(body: &[u8], request: &TokenRequest) -> Result<AccessToken, TokenError> {
+    let reply: Success<'_> = serde_json::from_slice(body).map_err(|error| {
+        // The error's own text may quote the token.
+        malformed(if error.is_data() {
+            "the JSON has no usable access_token"
+        } else {
+            "not JSON"
+        })
+    })?;
+    let bearer = |kind: &Value| {
+        kind.as_str()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"))
+    };
+    // The member is required; servers that leave it out mean a bearer token all the same.
+    if !reply.token_type.as_ref().is_none_or(bearer) {
+        return Err(malformed("the token_type is not Bearer"));
+    }
+    let mut token = AccessToken::new(reply.access_token.into_owned());
+    if let Some(lifetime) = reply.expires_in.as_ref().and_then(seconds) {
+        token = token.with_lifetime(lifetime);
+    }
+    match reply.scope.as_ref().and_then(scopes) {
+        Some(granted) => token = token.with_scopes(granted),
+        // "OPTIONAL, if identical to the scope requested by the client".
+        None if !request.scopes().is_empty() => token = token.with_scopes(request.scopes()),
+        None => {}
+    }
+    Ok(token)
+}
+
+/// `expires_in` as a number, or as a number in a string. Negative is zero; anything else is as good as missing.
+fn seconds(value: &Value) -> Option<Duration> {
+    let seconds = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
+        _ => return None,
+    };
+    if seconds.is_nan() {
+        return None;
+    }
+    // Too large for a duration is capped like everything beyond the limit.
+    Some(Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX))
+}
+
+/// `scope` as a space-separated string, or leniently as an array.
+fn scopes(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect(),
+        _ => None,
+    }
+}
+
+/// Reads any other reply: the status decides, and the body explains if it can.
+pub(super) fn failure(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    secret: &str,
+) -> TokenError {
+    if status.is_redirection() {
+        return malformed(
+            "a redirect, which is never followed; check the address of the token endpoint",
+        )
+        .with_status(status);
+    }
+    let transient = matches!(status.as_u16(), 408 | 429 | 500..);
+    let kind = match () {
+        () if transient => TokenErrorKind::Unavailable,
+        () if status.is_client_error() => TokenErrorKind::Refused,
+        () => TokenErrorKind::Malformed,
+    };
+    let mut error = TokenError::new(kind).with_status(status);
+    let explained = Explanation::read(body, secret);
+    // A server may call off retries, never ask for them where the status says no.
+    error = error.with_retryable(transient && explained.retryable != Some(false));
+    if let Some(code) = explained.code {
+        error = error.with_code(code);
+    }
+    if let Some(description) = explained.description {
+        error = error.with_description(description);
+    }
+    let header_id = || {
+        headers
+            .get("x-request-id")
+            .and_then(|id| id.to_str().ok())
+            .map(str::to_owned)
+    };
+    if let Some(id) = explained.request_id.or_else(header_id) {
+        error = error.with_request_id(id);
+    }
+    match retry_after(headers) {
+        Some(pause) => error.with_retry_after(pause),
+        None => error,
+    }
+}
+
+#[derive(Default)]
+struct Explanation {
+    code: Option<String>,
+    description: Option<String>,
+    request_id: Option<String>,
+    retryable: Option<bool>,
+}
+
+impl Explanation {
+    /// Understands `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2) and the Platform's
+    /// `{"error": {"code", "message", "requestId", "retryable"}}`.
+    fn read(body: &[u8], secret: &str) -> Self {
+        let Ok(Value::Object(body)) = serde_json::from_slice(body) else {
+            return Self::default();
+        };
+        // A server that echoes the secret is not allowed to put it into our logs.
+        let text = |value: Option<&Value>| {
+            value
+                .and_then(Value::as_str)
+                .filter(|text| !echoes(text, secret))
+                .map(str::to_owned)
+        };
+        match body.get("error") {
+            Some(Value::Object(error)) => Self {
+                code: text(error.get("code")),
+                description: text(error.get("message")),
+                request_id: text(error.get("requestId")),
+                retryable: error.get("retryable").and_then(Value::as_bool),
+            },
+            code => Self {
+                code: text(code),
+                description: text(body.get("error_description")),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+fn echoes(text: &str, secret: &str) -> bool {
+    !secret.is_empty() && text.contains(secret)
+}
+
+pub(super) fn malformed(description: &str) -> TokenError {
+    TokenError::new(TokenErrorKind::Malformed).with_description(description)
+}
