@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::runtime::{self, Handle};
 use tokio::time::{Instant, timeout_at};
 
-use super::state::{Flight, Outcome, State, Step};
+use super::flight::{Flight, Outcome};
+use super::state::{State, Step};
 use super::{
     AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, TokenRequest,
     TokenSource, flight,

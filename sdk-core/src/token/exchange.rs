@@ -24,7 +24,8 @@ pub struct ClientCredentialsSource {
     client: Client,
     token_url: Url,
     credentials: ClientCredentials,
-    authorization: Option<HeaderValue>,
+    /// Made once; a failure to make it is the answer to every request.
+    authorization: Result<Option<HeaderValue>, TokenError>,
     policy: TokenPolicy,
 }
 
@@ -36,18 +37,18 @@ impl ClientCredentialsSource {
         token_url: Url,
         credentials: ClientCredentials,
         policy: &TokenPolicy,
-    ) -> Result<Self, TokenError> {
+    ) -> Self {
         let authorization = match credentials.method() {
-            ClientAuthentication::Basic => Some(form::basic_header(&credentials)?),
-            ClientAuthentication::RequestBody => None,
+            ClientAuthentication::Basic => form::basic_header(&credentials).map(Some),
+            ClientAuthentication::RequestBody => Ok(None),
         };
-        Ok(Self {
+        Self {
             client,
             token_url,
             credentials,
             authorization,
             policy: policy.clone(),
-        })
+        }
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
@@ -93,7 +94,7 @@ impl ClientCredentialsSource {
                 CONTENT_TYPE,
                 HeaderValue::from_static("application/x-www-form-urlencoded"),
             );
-        if let Some(authorization) = &self.authorization {
+        if let Some(authorization) = self.authorization.clone()? {
             post = post.header(AUTHORIZATION, authorization);
         }
         let mut response = post.body(body).send().await.map_err(transport::failure)?;

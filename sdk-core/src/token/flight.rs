@@ -7,10 +7,33 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use tokio::runtime;
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use super::state::{Outcome, Ticket};
-use super::{AccessToken, TokenEntry, TokenError, TokenErrorKind, TokenRequest, TokenSource};
+use super::{
+    AccessToken, BearerToken, TokenEntry, TokenError, TokenErrorKind, TokenRequest, TokenSource,
+};
+
+/// How a renewal ended: all its waiters get a clone.
+pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
+
+/// A renewal under way, as its waiters see it.
+#[derive(Clone)]
+pub(super) struct Flight {
+    pub(super) id: u64,
+    pub(super) outcome: watch::Receiver<Option<Outcome>>,
+    /// Where its task runs: a runtime that nobody drives any more would never finish it.
+    pub(super) runtime: runtime::Id,
+    /// When it should be long over.
+    pub(super) overdue: Instant,
+}
+
+/// The order to start a renewal: whoever gets it must spawn its task.
+pub(super) struct Ticket {
+    pub(super) id: u64,
+    pub(super) outcome: watch::Sender<Option<Outcome>>,
+}
 
 /// Obtains a token, puts it into the entry and tells all waiters.
 ///

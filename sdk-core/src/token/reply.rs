@@ -25,12 +25,16 @@ struct Success<'a> {
 
 /// Reads the reply to a successful exchange.
 pub(super) fn success(body: &[u8], request: &TokenRequest) -> Result<AccessToken, TokenError> {
+    // An array would be read too, by position.
+    if !body.trim_ascii_start().starts_with(b"{") {
+        return Err(malformed("not a JSON object"));
+    }
     let reply: Success<'_> = serde_json::from_slice(body).map_err(|error| {
         // The error's own text may quote the token.
         malformed(if error.is_data() {
             "the JSON has no usable access_token"
         } else {
-            "not JSON"
+            "not a JSON object"
         })
     })?;
     let bearer = |kind: &Value| {

@@ -7,28 +7,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::bearer::Phase;
+use super::flight::{Flight, Outcome, Ticket};
 use super::rejection::Rejections;
 use super::{AccessToken, BearerToken, Rejection, TokenError, TokenPolicy, backoff, lifetime};
-
-/// How a renewal ended: all its waiters get a clone.
-pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
-
-/// A renewal under way, as its waiters see it.
-#[derive(Clone)]
-pub(super) struct Flight {
-    pub(super) id: u64,
-    pub(super) outcome: watch::Receiver<Option<Outcome>>,
-    /// Where its task runs: a runtime that nobody drives any more would never finish it.
-    pub(super) runtime: runtime::Id,
-    /// When it should be long over.
-    pub(super) overdue: Instant,
-}
-
-/// The order to start a renewal: whoever gets it must spawn its task.
-pub(super) struct Ticket {
-    pub(super) id: u64,
-    pub(super) outcome: watch::Sender<Option<Outcome>>,
-}
 
 /// What a caller does next.
 pub(super) enum Step {

@@ -1,0 +1,169 @@
+//! Tests of the engine on a paused clock, with a token source that follows a script.
+
+mod endpoint;
+mod failures;
+mod lifetimes;
+mod redaction;
+mod rejections;
+mod runtimes;
+mod sharing;
+mod wire;
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+use tracing::field::{Field, Visit};
+use tracing::subscriber::DefaultGuard;
+use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
+
+use super::*;
+
+type Answer = Result<AccessToken, TokenError>;
+type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
+
+/// How long a scripted exchange takes.
+const EXCHANGE: Duration = Duration::from_millis(100);
+
+/// A source whose answers are a function of how often it was asked before.
+struct Scripted {
+    asked: AtomicUsize,
+    delay: Mutex<Duration>,
+    answer: Script,
+}
+
+impl Scripted {
+    fn asked(&self) -> usize {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    fn takes(&self, delay: Duration) {
+        *self.delay.lock().unwrap() = delay;
+    }
+}
+
+impl TokenSource for Scripted {
+    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let delay = *self.delay.lock().unwrap();
+        Box::pin(async move {
+            sleep(delay).await;
+            (self.answer)(number, request)
+        })
+    }
+}
+
+fn scripted(
+    answer: impl Fn(usize, &TokenRequest) -> Answer + Send + Sync + 'static,
+) -> Arc<Scripted> {
+    Arc::new(Scripted {
+        asked: AtomicUsize::new(0),
+        delay: Mutex::new(EXCHANGE),
+        answer: Box::new(answer),
+    })
+}
+
+fn cache(source: &Arc<Scripted>) -> TokenCache {
+    TokenCache::new(Arc::clone(source) as _, TokenPolicy::default())
+}
+
+/// An entry over a scripted source that sees only the count.
+fn entry(
+    answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
+) -> (Arc<TokenEntry>, Arc<Scripted>) {
+    let source = scripted(move |number, _request| answer(number));
+    (
+        cache(&source).entry(TokenRequest::new().with_audience("crm")),
+        source,
+    )
+}
+
+/// The token number `number`, for so many seconds.
+fn token(number: usize, seconds: u64) -> AccessToken {
+    AccessToken::new(format!("token-{number}")).with_lifetime(Duration::from_secs(seconds))
+}
+
+fn outage() -> TokenError {
+    TokenError::unavailable("down for the night")
+}
+
+fn text(token: &BearerToken) -> &str {
+    token.header().to_str().unwrap()
+}
+
+/// Calls once, and says how long that took.
+async fn timed(entry: &Arc<TokenEntry>) -> (Result<Arc<BearerToken>, TokenError>, Duration) {
+    let start = Instant::now();
+    let outcome = entry.bearer().await;
+    (outcome, start.elapsed())
+}
+
+/// Lets the clock and everything that waits for it go on.
+async fn pass(seconds: f64) {
+    sleep(Duration::from_secs_f64(seconds)).await;
+}
+
+/// Collects the events of the thread that it is the default of.
+#[derive(Clone, Default)]
+struct Events(Arc<Mutex<Vec<(Level, String)>>>);
+
+impl Events {
+    /// Collects what this thread reports until the guard is dropped.
+    fn here() -> (Self, DefaultGuard) {
+        // While there is only one subscriber, `tracing` lets any thread decide for all whether an event is wanted;
+        // a second one, kept for good, prevents that.
+        static SECOND: OnceLock<Dispatch> = OnceLock::new();
+        SECOND.get_or_init(|| Dispatch::new(Self::default()));
+        let events = Self::default();
+        let guard = tracing::subscriber::set_default(events.clone());
+        (events, guard)
+    }
+
+    fn of(&self, level: Level) -> Vec<String> {
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|(of, _)| *of == level)
+            .map(|(_, text)| text.clone())
+            .collect()
+    }
+
+    fn all(&self) -> String {
+        format!("{:?}", self.0.lock().unwrap())
+    }
+}
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        let _ = write!(self.0, "{field}={value:?} ");
+    }
+}
+
+impl Subscriber for Events {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target().contains("token")
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        self.0
+            .lock()
+            .unwrap()
+            .push((*event.metadata().level(), line.0));
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+    fn enter(&self, _: &span::Id) {}
+    fn exit(&self, _: &span::Id) {}
+}

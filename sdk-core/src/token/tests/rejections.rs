@@ -1,0 +1,96 @@
+//! What a 401 does.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn fault_06_a_thousand_rejections_of_one_token_cause_one_renewal() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    let sent = entry.bearer().await.unwrap();
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..1_000 {
+        let (entry, sent) = (Arc::clone(&entry), Arc::clone(&sent));
+        calls.spawn(async move {
+            assert!(entry.reject(&sent).allows_resend());
+            entry.bearer().await
+        });
+    }
+    for renewed in calls.join_all().await {
+        assert_eq!(text(&renewed.unwrap()), "Bearer token-1");
+    }
+    assert_eq!(source.asked(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_07_a_late_401_leaves_the_newer_token_alone() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    let older = entry.bearer().await.unwrap();
+    assert_eq!(entry.reject(&older), Rejection::Dropped);
+    let newer = entry.bearer().await.unwrap();
+
+    assert_eq!(entry.reject(&older), Rejection::Superseded);
+    assert!(Arc::ptr_eq(&entry.try_bearer().unwrap(), &newer));
+    assert_eq!(
+        (older.generation(), newer.generation(), source.asked()),
+        (1, 2, 2)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_of_another_entry_rejects_nothing() {
+    let source = scripted(|number, _| Ok(token(number, 300)));
+    let cache = cache(&source);
+    let crm = cache.entry(TokenRequest::new().with_audience("crm"));
+    let calendar = cache.entry(TokenRequest::new().with_audience("calendar"));
+    let foreign = calendar.bearer().await.unwrap();
+    crm.bearer().await.unwrap();
+
+    assert_eq!(crm.reject(&foreign), Rejection::Superseded);
+    assert!(crm.try_bearer().is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_refuses_every_token_causes_no_storm() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    let start = Instant::now();
+    let mut kept = 0;
+    // Ten minutes of a hundred calls a second, each refused.
+    while start.elapsed() < Duration::from_secs(600) {
+        let sent = entry.bearer().await.unwrap();
+        kept += u32::from(!entry.reject(&sent).allows_resend());
+        pass(0.01).await;
+    }
+    assert!(
+        source.asked() <= 50,
+        "{} exchanges in ten minutes",
+        source.asked()
+    );
+    assert!(kept > 50_000, "most calls are not resent: {kept}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_revocation_every_few_minutes_is_believed_at_once() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    for _ in 0..20 {
+        let sent = entry.bearer().await.unwrap();
+        assert_eq!(entry.reject(&sent), Rejection::Dropped);
+        pass(120.0).await;
+    }
+    assert_eq!(source.asked(), 20);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejected_token_is_not_brought_back_by_a_failing_renewal() {
+    let (entry, source) = entry(|number| {
+        if number == 0 {
+            Ok(token(0, 300))
+        } else {
+            Err(outage())
+        }
+    });
+    let sent = entry.bearer().await.unwrap();
+    assert_eq!(entry.reject(&sent), Rejection::Dropped);
+
+    entry.bearer().await.unwrap_err();
+    entry.bearer().await.unwrap_err();
+    assert_eq!(source.asked(), 2);
+}

@@ -1,0 +1,262 @@
+//! What an exchange sends, and how it reads the answer: pure functions.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use url::form_urlencoded;
+
+use super::super::{form, reply, retry_after};
+use super::*;
+use crate::credentials::{ClientAuthentication, ClientCredentials};
+
+const AWKWARD: [&str; 6] = [
+    "we:ird",
+    "100%",
+    "a+b",
+    "two words",
+    "Grüße-日本",
+    "&=;/?#\"'",
+];
+
+fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(String, String)> {
+    form_urlencoded::parse(&form::body(credentials, request))
+        .into_owned()
+        .collect()
+}
+
+#[test]
+fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
+    for id in AWKWARD {
+        for secret in AWKWARD {
+            let header = form::basic_header(&ClientCredentials::new(id, secret)).unwrap();
+            assert!(header.is_sensitive());
+            let encoded = header.to_str().unwrap().strip_prefix("Basic ").unwrap();
+            let pair = String::from_utf8(STANDARD.decode(encoded).unwrap()).unwrap();
+            let (left, right) = pair.split_once(':').unwrap();
+            assert!(!right.contains(':'), "{pair}");
+            let read: Vec<(String, String)> =
+                form_urlencoded::parse(format!("{left}={right}").as_bytes())
+                    .into_owned()
+                    .collect();
+            assert_eq!(read, [(id.to_owned(), secret.to_owned())]);
+        }
+    }
+    let header = form::basic_header(&ClientCredentials::new("we:ird", "a b+c%ü")).unwrap();
+    assert_eq!(
+        header.to_str().unwrap(),
+        format!("Basic {}", STANDARD.encode("we%3Aird:a+b%2Bc%25%C3%BC"))
+    );
+}
+
+#[test]
+fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_the_form() {
+    for secret in AWKWARD {
+        let credentials = ClientCredentials::new("we:ird", secret)
+            .authentication(ClientAuthentication::RequestBody);
+        let request = TokenRequest::new()
+            .with_audience("crm")
+            .with_scopes(["b:read", "a:read"]);
+        let expected = [
+            ("grant_type", "client_credentials"),
+            ("client_id", "we:ird"),
+            ("client_secret", secret),
+            ("audience", "crm"),
+            ("scope", "a:read b:read"),
+        ];
+        assert_eq!(
+            fields(&credentials, &request),
+            expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        );
+    }
+}
+
+#[test]
+fn the_form_sends_what_is_asked_and_no_more_and_can_be_bent() {
+    let plain = ClientCredentials::new("id", "secret");
+    assert_eq!(
+        &form::body(&plain, &TokenRequest::new())[..],
+        b"grant_type=client_credentials"
+    );
+
+    let bent = plain
+        .audience_field("resource")
+        .form_field("scope", "all")
+        .form_field("tenant", "t 1");
+    let request = TokenRequest::new()
+        .with_audience("https://crm.example/")
+        .with_scopes(["ignored"]);
+    assert_eq!(
+        &form::body(&bent, &request)[..],
+        b"grant_type=client_credentials&resource=https%3A%2F%2Fcrm.example%2F&scope=all&tenant=t+1"
+    );
+}
+
+#[test]
+fn a_reply_is_read_leniently() {
+    let request = TokenRequest::new().with_scopes(["crm:read", "crm:write"]);
+    let lifetime = |expires_in: &str| {
+        let body = format!(
+            r#"{{"access_token":"t","token_type":"BEARER","expires_in":{expires_in},"x":[1]}}"#
+        );
+        reply::success(body.as_bytes(), &request)
+            .unwrap()
+            .lifetime()
+            .map(|lifetime| lifetime.as_secs())
+    };
+    for (text, seconds) in [
+        ("300", Some(300)),
+        ("299.9", Some(299)),
+        (r#"" 120 ""#, Some(120)),
+        ("0", Some(0)),
+        ("-5", Some(0)),
+        (r#""-5""#, Some(0)),
+        ("1e300", Some(u64::MAX)),
+        ("null", None),
+        (r#""soon""#, None),
+        (r#""NaN""#, None),
+        ("true", None),
+        ("[300]", None),
+    ] {
+        assert_eq!(lifetime(text), seconds, "{text}");
+    }
+    let granted = |scope: &str| {
+        let body = format!(r#"{{"access_token":"t\u002Bt"{scope}}}"#);
+        let token = reply::success(body.as_bytes(), &request).unwrap();
+        assert_eq!(token.expose(), "t+t");
+        token.scopes().unwrap().join(",")
+    };
+    assert_eq!(granted(r#","scope":"crm:read""#), "crm:read");
+    assert_eq!(granted(r#","scope":["crm:read"]"#), "crm:read");
+    assert_eq!(
+        granted(""),
+        "crm:read,crm:write",
+        "as requested, if the reply does not say"
+    );
+    let bare = reply::success(br#"{"access_token":"t"}"#, &TokenRequest::new()).unwrap();
+    assert_eq!(bare.scopes(), None);
+}
+
+#[test]
+fn an_unusable_reply_is_an_error_that_quotes_nothing() {
+    for body in [
+        r"<html>canary</html>",
+        "",
+        r#"{"access_token":12345,"canary":1}"#,
+        r#"{"access_token":["canary"]}"#,
+        r#"{"token":"canary"}"#,
+        r#"{"access_token":"canary","token_type":"mac"}"#,
+        r#"{"access_token":"canary","token_type":7}"#,
+        r#"{"access_token":"canary""#,
+        r#"["canary"]"#,
+    ] {
+        let error = reply::success(body.as_bytes(), &TokenRequest::new()).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.is_retryable()),
+            (TokenErrorKind::Malformed, false),
+            "{body}"
+        );
+        let printed = format!("{error} {error:?}");
+        assert!(
+            !printed.contains("canary") && !printed.contains("12345"),
+            "{printed}"
+        );
+    }
+}
+
+#[test]
+fn both_error_shapes_are_understood() {
+    let read = |status: u16, body: &str| {
+        reply::failure(
+            StatusCode::from_u16(status).unwrap(),
+            &HeaderMap::new(),
+            body.as_bytes(),
+            "s3cret-canary",
+        )
+    };
+    let error = read(
+        401,
+        r#"{"error":"invalid_client","error_description":"unknown client"}"#,
+    );
+    assert_eq!(
+        error.to_string(),
+        "token refused (status 401): invalid_client: unknown client"
+    );
+    let error = read(
+        403,
+        r#"{"error":{"code":"insufficient_scope","message":"no","requestId":"r-1","retryable":true}}"#,
+    );
+    assert_eq!(
+        (error.code(), error.request_id()),
+        (Some("insufficient_scope"), Some("r-1"))
+    );
+    assert!(
+        !error.is_retryable(),
+        "a 4xx is final, whatever the envelope says"
+    );
+    let error = read(
+        503,
+        r#"{"error":{"code":"off","message":"no","requestId":"r-2","retryable":false}}"#,
+    );
+    assert_eq!(
+        (error.kind(), error.is_retryable()),
+        (TokenErrorKind::Unavailable, false)
+    );
+    let error = read(
+        400,
+        r#"{"error":"invalid_request","error_description":"bad s3cret-canary here"}"#,
+    );
+    assert!(!format!("{error} {error:?}").contains("canary"));
+    assert_eq!(error.code(), Some("invalid_request"));
+}
+
+#[test]
+fn the_status_decides_when_the_body_explains_nothing() {
+    use TokenErrorKind::{Malformed, Refused, Unavailable};
+    for (status, kind, retryable) in [
+        (400, Refused, false),
+        (404, Refused, false),
+        (408, Unavailable, true),
+        (429, Unavailable, true),
+        (500, Unavailable, true),
+        (503, Unavailable, true),
+        (302, Malformed, false),
+        (307, Malformed, false),
+    ] {
+        for body in ["", "<html>", "null", r#"{"error":7}"#, "[]"] {
+            let status = StatusCode::from_u16(status).unwrap();
+            let error = reply::failure(status, &HeaderMap::new(), body.as_bytes(), "");
+            assert_eq!(
+                (error.kind(), error.is_retryable(), error.status()),
+                (kind, retryable, Some(status))
+            );
+        }
+    }
+}
+
+#[test]
+fn retry_after_needs_no_clock_of_ours() {
+    let read = |value: &str, date: Option<&'static str>| {
+        let mut headers = HeaderMap::from_iter([(
+            http::header::RETRY_AFTER,
+            HeaderValue::from_str(value).unwrap(),
+        )]);
+        if let Some(date) = date {
+            headers.insert(http::header::DATE, HeaderValue::from_static(date));
+        }
+        retry_after::retry_after(&headers).map(|pause| pause.as_secs())
+    };
+    let now = Some("Wed, 21 Oct 2015 07:28:00 GMT");
+    assert_eq!(read("7", None), Some(7));
+    assert_eq!(read("100000000000000", None), Some(100_000_000_000_000));
+    assert_eq!(read(&"9".repeat(50), None), Some(u64::MAX));
+    assert_eq!(read("Wed, 21 Oct 2015 07:28:30 GMT", now), Some(30));
+    assert_eq!(read("Wed, 21 Oct 2015 07:27:30 GMT", now), None, "past");
+    assert_eq!(
+        read("Wed, 21 Oct 2015 07:28:30 GMT", None),
+        None,
+        "relative to nothing"
+    );
+    for garbage in ["-5", "soon", "", "1.5", "Wed, 99 Oct 2015 07:28:00 GMT"] {
+        assert_eq!(read(garbage, now), None, "{garbage}");
+    }
+}
