@@ -1,1 +1,38 @@
+//! The shared runtime of the suite SDK.
+//!
+//! Programs use the client crates `sdk-crm`, `sdk-calendar`, `sdk-accounting` and `sdk-platform`, which re-export
+//! what they need from here. This crate holds what is common to them: the [`Suite`] with its credentials, tokens and
+//! connection pool, the one [`Error`] type, pagination, idempotency keys, and JSON that survives what the contract
+//! does not show.
 
+mod call;
+mod config;
+mod credentials;
+mod error;
+mod idempotency;
+mod json;
+mod operation;
+mod options;
+pub mod paging;
+mod prepared;
+mod reference;
+mod response;
+mod retry;
+pub mod runtime;
+mod secret;
+mod suite;
+pub mod token;
+
+pub use credentials::{ClientAuthentication, ClientCredentials};
+pub use error::{Effect, Error, ErrorKind};
+pub use idempotency::IdempotencyKey;
+pub use json::{Members, Page, RawJson, Record};
+pub use operation::{Method, Operation, Provenance, Safety};
+pub use options::{CallOptions, SchemaPolicy};
+pub use paging::{Checkpoint, Items, Pages};
+pub use prepared::PreparedCommand;
+pub use response::{Receipt, Response};
+pub use retry::RetryPolicy;
+pub use secret::Secret;
+pub use suite::{Stats, Suite, SuiteBuilder};
+pub use token::{AccessToken, TokenError, TokenFuture, TokenPolicy, TokenRequest, TokenSource};

@@ -1,0 +1,110 @@
+//! One attempt on the wire, its body read within bounds.
+
+use bytes::{Bytes, BytesMut};
+use http::HeaderMap;
+use reqwest::Request;
+
+/// What became of one attempt, before anybody judges it.
+pub(super) enum Outcome {
+    /// A whole reply.
+    Reply {
+        status: u16,
+        headers: HeaderMap,
+        body: Bytes,
+    },
+    /// A reply whose body was larger than allowed; the first bytes are kept.
+    TooLarge {
+        status: u16,
+        headers: HeaderMap,
+        limit: usize,
+        excerpt: Bytes,
+    },
+    /// A reply whose body broke off.
+    BodyLost {
+        status: u16,
+        headers: HeaderMap,
+        error: reqwest::Error,
+    },
+    /// No reply.
+    Failed(reqwest::Error),
+    /// The time was up.
+    TimedOut { whole_call: bool },
+}
+
+/// How much of a body that is too large is kept for the error.
+const EXCERPT: usize = 1024;
+
+pub(super) async fn run(http: &reqwest::Client, request: Request, max_bytes: usize) -> Outcome {
+    let mut response = match http.execute(request).await {
+        Ok(response) => response,
+        Err(error) => return Outcome::Failed(error.without_url()),
+    };
+    let status = response.status().as_u16();
+    let headers = std::mem::take(response.headers_mut());
+    let announced = headers
+        .get(http::header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|text| text.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > max_bytes) {
+        return Outcome::TooLarge {
+            status,
+            headers,
+            limit: max_bytes,
+            excerpt: Bytes::new(),
+        };
+    }
+    let mut first: Option<Bytes> = None;
+    let mut rest = BytesMut::new();
+    loop {
+        match response.chunk().await {
+            Ok(None) => break,
+            Err(error) => {
+                return Outcome::BodyLost {
+                    status,
+                    headers,
+                    error: error.without_url(),
+                };
+            }
+            Ok(Some(chunk)) => match &first {
+                // A body of one chunk, which is most, is not copied.
+                None => first = Some(chunk),
+                Some(begun) => {
+                    if rest.is_empty() {
+                        rest.reserve(
+                            announced
+                                .unwrap_or(begun.len() * 4)
+                                .max(begun.len() + chunk.len()),
+                        );
+                        rest.extend_from_slice(begun);
+                    }
+                    rest.extend_from_slice(&chunk);
+                }
+            },
+        }
+        let read = if rest.is_empty() {
+            first.as_ref().map_or(0, Bytes::len)
+        } else {
+            rest.len()
+        };
+        if read > max_bytes {
+            let excerpt = first.unwrap_or_default();
+            let excerpt = excerpt.slice(..excerpt.len().min(EXCERPT));
+            return Outcome::TooLarge {
+                status,
+                headers,
+                limit: max_bytes,
+                excerpt,
+            };
+        }
+    }
+    let body = if rest.is_empty() {
+        first.unwrap_or_default()
+    } else {
+        rest.freeze()
+    };
+    Outcome::Reply {
+        status,
+        headers,
+        body,
+    }
+}

@@ -1,0 +1,307 @@
+//! What an attempt means: done, worth another, or an error.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use super::attempt::Outcome;
+use super::send::{Progress, Take};
+use crate::error::{Effect, Envelope, Error, ErrorKind};
+use crate::response::{Reply, request_id};
+use crate::retry::retry_after;
+use crate::runtime::Unreadable;
+
+pub(super) enum Verdict {
+    Done(Reply),
+    /// A 401: worth one more attempt with another token.
+    Renew(Error),
+    /// An error; `again` when another attempt may help and is allowed, `after` what the server asked for.
+    Fail {
+        error: Error,
+        again: bool,
+        after: Option<Duration>,
+    },
+}
+
+pub(super) fn classify(outcome: Outcome, progress: &Progress, take: Take<'_>) -> Verdict {
+    let verdict = match outcome {
+        Outcome::Reply {
+            status: status @ 200..=299,
+            headers,
+            body,
+        } => match take(&body) {
+            Ok(()) => {
+                return Verdict::Done(Reply {
+                    operation: progress.operation,
+                    status,
+                    headers,
+                    body,
+                    attempts: progress.attempts,
+                    key: None,
+                });
+            }
+            Err(unreadable) => unreadable_reply(unreadable, status, &headers, body, progress),
+        },
+        Outcome::Reply {
+            status,
+            headers,
+            body,
+        } => refused(status, &headers, body, progress),
+        Outcome::TooLarge {
+            status,
+            headers,
+            limit,
+            excerpt,
+        } => {
+            let error = Error::new(
+                ErrorKind::Decode,
+                format!("the reply is larger than {limit} bytes"),
+            )
+            .with_body(excerpt);
+            fail(of_status(error, status, &headers), false)
+        }
+        Outcome::BodyLost {
+            status,
+            headers,
+            error,
+        } => {
+            let lost = Error::new(ErrorKind::Transport, "the reply broke off")
+                .source(error)
+                .with_retryable(true);
+            fail(of_status(lost, status, &headers), progress.may_replay)
+        }
+        Outcome::Failed(error) => failed(error, progress),
+        Outcome::TimedOut { whole_call } => {
+            let message = if whole_call {
+                "the deadline of the call passed"
+            } else {
+                "the attempt timed out"
+            };
+            let error = Error::new(ErrorKind::Timeout, message)
+                .with_effect(Effect::Unknown)
+                .with_retryable(true);
+            fail(error, progress.may_replay && !whole_call)
+        }
+    };
+    let complete = |error: Error| {
+        error
+            .of(progress.operation)
+            .with_attempts(progress.attempts)
+    };
+    match verdict {
+        Verdict::Done(reply) => Verdict::Done(reply),
+        Verdict::Renew(error) => Verdict::Renew(complete(error)),
+        Verdict::Fail {
+            error,
+            again,
+            after,
+        } => Verdict::Fail {
+            error: complete(error),
+            again,
+            after,
+        },
+    }
+}
+
+fn fail(error: Error, again: bool) -> Verdict {
+    Verdict::Fail {
+        error,
+        again,
+        after: None,
+    }
+}
+
+/// An error about a reply that came: what it had and what that means for its effect.
+fn of_status(error: Error, status: u16, headers: &HeaderMap) -> Error {
+    let effect = if (400..500).contains(&status) {
+        Effect::Refused
+    } else {
+        Effect::Unknown
+    };
+    error
+        .with_status(status)
+        .with_request_id(request_id(headers).map(str::to_owned))
+        .with_effect(effect)
+}
+
+fn unreadable_reply(
+    unreadable: Unreadable,
+    status: u16,
+    headers: &HeaderMap,
+    body: Bytes,
+    progress: &Progress,
+) -> Verdict {
+    let (error, again) = match unreadable {
+        Unreadable::Truncated(message) => (
+            Error::new(
+                ErrorKind::Decode,
+                format!("the reply breaks off: {message}"),
+            )
+            .with_retryable(true),
+            true,
+        ),
+        Unreadable::Malformed(message) => (
+            Error::new(ErrorKind::Decode, message)
+                .hint(format!("the body begins with {}", excerpt(&body))),
+            false,
+        ),
+        Unreadable::Schema {
+            expected,
+            found,
+            detail,
+        } => {
+            let detail = detail
+                .map(|detail| format!(" ({detail})"))
+                .unwrap_or_default();
+            let message = format!(
+                "the reply has schemaVersion {found}, this SDK was built for {expected}{detail}"
+            );
+            let hint = "update the SDK, or set `SchemaPolicy::Warn`";
+            (
+                Error::new(ErrorKind::SchemaVersion, message).hint(hint),
+                false,
+            )
+        }
+    };
+    fail(
+        of_status(error, status, headers).with_body(body),
+        again && progress.may_replay,
+    )
+}
+
+/// A non-2xx reply.
+fn refused(status: u16, headers: &HeaderMap, body: Bytes, progress: &Progress) -> Verdict {
+    let envelope = Envelope::parse(progress.operation.application, &body);
+    let (kind, passing) = match status {
+        401 => (ErrorKind::Unauthenticated, false),
+        403 => (ErrorKind::Forbidden, false),
+        404 => (ErrorKind::NotFound, false),
+        409 => (ErrorKind::Conflict, false),
+        // Assumed: A42. The contract shows neither.
+        429 => (ErrorKind::RateLimited, true),
+        408 | 500..=599 => (ErrorKind::Unavailable, true),
+        400..=499 => (ErrorKind::Rejected, false),
+        _ => (ErrorKind::UnexpectedStatus, false),
+    };
+    // What the Platform says about itself counts, but no envelope makes a refusal of the request repeatable.
+    let retryable = match envelope.retryable {
+        Some(retryable) => retryable && (passing || !(400..500).contains(&status)),
+        None => passing,
+    };
+    let after = retry_after(headers);
+    let mut error = of_status(
+        Error::new(kind, envelope.message.unwrap_or_default()),
+        status,
+        headers,
+    )
+    .with_code(envelope.code)
+    .with_retryable(retryable)
+    .with_retry_after(after)
+    .with_body(body);
+    if let Some(id) = envelope.request_id {
+        error = error.with_request_id(Some(id));
+    }
+    if kind == ErrorKind::Forbidden {
+        error = error.hint(scope_hint(progress));
+    }
+    match status {
+        401 if progress.operation.authenticated => Verdict::Renew(error),
+        _ => Verdict::Fail {
+            error,
+            again: retryable && progress.may_replay,
+            after,
+        },
+    }
+}
+
+/// Which scopes the operation needs, and which the token has.
+fn scope_hint(progress: &Progress) -> String {
+    let required = match progress.operation.scopes {
+        [] => "no documented scope".to_owned(),
+        [scope] => format!("the scope {scope}"),
+        scopes => format!("any of the scopes {}", scopes.join(", ")),
+    };
+    let granted = match progress
+        .bearer
+        .as_ref()
+        .and_then(|bearer| bearer.granted_scopes())
+    {
+        None => "the token endpoint did not say what it granted".to_owned(),
+        Some([]) => "the token was granted none".to_owned(),
+        Some(scopes) => format!("the token was granted {}", scopes.join(", ")),
+    };
+    format!(
+        "the operation requires {required}, the application's entitlement and a workspace binding; {granted}"
+    )
+}
+
+/// No reply at all.
+fn failed(error: reqwest::Error, progress: &Progress) -> Verdict {
+    if error.is_builder() {
+        return fail(
+            Error::new(ErrorKind::InvalidInput, "the request cannot be built").source(error),
+            false,
+        );
+    }
+    if error.is_connect() {
+        let tls = is_tls_failure(&error);
+        let message = if tls {
+            format!("the TLS handshake failed: {}", innermost(&error))
+        } else {
+            format!("the server cannot be reached: {}", innermost(&error))
+        };
+        // Nothing was sent, so every operation may be tried again; a certificate does not change by trying.
+        return fail(
+            Error::new(ErrorKind::Connect, message)
+                .source(error)
+                .with_retryable(!tls),
+            !tls,
+        );
+    }
+    let timeout = error.is_timeout();
+    let kind = if timeout {
+        ErrorKind::Timeout
+    } else {
+        ErrorKind::Transport
+    };
+    let message = format!("no reply came: {}", innermost(&error));
+    fail(
+        Error::new(kind, message)
+            .source(error)
+            .with_effect(Effect::Unknown)
+            .with_retryable(true),
+        progress.may_replay,
+    )
+}
+
+/// A handshake that failed shows as invalid data under a connect error.
+fn is_tls_failure(error: &reqwest::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(io) = cause.downcast_ref::<std::io::Error>()
+            && io.kind() == std::io::ErrorKind::InvalidData
+        {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}
+
+/// The cause that says most: the last of the chain.
+fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
+}
+
+fn excerpt(body: &Bytes) -> String {
+    let shown = &body[..body.len().min(120)];
+    format!(
+        "{:?}",
+        crate::error::one_line(&String::from_utf8_lossy(shown))
+    )
+}

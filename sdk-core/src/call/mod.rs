@@ -1,0 +1,169 @@
+//! One call: attempts, waits, and what comes of them.
+
+mod attempt;
+mod classify;
+mod send;
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::error::{Error, ErrorKind};
+use crate::idempotency::IdempotencyKey;
+use crate::operation::{Operation, Safety};
+use crate::options::{CallOptions, SchemaPolicy};
+use crate::prepared::PreparedCommand;
+use crate::response::{Receipt, Response};
+use crate::runtime::{ApiClient, Check, Endpoint, Reply, Unreadable, decode};
+
+/// A call that is being put together: client, operation and options. Generated builders hold one.
+#[derive(Clone)]
+pub struct Call {
+    client: ApiClient,
+    operation: &'static Operation,
+    options: CallOptions,
+}
+
+impl Call {
+    /// A call of an operation.
+    #[must_use]
+    pub fn new(client: &ApiClient, operation: &'static Operation) -> Self {
+        Self {
+            client: client.clone(),
+            operation,
+            options: CallOptions::default(),
+        }
+    }
+
+    /// The operation.
+    #[must_use]
+    pub fn operation(&self) -> &'static Operation {
+        self.operation
+    }
+
+    /// Where the request goes.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        self.client.endpoint()
+    }
+
+    /// The options of this call.
+    pub fn options_mut(&mut self) -> &mut CallOptions {
+        &mut self.options
+    }
+
+    /// Sets the idempotency key.
+    pub fn set_key(&mut self, key: IdempotencyKey) {
+        self.options.key = Some(key);
+    }
+
+    /// Checks for the operation's parameters.
+    #[must_use]
+    pub fn check(&self) -> Check<'static> {
+        Check::new(self.operation)
+    }
+
+    /// What low-level code built, or an error of the SDK that says what did not fit.
+    ///
+    /// # Errors
+    /// When a parameter cannot be written into the request.
+    pub fn built(
+        &self,
+        request: Result<reqwest::Request, reqwest::Error>,
+    ) -> Result<reqwest::Request, Error> {
+        request.map_err(|error| {
+            Error::new(ErrorKind::InvalidInput, "the request cannot be built")
+                .of(self.operation)
+                .source(error.without_url())
+        })
+    }
+
+    /// Sends a request and decodes its reply.
+    ///
+    /// # Errors
+    /// Whatever stands between the caller and a decoded 2xx reply.
+    pub async fn send<T: Reply>(
+        self,
+        request: Result<reqwest::Request, Error>,
+    ) -> Result<Response<T>, Error> {
+        let request = request.map_err(|error| error.of(self.operation))?;
+        let mut value = None;
+        let expected = self.operation.schema_version;
+        let lenient = self.schema_policy() == SchemaPolicy::Warn;
+        let mut take = |body: &Bytes| -> Result<(), Unreadable> {
+            value = Some(decode::<T>(body, expected, lenient)?);
+            Ok(())
+        };
+        let reply = self.execute(request, &mut take).await?;
+        match value {
+            Some(value) => Ok(Response::new(value, reply)),
+            // `execute` succeeds only after `take` did.
+            None => {
+                Err(Error::new(ErrorKind::Decode, "the reply was not decoded").of(self.operation))
+            }
+        }
+    }
+
+    /// Sends a command and keeps its key with the result.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); an error with unknown effect hands back the prepared command.
+    pub async fn command<T: Reply>(
+        mut self,
+        request: Result<reqwest::Request, Error>,
+    ) -> Result<Receipt<T>, Error> {
+        self.ensure_key();
+        self.send(request).await.map(Receipt::new)
+    }
+
+    /// Turns a command into a form that can be stored and sent later.
+    ///
+    /// # Errors
+    /// When a parameter or the body breaks a rule of the contract.
+    pub fn prepare(
+        mut self,
+        request: Result<reqwest::Request, Error>,
+    ) -> Result<PreparedCommand, Error> {
+        self.ensure_key();
+        let mut request = request.map_err(|error| error.of(self.operation))?;
+        self.decorate(&mut request)?;
+        self.prepared_from(&request)
+    }
+
+    /// Sends a prepared command exactly as it was prepared.
+    ///
+    /// # Errors
+    /// When the command was changed, or belongs to another client; then as [`command`](Self::command).
+    pub async fn replay<T: Reply>(
+        client: &ApiClient,
+        command: &PreparedCommand,
+        options: CallOptions,
+    ) -> Result<Receipt<T>, Error> {
+        let (mut call, request) = send::replay_request(client, command)?;
+        call.options = options;
+        call.options.key = command.idempotency_key().cloned();
+        call.send(Ok(request)).await.map(Receipt::new)
+    }
+
+    fn ensure_key(&mut self) {
+        if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
+            self.options.key = Some(IdempotencyKey::random());
+        }
+    }
+
+    fn schema_policy(&self) -> SchemaPolicy {
+        self.options
+            .schema_policy
+            .or(self.client.defaults().schema_policy)
+            .unwrap_or(self.client.suite().settings.schema_policy)
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("operation", &self.operation.id)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}

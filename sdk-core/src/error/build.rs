@@ -1,0 +1,142 @@
+//! How errors come about; everything here is private to the runtime.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::{Effect, Error, ErrorKind, Inner, Source};
+use crate::idempotency::IdempotencyKey;
+use crate::operation::Operation;
+use crate::prepared::PreparedCommand;
+use crate::token::{TokenError, TokenErrorKind};
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Inner {
+            kind,
+            operation: None,
+            message: message.into(),
+            hint: None,
+            status: None,
+            code: None,
+            request_id: None,
+            retryable: false,
+            retry_after: None,
+            attempts: 0,
+            effect: Effect::NotSent,
+            body: None,
+            source: None,
+            key: None,
+            command: None,
+        }))
+    }
+
+    pub(crate) fn configuration(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Configuration, message)
+    }
+
+    /// A rule of the contract that a value breaks: names parameter, rule and value.
+    pub(crate) fn invalid(name: &str, rule: &str, value: &str) -> Self {
+        Self::new(
+            ErrorKind::InvalidInput,
+            format!(
+                "`{name}` {rule}, but is {}",
+                super::display::one_line(value)
+            ),
+        )
+    }
+
+    pub(crate) fn encode(error: &serde_json::Error) -> Self {
+        Self::new(
+            ErrorKind::Value,
+            format!("the value cannot be written as JSON: {error}"),
+        )
+    }
+
+    pub(crate) fn value(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Value, message)
+    }
+
+    pub(crate) fn pagination(operation: &'static Operation, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Pagination, message).of(operation)
+    }
+
+    pub(crate) fn from_token(error: TokenError) -> Self {
+        let kind = match error.kind() {
+            TokenErrorKind::Refused => ErrorKind::Unauthenticated,
+            _ => ErrorKind::TokenUnavailable,
+        };
+        let mut this = Self::new(kind, error.to_string());
+        this.0.code = error.code().map(str::to_owned);
+        this.0.request_id = error.request_id().map(str::to_owned);
+        this.0.retryable = error.is_retryable();
+        this.0.retry_after = error.retry_after();
+        this.source(error)
+    }
+
+    pub(crate) fn of(mut self, operation: &'static Operation) -> Self {
+        self.0.operation = Some(operation);
+        self
+    }
+
+    pub(crate) fn source(mut self, source: impl Into<Source>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn with_status(mut self, status: u16) -> Self {
+        self.0.status = Some(status);
+        self
+    }
+
+    pub(crate) fn with_code(mut self, code: Option<String>) -> Self {
+        self.0.code = code;
+        self
+    }
+
+    pub(crate) fn with_request_id(mut self, id: Option<String>) -> Self {
+        self.0.request_id = id;
+        self
+    }
+
+    pub(crate) fn with_body(mut self, body: Bytes) -> Self {
+        self.0.body = Some(body);
+        self
+    }
+
+    pub(crate) fn with_effect(mut self, effect: Effect) -> Self {
+        self.0.effect = effect;
+        self
+    }
+
+    pub(crate) fn with_retryable(mut self, retryable: bool) -> Self {
+        self.0.retryable = retryable;
+        self
+    }
+
+    pub(crate) fn with_retry_after(mut self, after: Option<Duration>) -> Self {
+        self.0.retry_after = after;
+        self
+    }
+
+    pub(crate) fn with_attempts(mut self, attempts: u32) -> Self {
+        self.0.attempts = attempts;
+        self
+    }
+
+    pub(crate) fn with_command(mut self, command: PreparedCommand) -> Self {
+        self.0.key = command.idempotency_key().cloned();
+        self.0.command = Some(Box::new(command));
+        self
+    }
+
+    pub(crate) fn with_key(mut self, key: Option<IdempotencyKey>) -> Self {
+        self.0.key = key;
+        self
+    }
+}

@@ -1,0 +1,87 @@
+//! What can be read out of an application's error body, tolerantly.
+
+use serde_json::Value;
+
+/// The longest body that is looked into; an error body beyond it is kept raw only.
+const LARGEST: usize = 256 * 1024;
+
+/// The members of an error body that the SDK understands.
+///
+/// Only the Platform's envelope is documented: `{"error": {"code", "message", "requestId", "retryable"}}`. The other
+/// applications' bodies are not shown, so a `code` and a `message` are taken where they stand plainly, and nothing
+/// else is concluded from them.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Envelope {
+    pub(crate) code: Option<String>,
+    pub(crate) message: Option<String>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) retryable: Option<bool>,
+}
+
+impl Envelope {
+    pub(crate) fn parse(application: &str, body: &[u8]) -> Self {
+        if body.len() > LARGEST {
+            return Self::default();
+        }
+        let Ok(Value::Object(top)) = serde_json::from_slice(body) else {
+            return Self::default();
+        };
+        let nested = top.get("error").and_then(Value::as_object);
+        let text = |name: &str| {
+            nested
+                .and_then(|error| error.get(name))
+                .or_else(|| top.get(name))
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        Self {
+            code: text("code")
+                .or_else(|| top.get("error").and_then(Value::as_str).map(str::to_owned)),
+            message: text("message").or_else(|| text("error_description")),
+            request_id: text("requestId"),
+            // Only the Platform documents it, so elsewhere it decides nothing.
+            retryable: nested
+                .filter(|_| application == "platform")
+                .and_then(|error| error.get("retryable"))
+                .and_then(Value::as_bool),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Envelope;
+
+    #[test]
+    fn the_platform_envelope_is_read_whole() {
+        let body = br#"{"error":{"code":"insufficient_scope","message":"no","requestId":"r1","retryable":false}}"#;
+        let envelope = Envelope::parse("platform", body);
+        assert_eq!(envelope.code.as_deref(), Some("insufficient_scope"));
+        assert_eq!(envelope.message.as_deref(), Some("no"));
+        assert_eq!(envelope.request_id.as_deref(), Some("r1"));
+        assert_eq!(envelope.retryable, Some(false));
+        assert_eq!(Envelope::parse("crm", body).retryable, None);
+    }
+
+    #[test]
+    fn other_bodies_never_fail() {
+        for body in [
+            &b""[..],
+            b"<html>",
+            b"[1]",
+            b"{\"error\":1}",
+            b"\xff",
+            b"{\"code\":7}",
+        ] {
+            assert_eq!(Envelope::parse("crm", body), Envelope::default());
+        }
+        let rfc = Envelope::parse(
+            "platform",
+            br#"{"error":"invalid_client","error_description":"who?"}"#,
+        );
+        assert_eq!(
+            (rfc.code.as_deref(), rfc.message.as_deref()),
+            (Some("invalid_client"), Some("who?"))
+        );
+    }
+}

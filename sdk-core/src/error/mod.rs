@@ -1,0 +1,221 @@
+//! The one error type of all crates.
+
+mod build;
+mod display;
+mod envelope;
+mod kind;
+
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+pub use kind::{Effect, ErrorKind};
+
+pub(crate) use display::one_line;
+pub(crate) use envelope::Envelope;
+
+use crate::idempotency::IdempotencyKey;
+use crate::operation::Operation;
+use crate::prepared::PreparedCommand;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// What went wrong, whether it had an effect, and who can help.
+///
+/// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line that names the
+/// operation, the status, the application's code and message, and a hint; it never holds a secret or a token.
+///
+/// # Troubleshooting
+/// [`effect`](Self::effect) tells whether a command may have happened. When it is [`Effect::Unknown`],
+/// [`into_command`](Self::into_command) hands back the command, to be sent again exactly.
+///
+/// ```
+/// # fn handle(error: sdk_core::Error) {
+/// if error.is_not_found() {
+///     println!("no such record");
+/// } else if error.retryable() {
+///     println!("later: {error}");
+/// } else {
+///     eprintln!("{error} (request id {:?})", error.request_id());
+/// }
+/// # }
+/// ```
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    operation: Option<&'static Operation>,
+    message: String,
+    hint: Option<String>,
+    status: Option<u16>,
+    code: Option<String>,
+    request_id: Option<String>,
+    retryable: bool,
+    retry_after: Option<Duration>,
+    attempts: u32,
+    effect: Effect,
+    body: Option<Bytes>,
+    source: Option<Source>,
+    key: Option<IdempotencyKey>,
+    command: Option<Box<PreparedCommand>>,
+}
+
+impl Error {
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The operation that failed; `None` when no operation was under way.
+    #[must_use]
+    pub fn operation(&self) -> Option<&'static Operation> {
+        self.0.operation
+    }
+
+    /// The HTTP status of the last reply, if there was one.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
+    /// The application's error code, such as `insufficient_scope` or `IDEMPOTENCY_CONFLICT`, if the body had one.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.0.code.as_deref()
+    }
+
+    /// What the application, or the SDK, said about it.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The correlated request id, for the people who run the suite.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
+    /// Whether the same call may succeed later without a change.
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        self.0.retryable
+    }
+
+    /// How long the server asked to wait, if it did.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// How many attempts reached for the wire; 0 when the call was refused before it.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.0.attempts
+    }
+
+    /// What is known about the effect of the call.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.0.effect
+    }
+
+    /// The raw body of the failing reply, as far as it was read.
+    #[must_use]
+    pub fn body(&self) -> Option<&[u8]> {
+        self.0.body.as_deref()
+    }
+
+    /// The idempotency key that the command was sent with.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.0.key.as_ref()
+    }
+
+    /// The command, ready to be sent again exactly as it was.
+    #[must_use]
+    pub fn command(&self) -> Option<&PreparedCommand> {
+        self.0.command.as_deref()
+    }
+
+    /// Takes the command out.
+    #[must_use]
+    pub fn into_command(self) -> Option<PreparedCommand> {
+        self.0.command.map(|command| *command)
+    }
+
+    /// Whether no accessible record was found (404).
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.0.kind == ErrorKind::NotFound
+    }
+
+    /// Whether the state of the record stood against it (409).
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.0.kind == ErrorKind::Conflict
+    }
+
+    /// Whether the key was used for another command before (409 with `IDEMPOTENCY_CONFLICT`).
+    #[must_use]
+    pub fn is_idempotency_conflict(&self) -> bool {
+        self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
+    }
+
+    /// Whether the credentials or the token were not accepted (401, or a refused token exchange).
+    #[must_use]
+    pub fn is_unauthenticated(&self) -> bool {
+        self.0.kind == ErrorKind::Unauthenticated
+    }
+
+    /// Whether an entitlement, a scope or a workspace binding is missing (403).
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        self.0.kind == ErrorKind::Forbidden
+    }
+
+    /// Whether a time limit ended the call.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        self.0.kind == ErrorKind::Timeout
+    }
+
+    /// Whether the call was refused before anything was sent, because of a parameter or a body.
+    #[must_use]
+    pub fn is_invalid_input(&self) -> bool {
+        self.0.kind == ErrorKind::InvalidInput
+    }
+
+    /// Whether the service could not be reached or did not answer as a service that is up.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        matches!(
+            self.0.kind,
+            ErrorKind::Unavailable | ErrorKind::Connect | ErrorKind::Transport
+        )
+    }
+}
+
+impl fmt::Debug for Error {
+    /// As `Display`, with what is known for a log; never a key, a token or a body.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.0.kind)
+            .field("effect", &self.0.effect)
+            .field("attempts", &self.0.attempts)
+            .field("message", &self.to_string())
+            .field("source", &self.0.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0
+            .source
+            .as_deref()
+            .map(|source| source as &(dyn std::error::Error + 'static))
+    }
+}

@@ -1,0 +1,114 @@
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::RawJson;
+
+/// Members of an object that its type does not name, in the order in which they came.
+///
+/// Whatever a preview contract adds lands here and is written back unchanged. An explicit `null` of an optional
+/// member is kept here too, because `None` alone would mean "absent".
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Members(Vec<(String, RawJson)>);
+
+impl Members {
+    /// No members.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The member of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&RawJson> {
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Sets a member and returns what stood there.
+    pub fn insert(
+        &mut self,
+        name: impl Into<String>,
+        value: impl Into<RawJson>,
+    ) -> Option<RawJson> {
+        let (name, value) = (name.into(), value.into());
+        if let Some((_, old)) = self.0.iter_mut().find(|(key, _)| *key == name) {
+            return Some(std::mem::replace(old, value));
+        }
+        self.0.push((name, value));
+        None
+    }
+
+    /// Takes a member out.
+    pub fn remove(&mut self, name: &str) -> Option<RawJson> {
+        let index = self.0.iter().position(|(key, _)| key == name)?;
+        Some(self.0.remove(index).1)
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends as received, without looking for a member of the same name.
+    #[doc(hidden)]
+    pub fn push_received(&mut self, name: impl Into<String>, value: RawJson) {
+        self.0.push((name.into(), value));
+    }
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.len()))?;
+        for (name, value) in self.iter() {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct MembersVisitor;
+
+        impl<'de> Visitor<'de> for MembersVisitor {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Members::new();
+                while let Some((name, value)) = map.next_entry::<String, RawJson>()? {
+                    members.0.push((name, value));
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}

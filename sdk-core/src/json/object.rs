@@ -1,0 +1,203 @@
+/// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field.
+///
+/// Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
+/// member. Members under `constants` are not in the struct: they are always written, and skipped when read.
+/// It is used by generated code; `serde(flatten)` cannot do it without losing digits.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! json_object {
+    ($type:ident {
+        $( $field:ident : $kind:ident $name:literal ),* $(,)?
+    } $( constants { $( $constant:literal = $value:literal ),* $(,)? } )?) => {
+        const _: () = {
+            use $crate::runtime::serde::{self, de, ser};
+
+            #[allow(non_camel_case_types)]
+            enum Key<'de> {
+                $( $field, )*
+                #[allow(dead_code)]
+                Constant,
+                Other(::std::borrow::Cow<'de, str>),
+            }
+
+            struct KeyVisitor;
+
+            impl KeyVisitor {
+                fn known<'de>(name: &str) -> ::std::option::Option<Key<'de>> {
+                    match name {
+                        $( $name => ::std::option::Option::Some(Key::$field), )*
+                        $($( $constant => ::std::option::Option::Some(Key::Constant), )*)?
+                        _ => ::std::option::Option::None,
+                    }
+                }
+            }
+
+            impl<'de> de::Visitor<'de> for KeyVisitor {
+                type Value = Key<'de>;
+
+                fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                    f.write_str("a member name")
+                }
+
+                fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> ::std::result::Result<Key<'de>, E> {
+                    ::std::result::Result::Ok(Self::known(name)
+                        .unwrap_or(Key::Other(::std::borrow::Cow::Borrowed(name))))
+                }
+
+                fn visit_str<E: de::Error>(self, name: &str) -> ::std::result::Result<Key<'de>, E> {
+                    ::std::result::Result::Ok(Self::known(name)
+                        .unwrap_or_else(|| Key::Other(::std::borrow::Cow::Owned(name.to_owned()))))
+                }
+            }
+
+            impl<'de> de::Deserialize<'de> for Key<'de> {
+                fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {
+                    deserializer.deserialize_identifier(KeyVisitor)
+                }
+            }
+
+            struct ObjectVisitor;
+
+            impl<'de> de::Visitor<'de> for ObjectVisitor {
+                type Value = $type;
+
+                fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                    f.write_str(concat!("an object (", stringify!($type), ")"))
+                }
+
+                fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> ::std::result::Result<$type, A::Error> {
+                    let mut extra = $crate::Members::new();
+                    $( let mut $field = ::std::option::Option::None; )*
+                    while let ::std::option::Option::Some(key) = map.next_key::<Key<'de>>()? {
+                        match key {
+                            $( Key::$field => $crate::json_object!(@read $kind, $name, $field, map, extra), )*
+                            Key::Constant => { map.next_value::<de::IgnoredAny>()?; }
+                            Key::Other(name) => extra.push_received(name, map.next_value()?),
+                        }
+                    }
+                    ::std::result::Result::Ok($type {
+                        $( $field: $crate::json_object!(@take $kind, $name, $field), )*
+                        extra,
+                    })
+                }
+            }
+
+            impl<'de> de::Deserialize<'de> for $type {
+                fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {
+                    deserializer.deserialize_map(ObjectVisitor)
+                }
+            }
+
+            impl ser::Serialize for $type {
+                fn serialize<S: ser::Serializer>(&self, serializer: S) -> ::std::result::Result<S::Ok, S::Error> {
+                    use ser::SerializeMap as _;
+                    let mut map = serializer.serialize_map(::std::option::Option::None)?;
+                    $($( map.serialize_entry($constant, $value)?; )*)?
+                    $( $crate::json_object!(@write $kind, $name, self.$field, map); )*
+                    for (name, value) in self.extra.iter() {
+                        let written = match name {
+                            $( $name => $crate::json_object!(@written $kind, self.$field), )*
+                            $($( $constant => true, )*)?
+                            _ => false,
+                        };
+                        if !written {
+                            map.serialize_entry(name, value)?;
+                        }
+                    }
+                    map.end()
+                }
+            }
+        };
+    };
+
+    (@read required, $name:literal, $field:ident, $map:ident, $extra:ident) => {
+        $field = ::std::option::Option::Some($map.next_value()?)
+    };
+    (@read nullable, $name:literal, $field:ident, $map:ident, $extra:ident) => {
+        $field = ::std::option::Option::Some($map.next_value()?)
+    };
+    (@read optional, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+        $field = $map.next_value()?;
+        if $field.is_none() {
+            $extra.push_received($name, $crate::RawJson::null());
+        }
+    }};
+
+    (@take required, $name:literal, $field:ident) => {
+        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
+    };
+    (@take nullable, $name:literal, $field:ident) => {
+        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
+    };
+    (@take optional, $name:literal, $field:ident) => { $field };
+
+    (@write required, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
+    (@write nullable, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
+    (@write optional, $name:literal, $value:expr, $map:ident) => {
+        if let ::std::option::Option::Some(value) = &$value {
+            $map.serialize_entry($name, value)?;
+        }
+    };
+
+    (@written required, $value:expr) => { true };
+    (@written nullable, $value:expr) => { true };
+    (@written optional, $value:expr) => { $value.is_some() };
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Members, RawJson};
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Sample {
+        title: String,
+        review: Option<RawJson>,
+        due: Option<String>,
+        extra: Members,
+    }
+
+    crate::json_object!(Sample {
+        title: required "title",
+        review: nullable "review",
+        due: optional "dueAt",
+    } constants { "schemaVersion" = "sample.v1" });
+
+    fn round_trip(text: &str) -> String {
+        serde_json::to_string(&serde_json::from_str::<Sample>(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn unknown_members_and_their_digits_come_back_unchanged() {
+        let text = r#"{"schemaVersion":"sample.v1","title":"a","review":null,"amount":1.10,"big":123456789012345678901234567890,"o":{"b":1,"a":2}}"#;
+        assert_eq!(round_trip(text), text);
+    }
+
+    #[test]
+    fn an_explicit_null_of_an_optional_member_is_kept_until_it_is_set() {
+        let text = r#"{"schemaVersion":"sample.v1","title":"a","review":null,"dueAt":null}"#;
+        assert_eq!(round_trip(text), text);
+        let mut sample: Sample = serde_json::from_str(text).unwrap();
+        sample.due = Some("now".into());
+        assert_eq!(
+            serde_json::to_string(&sample).unwrap(),
+            r#"{"schemaVersion":"sample.v1","title":"a","review":null,"dueAt":"now"}"#
+        );
+    }
+
+    #[test]
+    fn a_missing_required_member_is_named() {
+        let error = serde_json::from_str::<Sample>(r#"{"title":"a"}"#).unwrap_err();
+        assert!(
+            error.to_string().contains("missing field `review`"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn escaped_member_names_are_understood() {
+        let sample: Sample =
+            serde_json::from_str(r#"{"t\u0069tle":"a","review":1,"o\u0074her":2}"#).unwrap();
+        assert_eq!(sample.title, "a");
+        assert_eq!(sample.extra.get("other").unwrap().as_str(), "2");
+    }
+}

@@ -1,0 +1,124 @@
+/// Declares an enumeration that knows the documented values and keeps any other.
+///
+/// The first word says whether the contract shows the whole set (`closed`: an unknown value is refused when it
+/// is sent) or a part of it (`open`). Used by generated code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! open_enum {
+    ($set:ident
+        $(#[$meta:meta])*
+        pub enum $name:ident {
+            $( $(#[$variant_meta:meta])* $variant:ident = $text:literal ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum $name {
+            $( $(#[$variant_meta])* $variant, )*
+            /// A value that this version of the SDK does not know, kept as it came.
+            Unknown(::std::string::String),
+        }
+
+        impl $name {
+            /// The documented values, as they stand on the wire.
+            pub const KNOWN: &'static [&'static str] = &[$( $text ),*];
+
+            /// The value as it stands on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $( Self::$variant => $text, )*
+                    Self::Unknown(text) => text,
+                }
+            }
+
+            fn known(text: &str) -> ::std::option::Option<Self> {
+                match text {
+                    $( $text => ::std::option::Option::Some(Self::$variant), )*
+                    _ => ::std::option::Option::None,
+                }
+            }
+        }
+
+        impl $crate::runtime::OpenEnum for $name {
+            const CLOSED: bool = $crate::open_enum!(@closed $set);
+            const KNOWN: &'static [&'static str] = Self::KNOWN;
+
+            fn text(&self) -> &str {
+                self.as_str()
+            }
+
+            fn is_known(&self) -> bool {
+                !matches!(self, Self::Unknown(_))
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl ::std::convert::From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::known(text).unwrap_or_else(|| Self::Unknown(text.to_owned()))
+            }
+        }
+
+        impl ::std::convert::From<::std::string::String> for $name {
+            fn from(text: ::std::string::String) -> Self {
+                Self::known(&text).unwrap_or(Self::Unknown(text))
+            }
+        }
+
+        impl ::std::str::FromStr for $name {
+            type Err = ::std::convert::Infallible;
+
+            fn from_str(text: &str) -> ::std::result::Result<Self, Self::Err> {
+                ::std::result::Result::Ok(Self::from(text))
+            }
+        }
+
+        impl $crate::runtime::serde::Serialize for $name {
+            fn serialize<S: $crate::runtime::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::std::result::Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> $crate::runtime::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::runtime::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::std::result::Result<Self, D::Error> {
+                $crate::runtime::text(deserializer)
+            }
+        }
+    };
+
+    (@closed closed) => { true };
+    (@closed open) => { false };
+}
+
+#[cfg(test)]
+mod tests {
+    crate::open_enum! { closed
+        /// Colours.
+        pub enum Colour {
+            /// Red.
+            Red = "red",
+        }
+    }
+
+    #[test]
+    fn unknown_values_survive_and_known_ones_are_recognised() {
+        let decoded: Vec<Colour> = serde_json::from_str(r#"["red","bl\u0075e"]"#).unwrap();
+        assert_eq!(decoded, [Colour::Red, Colour::Unknown("blue".into())]);
+        assert_eq!(
+            serde_json::to_string(&decoded).unwrap(),
+            r#"["red","blue"]"#
+        );
+    }
+}

@@ -1,0 +1,121 @@
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Members, RawJson};
+
+/// One page of a list.
+///
+/// Only the page of opportunities is shown in the contract; that the other lists carry `items` is assumed (A07
+/// in `specs/ASSUMPTIONS.md`). A page without `items` still decodes: everything it has is in [`extra`](Self::extra).
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// The schema that the page says it has.
+    pub schema_version: Option<String>,
+    /// The records of this page; `None` when the page has no such member.
+    pub items: Option<Vec<T>>,
+    /// Where the next page begins; `None` or empty on the last one.
+    pub next_cursor: Option<String>,
+    /// Members that the contract does not show, kept and written back unchanged.
+    pub extra: Members,
+}
+
+impl<T> Page<T> {
+    /// The records of this page; empty when the page has no `items`.
+    #[must_use]
+    pub fn items(&self) -> &[T] {
+        self.items.as_deref().unwrap_or_default()
+    }
+
+    /// The records of this page, taken out.
+    #[must_use]
+    pub fn into_items(self) -> Vec<T> {
+        self.items.unwrap_or_default()
+    }
+
+    /// The cursor of the next page; `None` at the end of the list.
+    #[must_use]
+    pub fn next_cursor(&self) -> Option<&str> {
+        self.next_cursor
+            .as_deref()
+            .filter(|cursor| !cursor.is_empty())
+    }
+}
+
+impl<T: Serialize> Serialize for Page<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        if let Some(version) = &self.schema_version {
+            map.serialize_entry("schemaVersion", version)?;
+        }
+        if let Some(items) = &self.items {
+            map.serialize_entry("items", items)?;
+        }
+        if let Some(cursor) = &self.next_cursor {
+            map.serialize_entry("nextCursor", cursor)?;
+        }
+        for (name, value) in self.extra.iter() {
+            let stands_already = match name {
+                "schemaVersion" => self.schema_version.is_some(),
+                "items" => self.items.is_some(),
+                "nextCursor" => self.next_cursor.is_some(),
+                _ => false,
+            };
+            if !stands_already {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Page<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PageVisitor(PhantomData))
+    }
+}
+
+struct PageVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
+    type Value = Page<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a page, which is an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page<T>, A::Error> {
+        let mut page = Page {
+            schema_version: None,
+            items: None,
+            next_cursor: None,
+            extra: Members::new(),
+        };
+        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            let was_null = match name.as_ref() {
+                "schemaVersion" => replace(&mut page.schema_version, map.next_value()?),
+                "items" => replace(&mut page.items, map.next_value()?),
+                "nextCursor" => replace(&mut page.next_cursor, map.next_value()?),
+                _ => {
+                    let value = map.next_value()?;
+                    page.extra.push_received(name, value);
+                    continue;
+                }
+            };
+            if was_null {
+                page.extra.push_received(name, RawJson::null());
+            }
+        }
+        Ok(page)
+    }
+}
+
+/// Stores what came and says whether it was an explicit null.
+fn replace<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
+    *slot = value;
+    slot.is_none()
+}

@@ -1,0 +1,157 @@
+use std::fmt;
+
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Members, RawJson};
+use crate::error::Error;
+
+/// An object whose members the contract does not show: a person, an opportunity, a task.
+///
+/// It is kept as received, costs next to nothing to decode, and opens on demand: one member at a time with
+/// [`get`](Self::get), as a whole into a type of yours with [`decode`](Self::decode).
+///
+/// ```
+/// use sdk_core::Record;
+///
+/// #[derive(serde::Deserialize)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Person { public_reference: String, display_name: String }
+///
+/// let record: Record = r#"{"publicReference": "PER-0A1B2C3D4E5F", "displayName": "Ann"}"#.parse()?;
+/// assert_eq!(record.get::<String>("displayName")?.as_deref(), Some("Ann"));
+/// assert_eq!(record.text("displayName").as_deref(), Some("Ann"));
+/// let person: Person = record.decode()?;
+/// assert_eq!(person.display_name, "Ann");
+/// # Ok::<(), sdk_core::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Record(RawJson);
+
+impl Record {
+    /// Decodes one member; `None` when it is absent or null.
+    ///
+    /// # Errors
+    /// When the member has another shape than asked for.
+    pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
+        match self.raw_member(name) {
+            None => Ok(None),
+            Some(value) if value.is_null() => Ok(None),
+            Some(value) => value
+                .decode()
+                .map(Some)
+                .map_err(|error| Error::value(format!("member `{name}`: {error}"))),
+        }
+    }
+
+    /// One member's text; `None` when it is absent or not a string.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        self.get(name).ok().flatten()
+    }
+
+    /// One member as it came; `None` when it is absent or this is no object.
+    #[must_use]
+    pub fn raw_member(&self, name: &str) -> Option<RawJson> {
+        let mut deserializer = serde_json::Deserializer::from_str(self.0.as_str());
+        deserializer
+            .deserialize_map(FindMember(name))
+            .ok()
+            .flatten()
+    }
+
+    /// Decodes the whole object into a type of the caller's.
+    ///
+    /// # Errors
+    /// When the object has another shape; the error names the path of the member that did not fit.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        self.0.decode()
+    }
+
+    /// All members in order.
+    ///
+    /// # Errors
+    /// When this is not an object.
+    pub fn members(&self) -> Result<Members, Error> {
+        self.0.decode()
+    }
+
+    /// The JSON as it came.
+    #[must_use]
+    pub fn raw(&self) -> &RawJson {
+        &self.0
+    }
+
+    /// The JSON as it came.
+    #[must_use]
+    pub fn into_raw(self) -> RawJson {
+        self.0
+    }
+}
+
+/// Reads an object and keeps one member, so that the others cost no allocation.
+struct FindMember<'a>(&'a str);
+
+impl<'de> Visitor<'de> for FindMember<'_> {
+    type Value = Option<RawJson>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
+            if found.is_none() && name == self.0 {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl From<RawJson> for Record {
+    fn from(raw: RawJson) -> Self {
+        Self(raw)
+    }
+}
+
+impl From<serde_json::Value> for Record {
+    fn from(value: serde_json::Value) -> Self {
+        Self(value.into())
+    }
+}
+
+impl std::str::FromStr for Record {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        text.parse().map(Self)
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Record {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RawJson::deserialize(deserializer).map(Self)
+    }
+}

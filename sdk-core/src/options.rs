@@ -1,0 +1,227 @@
+//! Per-call options, and the defaults of a suite.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue, header};
+
+use crate::error::Error;
+use crate::idempotency::IdempotencyKey;
+use crate::retry::RetryPolicy;
+
+/// What to do with a reply whose `schemaVersion` is not the one that this SDK was built for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaPolicy {
+    /// An error that names both versions: a program that was not written for it does not act on it.
+    #[default]
+    Refuse,
+    /// A warning event; what can be decoded is decoded.
+    Warn,
+}
+
+/// Headers that the runtime owns.
+const PROTECTED: [HeaderName; 9] = [
+    header::AUTHORIZATION,
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::TRANSFER_ENCODING,
+    header::CONNECTION,
+    header::ACCEPT,
+    header::COOKIE,
+    header::PROXY_AUTHORIZATION,
+];
+
+/// The header of the idempotency key (contract, Endpoints / Calendar and Accounting).
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Options of one call, or the defaults of a client. What is not set is taken from the client, then from the suite.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct CallOptions {
+    /// How long one attempt may take, from the first byte sent to the last one read.
+    pub timeout: Option<Duration>,
+    /// How long the call may take as a whole: token, attempts and waits.
+    pub deadline: Option<Duration>,
+    /// How often and how to repeat.
+    pub retry: Option<RetryPolicy>,
+    /// Whether a command without a documented key may be repeated after an ambiguous failure.
+    pub replay_exact: Option<bool>,
+    /// What to do with another `schemaVersion`.
+    pub schema_policy: Option<SchemaPolicy>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    query: Vec<(String, String)>,
+    pub(crate) key: Option<IdempotencyKey>,
+    invalid: Option<(String, String, String)>,
+}
+
+impl CallOptions {
+    /// Adds a header. A name or value that HTTP does not allow, or a header that the SDK owns, fails the call before
+    /// it is sent.
+    pub fn header(&mut self, name: &str, value: &str) {
+        let refused = |rule: &str, value: &str| {
+            Some((format!("header {name}"), rule.to_owned(), value.to_owned()))
+        };
+        match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
+            (Ok(name), _) if PROTECTED.contains(&name) || name == IDEMPOTENCY_KEY => {
+                self.invalid = refused("is set by the SDK", "set by the caller");
+            }
+            (Ok(name), Ok(value)) if value.to_str().is_ok() => self.headers.push((name, value)),
+            (Ok(_), _) => {
+                self.invalid = refused("has visible ASCII characters only", "another text");
+            }
+            (Err(_), _) => {
+                self.invalid = refused("has a name of HTTP token characters", "another text");
+            }
+        }
+    }
+
+    /// Adds a query parameter that the SDK does not know yet.
+    pub fn query(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.query.push((name.into(), value.into()));
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.invalid {
+            None => Ok(()),
+            Some((name, rule, value)) => Err(Error::invalid(name, rule, value)),
+        }
+    }
+
+    /// Puts headers and query parameters onto a request.
+    pub(crate) fn apply(&self, request: &mut reqwest::Request) {
+        for (name, value) in &self.headers {
+            request.headers_mut().append(name.clone(), value.clone());
+        }
+        if !self.query.is_empty() {
+            request
+                .url_mut()
+                .query_pairs_mut()
+                .extend_pairs(&self.query);
+        }
+    }
+
+    /// These options over those of the client.
+    pub(crate) fn has_extras(&self) -> bool {
+        !(self.headers.is_empty() && self.query.is_empty())
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    /// Names of headers and parameters, never their values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("deadline", &self.deadline)
+            .field("retry", &self.retry)
+            .field("replay_exact", &self.replay_exact)
+            .field("schema_policy", &self.schema_policy)
+            .field(
+                "headers",
+                &self
+                    .headers
+                    .iter()
+                    .map(|(name, _)| name)
+                    .collect::<Vec<_>>(),
+            )
+            .field(
+                "query",
+                &self.query.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            )
+            .field("keyed", &self.key.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Adds the per-call options and `IntoFuture` to a builder with a `call: Call` field and a `send` method.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! call_options {
+    ($builder:ident => $output:ty) => {
+        impl $builder {
+            /// Limits each attempt, from the first byte sent to the last one read.
+            pub fn timeout(mut self, timeout: ::std::time::Duration) -> Self {
+                self.call.options_mut().timeout = Some(timeout);
+                self
+            }
+
+            /// Limits the call as a whole: token, attempts and waits.
+            pub fn deadline(mut self, deadline: ::std::time::Duration) -> Self {
+                self.call.options_mut().deadline = Some(deadline);
+                self
+            }
+
+            /// Sets how often and how the call is repeated.
+            pub fn retry(mut self, policy: $crate::RetryPolicy) -> Self {
+                self.call.options_mut().retry = Some(policy);
+                self
+            }
+
+            /// Adds a header. Headers that the SDK sets itself are refused when the request is sent.
+            pub fn header(mut self, name: &str, value: &str) -> Self {
+                self.call.options_mut().header(name, value);
+                self
+            }
+
+            /// Adds a query parameter that this version does not know yet.
+            pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+                self.call.options_mut().query(name, value);
+                self
+            }
+
+            /// Says what to do with a reply of another `schemaVersion`.
+            pub fn schema_policy(mut self, policy: $crate::SchemaPolicy) -> Self {
+                self.call.options_mut().schema_policy = Some(policy);
+                self
+            }
+        }
+
+        impl ::std::future::IntoFuture for $builder {
+            type Output = ::std::result::Result<$output, $crate::Error>;
+            type IntoFuture =
+                ::std::pin::Pin<Box<dyn ::std::future::Future<Output = Self::Output> + Send>>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(self.send())
+            }
+        }
+    };
+}
+
+/// [`call_options!`] for a command without a documented key.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! command_options {
+    ($builder:ident => $output:ty) => {
+        $crate::call_options!($builder => $output);
+
+        impl $builder {
+            /// Lets this command be repeated after an ambiguous failure. The contract says that an exact replay of a
+            /// CRM command returns the stored result; it does not show where a key would go, so by default the SDK
+            /// repeats such a command only when it was provably never sent.
+            pub fn replay_exact(mut self, replay: bool) -> Self {
+                self.call.options_mut().replay_exact = Some(replay);
+                self
+            }
+        }
+    };
+}
+
+/// [`call_options!`] for a command with an `Idempotency-Key`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! keyed_command_options {
+    ($builder:ident => $output:ty) => {
+        $crate::call_options!($builder => $output);
+
+        impl $builder {
+            /// Sets the `Idempotency-Key`. Without it the command gets a random one, which every attempt reuses and
+            /// the receipt shows.
+            pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
+                self.call.set_key(key);
+                self
+            }
+        }
+    };
+}

@@ -1,0 +1,89 @@
+//! Finds out that a list goes in circles, with bounded memory.
+
+use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
+
+/// How many cursors are remembered: a list that goes round within so many pages is found at once.
+const RECENT: usize = 4096;
+
+/// Remembers the latest cursors by their hashes, and one old cursor in ever longer intervals (Brent's method), so
+/// that a circle of any length is found before it has gone round three times.
+#[derive(Debug)]
+pub(super) struct CycleGuard {
+    hasher: RandomState,
+    recent: HashSet<u64>,
+    order: VecDeque<u64>,
+    landmark: u64,
+    steps: u64,
+    reach: u64,
+}
+
+impl CycleGuard {
+    pub(super) fn new() -> Self {
+        Self {
+            hasher: RandomState::new(),
+            recent: HashSet::new(),
+            order: VecDeque::new(),
+            landmark: 0,
+            steps: 0,
+            reach: 1,
+        }
+    }
+
+    /// Whether the cursor was seen before.
+    pub(super) fn seen(&mut self, cursor: &str) -> bool {
+        let hash = self.hasher.hash_one(cursor);
+        if (self.steps > 0 && hash == self.landmark) || !self.recent.insert(hash) {
+            return true;
+        }
+        self.order.push_back(hash);
+        if self.order.len() > RECENT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.recent.remove(&oldest);
+        }
+        self.steps += 1;
+        if self.steps == self.reach {
+            self.landmark = hash;
+            self.reach *= 2;
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CycleGuard, RECENT};
+
+    fn pages_until_found(lead: usize, period: usize) -> usize {
+        let mut guard = CycleGuard::new();
+        (0..)
+            .find(|&page| {
+                let cursor = if page < lead {
+                    page
+                } else {
+                    lead + (page - lead) % period
+                };
+                guard.seen(&cursor.to_string())
+            })
+            .unwrap()
+    }
+
+    #[test]
+    fn short_circles_are_found_at_their_first_repetition() {
+        assert_eq!(pages_until_found(0, 1), 1);
+        assert_eq!(pages_until_found(0, 2), 2);
+        assert_eq!(pages_until_found(5, 1000), 1005);
+    }
+
+    #[test]
+    fn long_circles_are_found_with_bounded_memory() {
+        let period = RECENT * 5;
+        assert!(pages_until_found(100, period) < 100 + 4 * period);
+        let mut guard = CycleGuard::new();
+        for cursor in 0..RECENT * 3 {
+            assert!(!guard.seen(&cursor.to_string()));
+        }
+        assert!(guard.order.len() <= RECENT && guard.recent.len() <= RECENT);
+    }
+}

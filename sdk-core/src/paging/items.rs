@@ -1,0 +1,144 @@
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use serde::de::DeserializeOwned;
+
+use super::checkpoint::Checkpoint;
+use super::pages::Pages;
+use crate::error::Error;
+
+/// A list as a stream of items: lazy, `'static`, over after its first error.
+///
+/// ```no_run
+/// # async fn example(mut people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
+/// while let Some(person) = people.try_next().await? {
+///     println!("{person}");
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a stream does nothing until it is polled"]
+pub struct Items<T> {
+    pages: Pages<T>,
+    page: std::vec::IntoIter<T>,
+    /// Where the walk stands within the page.
+    at: Checkpoint,
+    failed: bool,
+}
+
+impl<T: DeserializeOwned + Send + 'static> Items<T> {
+    pub(super) fn new(pages: Pages<T>) -> Self {
+        Self {
+            at: pages.checkpoint(),
+            pages,
+            page: Vec::new().into_iter(),
+            failed: false,
+        }
+    }
+
+    /// Goes on where a checkpoint was taken; see [`Pages::resume`].
+    ///
+    /// # Errors
+    /// When the checkpoint is of another operation, of other filters, or of a later SDK.
+    pub fn resume(self, from: Checkpoint) -> Result<Self, Error> {
+        Ok(Self::new(self.pages.resume(from)?))
+    }
+
+    /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].
+    pub fn read_ahead(mut self, on: bool) -> Self {
+        self.pages = self.pages.read_ahead(on);
+        self
+    }
+
+    /// Ends the walk with an error when it wants more pages than this; see [`Pages::max_pages`].
+    pub fn max_pages(mut self, pages: u64) -> Self {
+        self.pages = self.pages.max_pages(pages);
+        self
+    }
+
+    /// The next item; `None` at the end.
+    ///
+    /// # Errors
+    /// When the next page cannot be had. The stream is over then; its checkpoint goes on after the last item.
+    pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
+        if let Some(item) = self.page.next() {
+            self.at.item();
+            return Ok(Some(item));
+        }
+        std::future::poll_fn(|context| self.poll_item(context))
+            .await
+            .transpose()
+    }
+
+    /// Where the walk stands: after the item that was delivered last.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        if self.page.len() == 0 && !self.failed {
+            self.pages.checkpoint()
+        } else {
+            self.at.clone()
+        }
+    }
+
+    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
+        loop {
+            if let Some(item) = self.page.next() {
+                self.at.item();
+                return Poll::Ready(Some(Ok(item)));
+            }
+            if self.failed {
+                return Poll::Ready(None);
+            }
+            let before = self.pages.checkpoint();
+            match ready!(self.pages.poll_page(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Ok(page)) => {
+                    self.at = before;
+                    let page = page.into_inner();
+                    let Some(items) = page.items else {
+                        self.failed = true;
+                        let members: Vec<&str> = page.extra.iter().map(|(name, _)| name).collect();
+                        return Poll::Ready(Some(Err(Error::pagination(
+                            self.pages.operation(),
+                            format!(
+                                "the page has no `items` (assumed: A07); its members are {}",
+                                members.join(", ")
+                            ),
+                        )
+                        .hint("`pages()` delivers it as it came"))));
+                    };
+                    self.page = items.into_iter();
+                }
+            }
+        }
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> Stream for Items<T>
+where
+    T: Unpin,
+{
+    type Item = Result<T, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_item(context)
+    }
+}
+
+impl<T: DeserializeOwned + Send + Unpin + 'static> FusedStream for Items<T> {
+    fn is_terminated(&self) -> bool {
+        self.page.len() == 0 && (self.failed || self.pages.is_terminated())
+    }
+}
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items")
+            .field("pages", &self.pages)
+            .field("at", &self.at)
+            .finish_non_exhaustive()
+    }
+}

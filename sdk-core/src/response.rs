@@ -1,0 +1,169 @@
+//! What a successful call gives back.
+
+use std::fmt;
+use std::ops::Deref;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::idempotency::IdempotencyKey;
+use crate::json::RawJson;
+use crate::operation::Operation;
+
+/// Everything about a reply but its decoded value.
+pub(crate) struct Reply {
+    pub(crate) operation: &'static Operation,
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) attempts: u32,
+    pub(crate) key: Option<IdempotencyKey>,
+}
+
+/// A decoded reply that still has its status, headers and bytes. It dereferences to the value.
+pub struct Response<T> {
+    value: T,
+    reply: Reply,
+}
+
+impl<T> Response<T> {
+    pub(crate) fn new(value: T, reply: Reply) -> Self {
+        Self { value, reply }
+    }
+
+    /// The value alone.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    pub(crate) fn value_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+
+    /// The HTTP status, always 2xx.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.reply.status
+    }
+
+    /// The reply's headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.reply.headers
+    }
+
+    /// The correlated request id, if the server sent one (`x-request-id`, assumed: A44).
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        request_id(&self.reply.headers)
+    }
+
+    /// How many attempts it took.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.reply.attempts
+    }
+
+    /// The bytes as they came.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.reply.body
+    }
+
+    /// The operation that was called.
+    #[must_use]
+    pub fn operation(&self) -> &'static Operation {
+        self.reply.operation
+    }
+}
+
+impl<T> Deref for Response<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Response<T> {
+    /// Shows the value, which redacts its secrets by type; headers and bytes are left out.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Response")
+            .field("operation", &self.reply.operation.id)
+            .field("status", &self.reply.status)
+            .field("attempts", &self.reply.attempts)
+            .field("value", &self.value)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The header that correlates a request (assumed: A44).
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    headers
+        .get("x-request-id")
+        .and_then(|value| value.to_str().ok())
+}
+
+/// What a command that succeeded leaves: its result, and what is needed to prove or repeat it.
+///
+/// It dereferences to [`Response`], and that to the result.
+pub struct Receipt<T> {
+    response: Response<T>,
+}
+
+impl<T> Receipt<T> {
+    pub(crate) fn new(response: Response<T>) -> Self {
+        Self { response }
+    }
+
+    /// The key that the command went out with; `None` for commands without a documented key.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.response.reply.key.as_ref()
+    }
+
+    /// The result alone.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.response.into_inner()
+    }
+
+    /// The response with its status, headers and bytes.
+    #[must_use]
+    pub fn into_response(self) -> Response<T> {
+        self.response
+    }
+}
+
+impl Receipt<RawJson> {
+    /// Decodes an open result into a type of the caller's, keeping the rest of the receipt.
+    ///
+    /// # Errors
+    /// When the result has another shape.
+    pub fn decode<U: DeserializeOwned>(self) -> Result<Receipt<U>, Error> {
+        let Response { value, reply } = self.response;
+        let value = value.decode().map_err(|error| error.of(reply.operation))?;
+        Ok(Receipt {
+            response: Response { value, reply },
+        })
+    }
+}
+
+impl<T> Deref for Receipt<T> {
+    type Target = Response<T>;
+
+    fn deref(&self) -> &Response<T> {
+        &self.response
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Receipt<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receipt")
+            .field("response", &self.response)
+            .finish_non_exhaustive()
+    }
+}

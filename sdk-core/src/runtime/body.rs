@@ -1,0 +1,69 @@
+use std::fmt;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use super::{Check, Validate};
+use crate::error::{Error, ErrorKind};
+use crate::json::RawJson;
+use crate::operation::Operation;
+
+/// A serialised request body, or why there is none. It never prints what it holds.
+#[derive(Clone)]
+pub struct Body(Result<Bytes, String>);
+
+impl Body {
+    /// Checks a value against the contract and writes it as JSON.
+    pub fn json<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
+        Self::checked(operation, value, |value| {
+            serde_json::to_vec(value).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Checks a value against the contract and writes it as a form.
+    pub fn form<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
+        Self::checked(operation, value, |value| {
+            serde_urlencoded::to_string(value)
+                .map(String::into_bytes)
+                .map_err(|error| error.to_string())
+        })
+    }
+
+    /// Takes JSON whose shape the contract does not show.
+    #[must_use]
+    pub fn raw(value: &RawJson) -> Self {
+        Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
+    }
+
+    fn checked<T: Validate>(
+        operation: &'static Operation,
+        value: &T,
+        write: impl FnOnce(&T) -> Result<Vec<u8>, String>,
+    ) -> Self {
+        Self(match value.validate(&Check::new(operation)) {
+            Err(error) => Err(error.message().to_owned()),
+            Ok(()) => write(value)
+                .map(Bytes::from)
+                .map_err(|error| format!("the body cannot be written: {error}")),
+        })
+    }
+
+    /// The bytes to send.
+    ///
+    /// # Errors
+    /// What stood in the way when the body was made.
+    pub fn bytes(&self) -> Result<Bytes, Error> {
+        self.0
+            .clone()
+            .map_err(|message| Error::new(ErrorKind::InvalidInput, message))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Err(_) => f.write_str("Body(refused)"),
+        }
+    }
+}

@@ -1,0 +1,217 @@
+use jiff::Timestamp;
+
+use super::{OpenEnum, Pattern, Reference};
+use crate::error::{Error, ErrorKind};
+use crate::operation::Operation;
+
+/// Checks parameters and bodies of an operation against the contract, before anything is sent.
+///
+/// Each refusal names the parameter, the rule and the value.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'a> {
+    operation: &'static Operation,
+    // Bodies are checked member by member; the path leads there.
+    path: Option<&'a str>,
+}
+
+/// A request body that knows the contract's rules for it.
+pub trait Validate {
+    /// Checks every rule.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error>;
+}
+
+impl Check<'_> {
+    /// Checks for an operation.
+    #[must_use]
+    pub fn new(operation: &'static Operation) -> Self {
+        Self {
+            operation,
+            path: None,
+        }
+    }
+
+    /// Checks the members of the member at `path`.
+    #[must_use]
+    pub fn member<'b>(&self, path: &'b str) -> Check<'b> {
+        Check {
+            operation: self.operation,
+            path: Some(path),
+        }
+    }
+
+    /// A text's length in characters.
+    ///
+    /// # Errors
+    /// When it is out of bounds.
+    pub fn length(
+        &self,
+        name: &str,
+        text: Option<&str>,
+        min: usize,
+        max: usize,
+    ) -> Result<(), Error> {
+        let Some(text) = text else { return Ok(()) };
+        let length = text.chars().count();
+        if (min..=max).contains(&length) {
+            return Ok(());
+        }
+        self.refuse(
+            name,
+            &format!("has {min} to {max} characters"),
+            &format!("{length} characters long"),
+        )
+    }
+
+    /// A number's bounds.
+    ///
+    /// # Errors
+    /// When it is out of bounds.
+    pub fn range(&self, name: &str, number: Option<u32>, min: u32, max: u32) -> Result<(), Error> {
+        match number {
+            Some(number) if !(min..=max).contains(&number) => self.refuse(
+                name,
+                &format!("is from {min} to {max}"),
+                &number.to_string(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many items a list has.
+    ///
+    /// # Errors
+    /// When there are too few or too many.
+    pub fn items(&self, name: &str, count: usize, min: usize, max: usize) -> Result<(), Error> {
+        if (min..=max).contains(&count) {
+            return Ok(());
+        }
+        self.refuse(
+            name,
+            &format!("has {min} to {max} items"),
+            &format!("{count} items long"),
+        )
+    }
+
+    /// A reference's form.
+    ///
+    /// # Errors
+    /// When it has another form.
+    pub fn reference<R: Reference>(&self, name: &str, reference: &R) -> Result<(), Error> {
+        self.pattern(name, reference.text(), &R::PATTERN)
+    }
+
+    /// A text's form.
+    ///
+    /// # Errors
+    /// When it has another form.
+    pub fn pattern(&self, name: &str, text: &str, pattern: &Pattern) -> Result<(), Error> {
+        if pattern.matches(text) {
+            return Ok(());
+        }
+        self.refuse(
+            name,
+            &format!("matches {}", pattern.source()),
+            &format!("{text:?}"),
+        )
+    }
+
+    /// That a value of an enumeration is one of the documented ones.
+    ///
+    /// # Errors
+    /// When the contract does not know it.
+    pub fn known<E: OpenEnum>(&self, name: &str, value: Option<&E>) -> Result<(), Error> {
+        match value {
+            Some(value) if E::CLOSED && !value.is_known() => self.refuse(
+                name,
+                &format!("is one of {}", E::KNOWN.join(", ")),
+                &format!("{:?}", value.text()),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// That a text can stand as one segment of a path: not empty, and nothing that climbs or splits the path.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub fn segment(&self, name: &str, text: &str) -> Result<(), Error> {
+        let decoded = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
+        let climbs = matches!(decoded.as_ref(), "." | "..");
+        if text.is_empty()
+            || climbs
+            || decoded.contains(['/', '\\'])
+            || decoded.chars().any(char::is_control)
+        {
+            return self.refuse(
+                name,
+                "is one path segment: not empty, not `.` or `..`, without slashes and control characters",
+                &format!("{text:?}"),
+            );
+        }
+        Ok(())
+    }
+
+    /// That at most one of these parameters is set.
+    ///
+    /// # Errors
+    /// When two or more are.
+    pub fn exclusive(&self, parameters: &[(&str, bool)]) -> Result<(), Error> {
+        let set: Vec<&str> = parameters
+            .iter()
+            .filter_map(|&(name, set)| set.then_some(name))
+            .collect();
+        match set.as_slice() {
+            [] | [_] => Ok(()),
+            [first, others @ ..] => self.refuse(
+                first,
+                &format!("excludes {}", others.join(", ")),
+                "set together with it",
+            ),
+        }
+    }
+
+    /// That one instant is not after another.
+    ///
+    /// # Errors
+    /// When it is.
+    pub fn ordered(
+        &self,
+        from: &str,
+        start: Option<&Timestamp>,
+        to: &str,
+        end: Option<&Timestamp>,
+    ) -> Result<(), Error> {
+        match (start, end) {
+            (Some(start), Some(end)) if start > end => self.refuse(
+                from,
+                &format!("is not after `{to}`"),
+                &format!("{start}, after {end}"),
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn refuse(&self, name: &str, rule: &str, value: &str) -> Result<(), Error> {
+        let error = match self.path {
+            Some(path) => Error::invalid(&format!("{path}.{name}"), rule, value),
+            None => Error::invalid(name, rule, value),
+        };
+        Err(error.of(self.operation))
+    }
+}
+
+/// The error of a reference that was parsed strictly.
+#[doc(hidden)]
+#[must_use]
+pub fn bad_reference(name: &str, pattern: &str, text: &str) -> Error {
+    Error::new(
+        ErrorKind::InvalidInput,
+        format!(
+            "`{name}` matches {pattern}, but is {:?}",
+            crate::error::one_line(text)
+        ),
+    )
+}

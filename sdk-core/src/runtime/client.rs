@@ -1,0 +1,155 @@
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::Error;
+use crate::operation::Operation;
+use crate::options::CallOptions;
+use crate::suite::{Suite, SuiteInner};
+use crate::token::TokenEntry;
+
+/// What is known about an application, generated from its spec.
+#[derive(Debug)]
+pub struct Application {
+    /// `crm`, `calendar`, `accounting` or `platform`.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// The version of the contract that this SDK was built from.
+    pub contract_version: &'static str,
+    /// Its operations.
+    pub operations: &'static [&'static Operation],
+}
+
+/// Where an application's requests go.
+pub struct Endpoint {
+    http: reqwest::Client,
+    base: String,
+}
+
+impl Endpoint {
+    /// The connection pool.
+    #[must_use]
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
+    /// The base URL without a trailing slash.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+}
+
+/// The runtime of one application's client. Cloning is cheap and shares everything.
+#[derive(Clone)]
+pub struct ApiClient(Arc<ClientInner>);
+
+struct ClientInner {
+    suite: Suite,
+    application: &'static Application,
+    endpoint: Endpoint,
+    tokens: Arc<TokenEntry>,
+    defaults: CallOptions,
+}
+
+impl ApiClient {
+    /// A client for an application of the suite.
+    ///
+    /// # Errors
+    /// When the suite does not know the application's URL.
+    pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
+        let url = suite.application_url(application.name)?;
+        let tokens = suite
+            .0
+            .tokens
+            .entry(suite.token_request(application.name, &url));
+        let endpoint = Endpoint {
+            http: suite.0.http.clone(),
+            base: url.as_str().trim_end_matches('/').to_owned(),
+        };
+        Ok(Self(Arc::new(ClientInner {
+            suite: suite.clone(),
+            application,
+            endpoint,
+            tokens,
+            defaults: CallOptions::default(),
+        })))
+    }
+
+    /// The same client with other defaults for its calls.
+    #[must_use]
+    pub fn with_defaults(&self, defaults: CallOptions) -> Self {
+        let ClientInner {
+            suite,
+            application,
+            endpoint,
+            tokens,
+            ..
+        } = &*self.0;
+        Self(Arc::new(ClientInner {
+            suite: suite.clone(),
+            application,
+            endpoint: Endpoint {
+                http: endpoint.http.clone(),
+                base: endpoint.base.clone(),
+            },
+            tokens: Arc::clone(tokens),
+            defaults,
+        }))
+    }
+
+    /// The application.
+    #[must_use]
+    pub fn application(&self) -> &'static Application {
+        self.0.application
+    }
+
+    /// Where its requests go.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.0.endpoint
+    }
+
+    /// Obtains the token ahead of the first call.
+    ///
+    /// # Errors
+    /// When no token can be had.
+    pub async fn prewarm(&self) -> Result<(), Error> {
+        self.0.tokens.prewarm().await.map_err(Error::from_token)
+    }
+
+    pub(crate) fn suite(&self) -> &SuiteInner {
+        &self.0.suite.0
+    }
+
+    pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {
+        &self.0.tokens
+    }
+
+    pub(crate) fn defaults(&self) -> &CallOptions {
+        &self.0.defaults
+    }
+
+    pub(crate) fn audience(&self) -> Option<&str> {
+        self.0.tokens.request().audience()
+    }
+
+    pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {
+        self.0
+            .application
+            .operations
+            .iter()
+            .copied()
+            .find(|operation| operation.id == id)
+    }
+}
+
+impl fmt::Debug for ApiClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiClient")
+            .field("application", &self.0.application.name)
+            .field("base", &self.0.endpoint.base)
+            .field("tokens", &self.0.tokens)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,98 @@
+use bytes::Bytes;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::json::{Page, RawJson, Record, explain};
+
+/// A type that a reply decodes into.
+pub trait Reply: DeserializeOwned + Send + 'static {
+    /// The `schemaVersion` that the reply says it has, where its type knows one.
+    fn schema_version(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Reply for RawJson {}
+impl Reply for Record {}
+
+impl<T: DeserializeOwned + Send + 'static> Reply for Page<T> {
+    fn schema_version(&self) -> Option<&str> {
+        self.schema_version.as_deref()
+    }
+}
+
+/// Why a 2xx reply could not be taken.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    /// It breaks off: the same request may well succeed.
+    Truncated(String),
+    /// It is no JSON, or JSON of another shape.
+    Malformed(String),
+    /// It has another `schemaVersion`.
+    Schema {
+        expected: &'static str,
+        found: String,
+        detail: Option<String>,
+    },
+}
+
+/// Decodes a reply in one pass over its text; only a failure costs another one, to explain it.
+///
+/// A `schemaVersion` other than `expected` is an error, unless `lenient`.
+pub(crate) fn decode<T: Reply>(
+    body: &Bytes,
+    expected: Option<&'static str>,
+    lenient: bool,
+) -> Result<T, Unreadable> {
+    let text = std::str::from_utf8(body)
+        .map_err(|error| Unreadable::Malformed(format!("not UTF-8 text: {error}")))?;
+    match serde_json::from_str::<T>(text) {
+        Ok(value) => match (expected, value.schema_version()) {
+            (Some(expected), Some(found)) if expected != found => {
+                let found = found.to_owned();
+                if lenient {
+                    tracing::warn!(expected, found, "reply of another schema version");
+                    return Ok(value);
+                }
+                Err(Unreadable::Schema {
+                    expected,
+                    found,
+                    detail: None,
+                })
+            }
+            _ => Ok(value),
+        },
+        Err(error) => Err(unreadable::<T>(text, expected, &error)),
+    }
+}
+
+fn unreadable<T: Reply>(
+    text: &str,
+    expected: Option<&'static str>,
+    error: &serde_json::Error,
+) -> Unreadable {
+    /// The one member that says more than any path.
+    #[derive(Deserialize)]
+    struct Version {
+        #[serde(rename = "schemaVersion")]
+        schema_version: String,
+    }
+
+    if text.trim().is_empty() {
+        return Unreadable::Malformed("the body is empty".to_owned());
+    }
+    if error.is_eof() {
+        return Unreadable::Truncated(error.to_string());
+    }
+    if let (Some(expected), Ok(version)) = (expected, serde_json::from_str::<Version>(text))
+        && version.schema_version != expected
+    {
+        let detail = Some(explain::<T>(text, error));
+        return Unreadable::Schema {
+            expected,
+            found: version.schema_version,
+            detail,
+        };
+    }
+    Unreadable::Malformed(explain::<T>(text, error))
+}

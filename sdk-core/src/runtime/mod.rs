@@ -1,0 +1,23 @@
+//! What the generated clients are built on.
+//!
+//! This module is for the client crates of this workspace. Programs use the client crates; nothing here is needed
+//! to call an operation, and it may change between minor versions.
+
+mod body;
+mod check;
+mod client;
+mod decode;
+
+pub use body::Body;
+pub use bytes::Bytes;
+pub use check::{Check, Validate, bad_reference};
+pub use client::{ApiClient, Application, Endpoint};
+pub use decode::Reply;
+pub use progenitor_client;
+pub use reqwest;
+pub use serde;
+
+pub use crate::call::Call;
+pub use crate::reference::{OpenEnum, Pattern, Piece, Reference, text};
+
+pub(crate) use decode::{Unreadable, decode};

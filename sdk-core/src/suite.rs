@@ -1,0 +1,451 @@
+//! What all clients of one suite share.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use url::Url;
+
+use crate::config;
+use crate::credentials::ClientCredentials;
+use crate::error::Error;
+use crate::options::SchemaPolicy;
+use crate::retry::{RetryBudget, RetryPolicy};
+use crate::token::{ClientCredentialsSource, TokenCache, TokenPolicy, TokenRequest, TokenSource};
+
+/// Limits and policies of a suite. Each can be set on the builder, most of them per call too.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) deadline: Duration,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) max_response_bytes: usize,
+    pub(crate) schema_policy: SchemaPolicy,
+    pub(crate) replay_exact: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            // A bounded page or one command answers in far less; a connection that hangs is given up in time to retry.
+            attempt_timeout: Duration::from_secs(10),
+            // Three attempts with their waits fit, and a caller's own request limit (commonly 60 s) is not exceeded.
+            deadline: Duration::from_secs(30),
+            retry: RetryPolicy::default(),
+            // The largest documented reply, 200 timeline entries, stays far below.
+            max_response_bytes: 16 * 1024 * 1024,
+            schema_policy: SchemaPolicy::Refuse,
+            replay_exact: false,
+        }
+    }
+}
+
+/// How long a connection may take to be made: on loopback and within a region it takes milliseconds.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
+const RETRY_BUDGET: u32 = 500;
+
+/// Credentials, connection pool, token cache and retry budget: shared by all clients made from it.
+///
+/// Cloning is cheap and shares everything.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), sdk_core::Error> {
+/// use sdk_core::{ClientCredentials, Suite};
+///
+/// let suite = Suite::from_env()?;
+/// // or
+/// let suite = Suite::builder()
+///     .core_url("https://core.example.com")
+///     .application_url("crm", "https://crm.example.com")
+///     .credentials(ClientCredentials::new("client-id", "client-secret"))
+///     .build()?;
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct Suite(pub(crate) Arc<SuiteInner>);
+
+pub(crate) struct SuiteInner {
+    pub(crate) http: reqwest::Client,
+    pub(crate) tokens: TokenCache,
+    pub(crate) settings: Settings,
+    pub(crate) budget: RetryBudget,
+    pub(crate) counters: Counters,
+    applications: HashMap<String, ApplicationConfig>,
+    insecure_http: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct ApplicationConfig {
+    url: Option<String>,
+    audience: Option<String>,
+    scopes: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    calls: AtomicU64,
+    attempts: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn call(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn attempt(&self) {
+        self.attempts.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// What a suite has done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Calls begun.
+    pub calls: u64,
+    /// Attempts sent for them, repeats included.
+    pub attempts: u64,
+    /// Token exchanges begun.
+    pub token_exchanges: u64,
+}
+
+impl Suite {
+    /// A suite configured by the environment.
+    ///
+    /// | variable | meaning |
+    /// |---|---|
+    /// | `SUITE_CLIENT_ID`, `SUITE_CLIENT_SECRET` | the client credential |
+    /// | `SUITE_CORE_URL` | base URL of the Platform, which also exchanges the token |
+    /// | `SUITE_TOKEN_URL` | the token endpoint, when it is not the Platform's `/oauth/token` |
+    /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | routed origins; each is needed by its client only |
+    /// | `SUITE_<APP>_AUDIENCE` | the audience of an application, when it is not its origin |
+    ///
+    /// # Errors
+    /// When variables are missing, all of them named at once, or hold an address that is refused.
+    pub fn from_env() -> Result<Self, Error> {
+        Self::builder().environment()?.build()
+    }
+
+    /// A builder for a suite.
+    pub fn builder() -> SuiteBuilder {
+        SuiteBuilder::default()
+    }
+
+    /// What has been done so far, over all clients.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            calls: self.0.counters.calls.load(Ordering::Relaxed),
+            attempts: self.0.counters.attempts.load(Ordering::Relaxed),
+            token_exchanges: self.0.tokens.exchanges(),
+        }
+    }
+
+    pub(crate) fn application_url(&self, application: &str) -> Result<Url, Error> {
+        let variable = config::url_variable(application);
+        match self
+            .0
+            .applications
+            .get(application)
+            .and_then(|config| config.url.as_deref())
+        {
+            Some(text) => config::parse_url(&variable, text, self.0.insecure_http),
+            None => Err(Error::configuration(format!(
+                "the URL of the {application} application is missing: set {variable}, or call \
+                 `application_url(\"{application}\", …)` on the builder"
+            ))),
+        }
+    }
+
+    /// The token that an application's client asks for: for its exact audience (assumed to be its origin, A43).
+    pub(crate) fn token_request(&self, application: &str, url: &Url) -> TokenRequest {
+        let config = self.0.applications.get(application);
+        let audience = config
+            .and_then(|config| config.audience.clone())
+            .unwrap_or_else(|| url.origin().ascii_serialization());
+        TokenRequest::new()
+            .with_audience(audience)
+            .with_scopes(config.map_or(&[][..], |config| &config.scopes))
+    }
+}
+
+impl fmt::Debug for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Suite")
+            .field(
+                "applications",
+                &self.0.applications.keys().collect::<Vec<_>>(),
+            )
+            .field("settings", &self.0.settings)
+            .field("stats", &self.stats())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Builds a [`Suite`].
+#[derive(Default)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct SuiteBuilder {
+    applications: HashMap<String, ApplicationConfig>,
+    token_url: Option<String>,
+    credentials: Option<ClientCredentials>,
+    source: Option<Arc<dyn TokenSource>>,
+    settings: Settings,
+    token_policy: TokenPolicy,
+    retry_budget: Option<u32>,
+    http: Option<reqwest::ClientBuilder>,
+    user_agent: Option<String>,
+    insecure_http: bool,
+}
+
+impl SuiteBuilder {
+    /// Fills in everything that the environment says; see [`Suite::from_env`].
+    ///
+    /// # Errors
+    /// When the credential or every address for the token exchange is missing, all missing variables named at once.
+    pub fn environment(mut self) -> Result<Self, Error> {
+        for application in ["platform", "crm", "calendar", "accounting"] {
+            let config = self.applications.entry(application.to_owned()).or_default();
+            config.url = config::variable(&config::url_variable(application)).or(config.url.take());
+            config.audience = config::variable(&config::audience_variable(application))
+                .or(config.audience.take());
+        }
+        self.token_url = config::variable(config::TOKEN_URL).or(self.token_url);
+        if self.source.is_some() || self.credentials.is_some() {
+            return Ok(self);
+        }
+        let (id, secret) = (
+            config::variable(config::CLIENT_ID),
+            config::variable(config::CLIENT_SECRET),
+        );
+        let has_token_url = self.token_url.is_some() || self.applications["platform"].url.is_some();
+        let missing: Vec<&str> = [
+            (config::CORE_URL, has_token_url),
+            (config::CLIENT_ID, id.is_some()),
+            (config::CLIENT_SECRET, secret.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(name, present)| (!present).then_some(name))
+        .collect();
+        match (id, secret) {
+            (Some(id), Some(secret)) if missing.is_empty() => {
+                Ok(self.credentials(ClientCredentials::new(id, secret)))
+            }
+            _ => Err(Error::configuration(format!(
+                "missing environment variables: {}",
+                missing.join(", ")
+            ))),
+        }
+    }
+
+    /// Sets the Platform's base URL, whose `/oauth/token` exchanges the token unless [`token_url`](Self::token_url) says otherwise.
+    pub fn core_url(self, url: impl Into<String>) -> Self {
+        self.application_url("platform", url)
+    }
+
+    /// Sets the routed origin of an application: `crm`, `calendar`, `accounting` or `platform`.
+    pub fn application_url(mut self, application: &str, url: impl Into<String>) -> Self {
+        self.applications
+            .entry(application.to_owned())
+            .or_default()
+            .url = Some(url.into());
+        self
+    }
+
+    /// Sets the audience of an application's tokens, which is its origin otherwise (assumed: A43).
+    pub fn audience(mut self, application: &str, audience: impl Into<String>) -> Self {
+        self.applications
+            .entry(application.to_owned())
+            .or_default()
+            .audience = Some(audience.into());
+        self
+    }
+
+    /// Asks for these scopes in an application's tokens; without any, the server grants what the client may have.
+    pub fn scopes<S: Into<String>>(
+        mut self,
+        application: &str,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let config = self.applications.entry(application.to_owned()).or_default();
+        config.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the token endpoint.
+    pub fn token_url(mut self, url: impl Into<String>) -> Self {
+        self.token_url = Some(url.into());
+        self
+    }
+
+    /// Sets the client credential.
+    pub fn credentials(mut self, credentials: ClientCredentials) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
+    /// Takes tokens from the caller's own source instead of exchanging a client credential.
+    pub fn token_source(mut self, source: impl TokenSource) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// Sets lifetimes, margins and backoff of tokens.
+    pub fn token_policy(mut self, policy: TokenPolicy) -> Self {
+        self.token_policy = policy;
+        self
+    }
+
+    /// Limits each attempt; 10 seconds by default.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.attempt_timeout = timeout;
+        self
+    }
+
+    /// Limits each call as a whole; 30 seconds by default.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.settings.deadline = deadline;
+        self
+    }
+
+    /// Sets how often and how calls are repeated.
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.settings.retry = policy;
+        self
+    }
+
+    /// Sets the size of the retry budget; each repeat takes 5 out, each success puts 1 back. 500 by default.
+    pub fn retry_budget(mut self, capacity: u32) -> Self {
+        self.retry_budget = Some(capacity);
+        self
+    }
+
+    /// Limits the size of a reply after decompression; 16 MiB by default.
+    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_response_bytes = bytes;
+        self
+    }
+
+    /// Says what to do with replies of another `schemaVersion`.
+    pub fn schema_policy(mut self, policy: SchemaPolicy) -> Self {
+        self.settings.schema_policy = policy;
+        self
+    }
+
+    /// Lets commands without a documented key be repeated after an ambiguous failure; see
+    /// [`CallOptions::replay_exact`](crate::CallOptions::replay_exact).
+    pub fn replay_exact(mut self, replay: bool) -> Self {
+        self.settings.replay_exact = replay;
+        self
+    }
+
+    /// Puts the caller's name before the SDK's in the user agent, such as `billing-service/1.4`.
+    pub fn user_agent(mut self, product: impl Into<String>) -> Self {
+        self.user_agent = Some(product.into());
+        self
+    }
+
+    /// Takes the caller's own HTTP configuration: proxies, roots, pool sizes. The suite switches redirects off and
+    /// sets the user agent.
+    pub fn http_client(mut self, builder: reqwest::ClientBuilder) -> Self {
+        self.http = Some(builder);
+        self
+    }
+
+    /// Allows plain HTTP to hosts that are not loopback. Tokens and secrets then travel in the clear.
+    pub fn allow_insecure_http(mut self) -> Self {
+        self.insecure_http = true;
+        self
+    }
+
+    /// Checks everything and builds the suite. Nothing is sent and nothing is started.
+    ///
+    /// # Errors
+    /// When an address is refused, or there is neither a credential nor a token source.
+    pub fn build(mut self) -> Result<Suite, Error> {
+        for (application, config) in &self.applications {
+            if let Some(url) = &config.url {
+                config::parse_url(&config::url_variable(application), url, self.insecure_http)?;
+            }
+        }
+        let http = self.build_http()?;
+        let source = match (&self.source, &self.credentials) {
+            (Some(source), _) => Arc::clone(source),
+            (None, Some(credentials)) => Arc::new(ClientCredentialsSource::new(
+                http.clone(),
+                self.token_endpoint()?,
+                credentials.clone(),
+                &self.token_policy,
+            )),
+            (None, None) => {
+                return Err(Error::configuration(
+                    "neither `credentials` nor a `token_source` is set",
+                ));
+            }
+        };
+        Ok(Suite(Arc::new(SuiteInner {
+            http,
+            tokens: TokenCache::new(source, self.token_policy),
+            settings: self.settings,
+            budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
+            counters: Counters::default(),
+            applications: self.applications,
+            insecure_http: self.insecure_http,
+        })))
+    }
+
+    fn token_endpoint(&self) -> Result<Url, Error> {
+        if let Some(url) = &self.token_url {
+            return config::parse_url(config::TOKEN_URL, url, self.insecure_http);
+        }
+        let core = self
+            .applications
+            .get("platform")
+            .and_then(|config| config.url.as_deref())
+            .ok_or_else(|| {
+                Error::configuration(format!(
+                    "the token endpoint is missing: set {} or {}",
+                    config::CORE_URL,
+                    config::TOKEN_URL
+                ))
+            })?;
+        let mut url = config::parse_url(config::CORE_URL, core, self.insecure_http)?;
+        let path = format!("{}/oauth/token", url.path().trim_end_matches('/'));
+        url.set_path(&path);
+        Ok(url)
+    }
+
+    fn build_http(&mut self) -> Result<reqwest::Client, Error> {
+        let sdk = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
+        let agent = self
+            .user_agent
+            .as_ref()
+            .map_or_else(|| sdk.to_owned(), |product| format!("{product} {sdk}"));
+        let builder = self
+            .http
+            .take()
+            .unwrap_or_else(|| reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT));
+        builder
+            .user_agent(agent)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| {
+                Error::configuration("the HTTP client cannot be built").source(error.without_url())
+            })
+    }
+}
+
+impl fmt::Debug for SuiteBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SuiteBuilder")
+            .field(
+                "applications",
+                &self.applications.keys().collect::<Vec<_>>(),
+            )
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
