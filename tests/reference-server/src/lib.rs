@@ -1,1 +1,64 @@
+//! A faithful, stateful stand-in for the suite's CRM, Calendar, Accounting and Platform services.
+//!
+//! It reads the contract on its own and depends on no SDK crate, so that a test against it is a test against a
+//! second opinion. [`ReferenceServer::start`] gives a suite with demo data on free ports; it counts what it sees,
+//! fails as it is told, and its clock moves when a test moves it.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! use sdk_reference_server::{Operation, ReferenceServer};
+//!
+//! let server = ReferenceServer::start().await;
+//! server.fault(Operation::ListPeople).times(2).status(503).retry_after("1");
+//! // … point a client at server.crm_url(), with server.client_id() and server.client_secret() …
+//! assert_eq!(server.attempts("listPeople"), 0);
+//! # }
+//! ```
+//!
+//! Where the contract is silent, the server takes the plainest reading; `specs/ASSUMPTIONS.md` lists them.
 
+#![forbid(unsafe_code)]
+#![deny(missing_docs)]
+
+mod accounting;
+mod adapters;
+mod app;
+mod auth;
+mod builder;
+mod calendar;
+mod call;
+mod client;
+mod clock;
+mod counters;
+mod crm;
+mod cursor;
+mod data;
+mod dispatch;
+mod faults;
+mod fields;
+mod generated {
+    pub(crate) mod operations;
+}
+mod idempotency;
+mod keys;
+mod message;
+mod named;
+mod params;
+mod platform;
+mod recorder;
+mod refusal;
+mod routing;
+mod server;
+mod suite;
+mod token;
+
+pub use adapters::Transport;
+pub use app::App;
+pub use builder::Builder;
+pub use client::ClientSpec;
+pub use faults::{Fault, FaultStrike};
+pub use generated::operations::Operation;
+pub use named::Named;
+pub use recorder::RecordedRequest;
+pub use server::ReferenceServer;

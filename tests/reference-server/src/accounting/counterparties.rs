@@ -1,0 +1,49 @@
+//! Financial counterparties. The list takes no parameters, and its body is not shown.
+
+use serde_json::{Value, json};
+
+use super::result;
+use crate::call::{Answer, Call};
+use crate::data::counterparties::Counterparty;
+use crate::message::Reply;
+
+/// How many the page shows: the latest, since there is no way to ask for another page.
+const SHOWN: u64 = 100;
+
+pub(crate) fn list(call: &Call<'_>) -> Answer {
+    let store = call.suite.store();
+    let start = store.counterparties.length().saturating_sub(SHOWN);
+    let items: Vec<Value> = store
+        .counterparties
+        .rows(start)
+        .map(|(index, row)| {
+            json!({
+                "publicReference": store.counterparties.reference(index),
+                "displayName": row.display_name,
+                "status": row.status,
+                "currency": row.currency,
+                "recordVersion": row.version,
+            })
+        })
+        .collect();
+    Ok(Reply::ok(&json!({"items": items, "nextCursor": null})))
+}
+
+/// Takes any JSON; a `displayName` or `name` in it becomes the counterparty's.
+pub(crate) fn create(call: &Call<'_>) -> Answer {
+    let body = call.json()?;
+    let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
+    let mut store = call.suite.store_mut();
+    let index = store.counterparties.create(Counterparty {
+        display_name: text("displayName")
+            .or_else(|| text("name"))
+            .unwrap_or_else(|| "Unnamed".to_owned()),
+        status: "active".into(),
+        currency: text("currency").unwrap_or_else(|| "EUR".to_owned()).into(),
+        version: 1,
+    });
+    let subject = store.counterparties.reference(index);
+    let result = result(&mut store, "counterparty.create", "succeeded", &subject);
+    call.committed();
+    Ok(Reply::json(201, &result))
+}

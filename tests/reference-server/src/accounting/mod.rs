@@ -1,0 +1,60 @@
+//! Accounting.
+
+pub(crate) mod approvals;
+pub(crate) mod counterparties;
+pub(crate) mod imports;
+pub(crate) mod invoices;
+pub(crate) mod ledger;
+pub(crate) mod service;
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::call::{Answer, Call};
+use crate::data::Store;
+use crate::data::reference::Kind;
+use crate::fields::Fields;
+use crate::idempotency::{self, Known, Scope};
+use crate::message::Reply;
+use crate::refusal::Refusal;
+
+/// The documented result of an accounting command, with a receipt of its own.
+fn result(store: &mut Store, operation: &str, outcome: &str, subject: &str) -> Value {
+    let receipt = store.name(Kind::Receipt);
+    json!({
+        "schemaVersion": "suite-accounting-command-result.v1",
+        "operation": operation,
+        "outcome": outcome,
+        "commandReceiptReference": receipt,
+        "subjectReference": subject,
+        "recordVersion": 1,
+        "replayed": false,
+    })
+}
+
+/// Runs a command with a required idempotency key once. A replay has the only documented success, 201, too.
+fn once(
+    call: &Call<'_>,
+    check: impl FnOnce(Fields<'_>) -> Result<(), Refusal>,
+    apply: impl FnOnce(&mut Store, Fields<'_>) -> Result<Value, Refusal>,
+) -> Answer {
+    let key = idempotency::required_key(call.request)?.to_owned();
+    let body = call.json()?;
+    let fields = Fields::of(&body)?;
+    check(fields)?;
+    let scope = Scope {
+        app: App::Accounting,
+        actor: call.caller()?.actor,
+        key,
+    };
+    let print = idempotency::fingerprint(call.operation, &body);
+    let mut store = call.suite.store_mut();
+    if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
+        result["replayed"] = json!(true);
+        return Ok(Reply::json(201, &result));
+    }
+    let result = apply(&mut store, fields)?;
+    store.results.keep(scope, print, result.clone());
+    call.committed();
+    Ok(Reply::json(201, &result))
+}

@@ -1,0 +1,16 @@
+//! Two ways to put the same handlers on a socket.
+
+pub(crate) mod hyper;
+pub(crate) mod wiremock;
+
+/// Which HTTP server answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transport {
+    /// wiremock: one mock server per application. It keeps every request in memory until it stops and answers
+    /// one at a time, which suits tests.
+    #[default]
+    Wiremock,
+    /// hyper: fast, with flat memory, and able to break a connection in the middle of a body.
+    Hyper,
+}

@@ -1,0 +1,87 @@
+//! Serving through wiremock.
+//!
+//! wiremock decides between a reply and a broken connection by which mock matches, so the work is done while the
+//! first mock is being matched: it matches only if the connection is to be broken, and leaves the reply to the
+//! second one otherwise. Both run under wiremock's one lock, so the slot between them holds one request's reply.
+
+use std::io;
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use wiremock::matchers::any;
+use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
+
+use crate::app::App;
+use crate::message::{Ending, Reply, Request};
+use crate::suite::Suite;
+
+type Slot = Arc<Mutex<Option<Reply>>>;
+
+/// Starts the server of one application.
+pub(crate) async fn start(listener: TcpListener, suite: Arc<Suite>, app: App) -> MockServer {
+    let server = MockServer::builder()
+        .listener(listener)
+        .disable_request_recording()
+        .start()
+        .await;
+    let slot = Slot::default();
+    let breaking = Breaking {
+        suite,
+        app,
+        slot: Arc::clone(&slot),
+    };
+    Mock::given(breaking)
+        .respond_with_err(|_: &Incoming| io::Error::from(io::ErrorKind::ConnectionReset))
+        .with_priority(1)
+        .mount(&server)
+        .await;
+    Mock::given(any())
+        .respond_with(move |_: &Incoming| template(take(&slot)))
+        .with_priority(2)
+        .mount(&server)
+        .await;
+    server
+}
+
+/// Serves a request as a side effect of being asked whether it matches.
+struct Breaking {
+    suite: Arc<Suite>,
+    app: App,
+    slot: Slot,
+}
+
+impl Match for Breaking {
+    fn matches(&self, incoming: &Incoming) -> bool {
+        let request = Request {
+            method: incoming.method.clone(),
+            path: incoming.url.path().to_owned(),
+            query: incoming.url.query().map(str::to_owned),
+            headers: incoming.headers.clone(),
+            body: Bytes::copy_from_slice(&incoming.body),
+        };
+        let reply = self.suite.handle(self.app, &request);
+        let delivered = reply.fate.ending == Ending::Delivered;
+        if delivered {
+            *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);
+        }
+        !delivered
+    }
+}
+
+fn take(slot: &Slot) -> Reply {
+    let reply = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+    reply.unwrap_or_else(|| Reply::empty(503))
+}
+
+fn template(reply: Reply) -> ResponseTemplate {
+    let mut template = ResponseTemplate::new(reply.status.as_u16()).set_body_bytes(reply.body);
+    for (name, value) in &reply.headers {
+        template = template.append_header(name.clone(), value.clone());
+    }
+    if reply.fate.delay.is_zero() {
+        template
+    } else {
+        template.set_delay(reply.fate.delay)
+    }
+}

@@ -1,0 +1,59 @@
+//! The four applications of the suite.
+
+use std::fmt;
+
+/// One application of the suite: an origin, an audience, an entitlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum App {
+    /// The commercial domain.
+    Crm,
+    /// Scheduling.
+    Calendar,
+    /// Financial records.
+    Accounting,
+    /// Token exchange, installed apps, organization context, publications.
+    Platform,
+}
+
+impl App {
+    /// Every application.
+    pub const ALL: [App; 4] = [App::Crm, App::Calendar, App::Accounting, App::Platform];
+
+    /// The identifier used as entitlement and as `appId`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            App::Crm => "crm",
+            App::Calendar => "calendar",
+            App::Accounting => "accounting",
+            App::Platform => "platform",
+        }
+    }
+
+    /// The application with that identifier.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<App> {
+        App::ALL.into_iter().find(|app| app.id() == id)
+    }
+
+    /// Whether `scope` is one of this application's.
+    pub(crate) fn owns_scope(self, scope: &str) -> bool {
+        let prefixes: &[&str] = match self {
+            App::Crm => &["crm:"],
+            App::Calendar => &["calendar:"],
+            App::Accounting => &["accounting:"],
+            App::Platform => &["suite.", "platform."],
+        };
+        prefixes.iter().any(|prefix| scope.starts_with(prefix))
+    }
+
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}

@@ -1,0 +1,115 @@
+//! Who calls, and whether they may: 401 for a token that does not hold, 403 for one that does not suffice.
+
+use http::header;
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::generated::operations::Operation;
+use crate::message::Request;
+use crate::refusal::Refusal;
+use crate::suite::Suite;
+use crate::token::jwt::{self, Claims};
+
+/// The caller of a protected operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller {
+    claims: Claims,
+    /// The index of the actor for whom the client acts.
+    pub(crate) actor: u64,
+}
+
+impl Caller {
+    pub(crate) fn client_id(&self) -> &str {
+        &self.claims.client_id
+    }
+
+    pub(crate) fn actor_reference(&self) -> &str {
+        &self.claims.actor
+    }
+
+    pub(crate) fn has_scope(&self, scope: &str) -> bool {
+        self.claims.scope.split(' ').any(|held| held == scope)
+    }
+
+    pub(crate) fn scopes(&self) -> Vec<&str> {
+        self.claims
+            .scope
+            .split(' ')
+            .filter(|scope| !scope.is_empty())
+            .collect()
+    }
+
+    pub(crate) fn is_entitled(&self, app: App) -> bool {
+        self.claims.entitlements.iter().any(|held| held == app.id())
+    }
+
+    pub(crate) fn workspace(&self) -> Option<&str> {
+        self.claims.workspace.as_deref()
+    }
+}
+
+/// Checks the token of a request against what the operation requires.
+pub(crate) fn authorize(
+    suite: &Suite,
+    operation: Operation,
+    request: &Request,
+    now: Timestamp,
+) -> Result<Caller, Refusal> {
+    let caller = authenticate(suite, operation.app(), request, now)?;
+    let app = operation.app();
+    // The contract names the entitlement and the workspace of the three business applications only.
+    if app != App::Platform {
+        if !caller.is_entitled(app) {
+            let message = format!("the client is not entitled to {app}");
+            return Err(Refusal::forbidden("entitlement_required", message));
+        }
+        if caller.workspace().is_none() {
+            let message = "the client is bound to no workspace";
+            return Err(Refusal::forbidden("workspace_binding_required", message));
+        }
+    }
+    let required = operation.scopes();
+    if !required.is_empty() && !required.iter().any(|scope| caller.has_scope(scope)) {
+        let message = format!("the token lacks {}", required.join(" or "));
+        return Err(Refusal::forbidden("insufficient_scope", message));
+    }
+    Ok(caller)
+}
+
+fn authenticate(
+    suite: &Suite,
+    app: App,
+    request: &Request,
+    now: Timestamp,
+) -> Result<Caller, Refusal> {
+    let Some(token) = bearer(request) else {
+        let sent = request.headers.contains_key(header::AUTHORIZATION);
+        return Err(Refusal::unauthenticated("a bearer token is needed", sent));
+    };
+    let refused = |why: &str| Refusal::unauthenticated(why, true);
+    let claims =
+        jwt::verify(&suite.token_key, token).ok_or_else(|| refused("the token is not valid"))?;
+    let number = claims
+        .number()
+        .ok_or_else(|| refused("the token is not valid"))?;
+    if now.as_millisecond() >= claims.exp_ms {
+        return Err(refused("the token has expired"));
+    }
+    if claims.aud != suite.audience(app) {
+        return Err(refused("the token is for another audience"));
+    }
+    if suite.registry().is_revoked(number) {
+        return Err(refused("the token was revoked"));
+    }
+    let actor = suite.store().actors.index(&claims.actor);
+    let actor = actor.ok_or_else(|| refused("the token names no actor"))?;
+    Ok(Caller { claims, actor })
+}
+
+/// The token in the `Authorization` header.
+pub(crate) fn bearer(request: &Request) -> Option<&str> {
+    let (scheme, token) = request
+        .header(header::AUTHORIZATION.as_str())?
+        .split_once(' ')?;
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}

@@ -1,0 +1,210 @@
+//! How a server is set up.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::adapters::{Transport, hyper, wiremock};
+use crate::app::App;
+use crate::client::ClientSpec;
+use crate::data::Sizes;
+use crate::server::{ReferenceServer, Serving};
+use crate::suite::Suite;
+use crate::token::registry::LONGEST_LIFE;
+
+/// The id of the client that every server knows.
+pub(crate) const CLIENT_ID: &str = "reference-client";
+
+/// Its secret.
+pub(crate) const CLIENT_SECRET: &str = "reference-secret";
+
+/// What a server is started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) seed: u64,
+    pub(crate) sizes: Sizes,
+    pub(crate) token_lifetime: Duration,
+    pub(crate) frozen_clock: bool,
+    pub(crate) recorded_requests: usize,
+    pub(crate) audiences: HashMap<App, String>,
+    pub(crate) client: ClientSpec,
+    pub(crate) transport: Transport,
+    pub(crate) workers: usize,
+    host: IpAddr,
+    ports: HashMap<App, u16>,
+}
+
+/// Sets a [`ReferenceServer`] up. Everything has a default.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Builder {
+    settings: Settings,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder {
+            settings: Settings {
+                seed: 1,
+                sizes: Sizes::default(),
+                // The documented maximum.
+                token_lifetime: LONGEST_LIFE,
+                frozen_clock: false,
+                recorded_requests: 1_000,
+                audiences: HashMap::new(),
+                client: ClientSpec::new(CLIENT_ID, CLIENT_SECRET),
+                transport: Transport::default(),
+                workers: 1,
+                host: Ipv4Addr::LOCALHOST.into(),
+                ports: HashMap::new(),
+            },
+        }
+    }
+}
+
+impl Builder {
+    /// The seed of the demo data, of the references and of the signing keys.
+    pub fn seed(mut self, seed: u64) -> Builder {
+        self.settings.seed = seed;
+        self
+    }
+
+    /// How many people there are. Rows are computed when they are read: a million cost no memory.
+    pub fn people(mut self, count: u64) -> Builder {
+        self.settings.sizes.people = count;
+        self
+    }
+
+    /// How many organizations there are.
+    pub fn organizations(mut self, count: u64) -> Builder {
+        self.settings.sizes.organizations = count;
+        self
+    }
+
+    /// How many opportunities there are.
+    pub fn opportunities(mut self, count: u64) -> Builder {
+        self.settings.sizes.opportunities = count;
+        self
+    }
+
+    /// How many tasks there are.
+    pub fn tasks(mut self, count: u64) -> Builder {
+        self.settings.sizes.tasks = count;
+        self
+    }
+
+    /// How many intake submissions there are.
+    pub fn intake_submissions(mut self, count: u64) -> Builder {
+        self.settings.sizes.intake = count;
+        self
+    }
+
+    /// How long tokens live, at most the documented 300 seconds.
+    pub fn token_lifetime(mut self, lifetime: Duration) -> Builder {
+        self.settings.token_lifetime = lifetime;
+        self
+    }
+
+    /// Lets the server's clock stand still until [`ReferenceServer::advance`] moves it.
+    pub fn frozen_clock(mut self) -> Builder {
+        self.settings.frozen_clock = true;
+        self
+    }
+
+    /// How many of the last requests [`ReferenceServer::requests`] remembers; 1,000 unless said otherwise.
+    pub fn recorded_requests(mut self, count: usize) -> Builder {
+        self.settings.recorded_requests = count;
+        self
+    }
+
+    /// The audience of an application, instead of its origin.
+    pub fn audience(mut self, app: App, audience: impl Into<String>) -> Builder {
+        self.settings.audiences.insert(app, audience.into());
+        self
+    }
+
+    /// The client whose credentials the server hands out, instead of the default one with all rights.
+    pub fn client(mut self, client: ClientSpec) -> Builder {
+        self.settings.client = client;
+        self
+    }
+
+    /// Which HTTP server answers.
+    pub fn transport(mut self, transport: Transport) -> Builder {
+        self.settings.transport = transport;
+        self
+    }
+
+    /// How many threads answer, with [`Transport::Hyper`]; one unless said otherwise.
+    pub fn workers(mut self, workers: usize) -> Builder {
+        self.settings.workers = workers;
+        self
+    }
+
+    /// The address to listen at; loopback unless said otherwise.
+    pub fn host(mut self, host: IpAddr) -> Builder {
+        self.settings.host = host;
+        self
+    }
+
+    /// The port of an application; a free one unless said otherwise.
+    pub fn port(mut self, app: App, port: u16) -> Builder {
+        self.settings.ports.insert(app, port);
+        self
+    }
+
+    /// Starts the server.
+    ///
+    /// # Panics
+    /// If a port cannot be had; [`try_start`](Builder::try_start) reports that instead.
+    pub async fn start(self) -> ReferenceServer {
+        match self.try_start().await {
+            Ok(server) => server,
+            Err(error) => panic!("the reference server cannot start: {error}"),
+        }
+    }
+
+    /// Starts the server, or says why it cannot.
+    pub async fn try_start(self) -> io::Result<ReferenceServer> {
+        let settings = self.settings;
+        let mut listeners = Vec::new();
+        for app in App::ALL {
+            let port = settings.ports.get(&app).copied().unwrap_or_default();
+            let address = SocketAddr::new(settings.host, port);
+            let listener = TcpListener::bind(address).map_err(|error| {
+                io::Error::new(error.kind(), format!("{app} at {address}: {error}"))
+            })?;
+            listeners.push((app, listener));
+        }
+        let mut origins: [String; 4] = Default::default();
+        for (app, listener) in &listeners {
+            origins[app.index()] = format!("http://{}", reachable(listener.local_addr()?));
+        }
+        let suite = Arc::new(Suite::new(&settings, origins));
+        let serving = match settings.transport {
+            Transport::Wiremock => {
+                let mut servers = Vec::new();
+                for (app, listener) in listeners {
+                    servers.push(wiremock::start(listener, Arc::clone(&suite), app).await);
+                }
+                Serving::Wiremock(servers)
+            }
+            Transport::Hyper => Serving::Hyper(hyper::start(
+                listeners,
+                Arc::clone(&suite),
+                settings.workers,
+            )?),
+        };
+        Ok(ReferenceServer::new(suite, settings.client, serving))
+    }
+}
+
+/// An address that a client on this machine can use.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    address
+}

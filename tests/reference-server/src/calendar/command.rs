@@ -1,0 +1,172 @@
+//! `POST /calendar/v1/event-commands`: creates, updates or cancels an event, once per idempotency key.
+//!
+//! Which members an operation needs is not shown. Here `create` needs `title`, `startsAt`, `endsAt`, `timezone` and
+//! `collectionReference`; `update` and `cancel` need `publicReference` and may have `expectedRecordVersion`.
+
+use serde_json::{Value, json};
+
+use super::events::{Agenda, Event};
+use super::result;
+use crate::app::App;
+use crate::call::{Answer, Call};
+use crate::data::Store;
+use crate::data::reference::Kind;
+use crate::fields::Fields;
+use crate::idempotency::{self, Known, Scope};
+use crate::message::Reply;
+use crate::refusal::Refusal;
+
+/// Members that are texts.
+const TEXTS: [&str; 7] = [
+    "title",
+    "description",
+    "location",
+    "timezone",
+    "status",
+    "visibility",
+    "collectionReference",
+];
+
+pub(crate) fn submit(call: &Call<'_>) -> Answer {
+    let key = idempotency::required_key(call.request)?.to_owned();
+    let body = call.json()?;
+    let command = Fields::of(&body)?;
+    check_types(command)?;
+    let operation = command.required_text("operation")?;
+    let scope = Scope {
+        app: App::Calendar,
+        actor: call.caller()?.actor,
+        key,
+    };
+    let print = idempotency::fingerprint(call.operation, &body);
+    let mut store = call.suite.store_mut();
+    if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
+        result["replayed"] = json!(true);
+        return Ok(Reply::json(200, &result));
+    }
+    let result = match operation {
+        "create" => create(&mut store, command, &body)?,
+        "update" => update(&mut store.agenda, command, &body)?,
+        "cancel" => cancel(&mut store.agenda, command)?,
+        _ => {
+            return Err(Refusal::invalid(
+                "operation: create, update or cancel is needed",
+            ));
+        }
+    };
+    store.results.keep(scope, print, result.clone());
+    call.committed();
+    let status = if operation == "create" { 201 } else { 200 };
+    Ok(Reply::json(status, &result))
+}
+
+/// The documented types, whatever the operation.
+fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
+    for name in TEXTS {
+        command.text(name)?;
+    }
+    command.boolean("allDay")?;
+    command.boolean("checkConflicts")?;
+    command.object("recurrence")?;
+    let attendees = command.array("attendeeActorReferences")?;
+    if attendees.is_some_and(|attendees| !attendees.iter().all(Value::is_string)) {
+        return Err(Refusal::invalid(
+            "attendeeActorReferences: strings are needed",
+        ));
+    }
+    Ok(())
+}
+
+fn create(store: &mut Store, command: Fields<'_>, body: &Value) -> Result<Value, Refusal> {
+    command.required_text("title")?;
+    command.required_text("timezone")?;
+    command.required("startsAt")?;
+    command.required("endsAt")?;
+    let collection = command.required_text("collectionReference")?.to_owned();
+    let starts_at = command.instant("startsAt")?.unwrap_or_default();
+    let ends_at = command.instant("endsAt")?.unwrap_or_default();
+    let event = Event {
+        collection,
+        starts_at,
+        ends_at,
+        cancelled: false,
+        version: 1,
+        members: body.clone(),
+    };
+    check_times(&store.agenda, &event, command, None)?;
+    let reference = store.name(Kind::Event);
+    store.agenda.put(&reference, event);
+    Ok(result("event.create", &reference, 1))
+}
+
+fn update(agenda: &mut Agenda, command: Fields<'_>, body: &Value) -> Result<Value, Refusal> {
+    let (reference, mut event) = existing(agenda, command)?;
+    if command.get("collectionReference").is_some() {
+        event.collection = command.required_text("collectionReference")?.to_owned();
+    }
+    if command.get("title").is_some() {
+        command.required_text("title")?;
+    }
+    event.starts_at = command.instant("startsAt")?.unwrap_or(event.starts_at);
+    event.ends_at = command.instant("endsAt")?.unwrap_or(event.ends_at);
+    check_times(agenda, &event, command, Some(reference))?;
+    if let (Some(members), Some(changes)) = (event.members.as_object_mut(), body.as_object()) {
+        members.extend(
+            changes
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+    }
+    event.version += 1;
+    let version = event.version;
+    agenda.put(reference, event);
+    Ok(result("event.update", reference, version))
+}
+
+fn cancel(agenda: &mut Agenda, command: Fields<'_>) -> Result<Value, Refusal> {
+    let (reference, mut event) = existing(agenda, command)?;
+    event.cancelled = true;
+    event.version += 1;
+    let version = event.version;
+    agenda.put(reference, event);
+    Ok(result("event.cancel", reference, version))
+}
+
+/// The event that a command names, if its version is the expected one and it was not cancelled.
+fn existing<'c>(agenda: &Agenda, command: Fields<'c>) -> Result<(&'c str, Event), Refusal> {
+    let reference = command.required_text("publicReference")?;
+    let expected = command.integer("expectedRecordVersion")?;
+    let event = agenda
+        .event(reference)
+        .ok_or_else(|| Refusal::not_found("no such event"))?;
+    if expected.is_some_and(|expected| u64::try_from(expected) != Ok(event.version)) {
+        let message = format!("the event has version {}", event.version);
+        return Err(Refusal::conflict("stale_record_version", message));
+    }
+    if event.cancelled {
+        return Err(Refusal::conflict("invalid_state", "the event is cancelled"));
+    }
+    Ok((reference, event.clone()))
+}
+
+/// 400 if the event ends before it starts, 409 if it is to be checked and something is on already.
+fn check_times(
+    agenda: &Agenda,
+    event: &Event,
+    command: Fields<'_>,
+    except: Option<&str>,
+) -> Result<(), Refusal> {
+    if event.ends_at <= event.starts_at {
+        return Err(Refusal::invalid("endsAt: it must be after startsAt"));
+    }
+    if command.boolean("checkConflicts")? != Some(true) {
+        return Ok(());
+    }
+    let other = agenda.conflict(&event.collection, event.starts_at, event.ends_at, except);
+    other.map_or(Ok(()), |other| {
+        Err(Refusal::conflict(
+            "time_conflict",
+            format!("{other} is at that time"),
+        ))
+    })
+}

@@ -1,0 +1,73 @@
+//! The three operations that are known by name and summary only. They take any JSON, and answer with the
+//! documented result of a calendar command, whose enumeration names what they do.
+
+use serde_json::Value;
+
+use super::result;
+use crate::call::{Answer, Call};
+use crate::data::Store;
+use crate::data::reference::Kind;
+use crate::message::Reply;
+use crate::refusal::Refusal;
+
+/// Records the actor's response to an invitation.
+pub(crate) fn attendance(call: &Call<'_>) -> Answer {
+    let body = call.json()?;
+    let mut store = call.suite.store_mut();
+    let (reference, version) = event(&mut store, &body)?;
+    call.committed();
+    Ok(Reply::json(
+        200,
+        &result("attendance.respond", &reference, version),
+    ))
+}
+
+/// Modifies one occurrence of a series, or cancels it if the body's `operation` says so.
+pub(crate) fn recurrence(call: &Call<'_>) -> Answer {
+    let body = call.json()?;
+    let operation = match text(&body, "operation") {
+        Some("cancel") => "recurrence.exception.cancel",
+        _ => "recurrence.exception.modify",
+    };
+    let mut store = call.suite.store_mut();
+    let (reference, version) = event(&mut store, &body)?;
+    call.committed();
+    Ok(Reply::json(200, &result(operation, &reference, version)))
+}
+
+/// Creates a hold, or releases the one that the body names if its `operation` is `release`.
+pub(crate) fn hold(call: &Call<'_>) -> Answer {
+    let body = call.json()?;
+    let mut store = call.suite.store_mut();
+    if text(&body, "operation") != Some("release") {
+        let reference = store.name(Kind::Hold);
+        store.agenda.holds.insert(reference.clone(), 1);
+        call.committed();
+        return Ok(Reply::json(201, &result("hold.create", &reference, 1)));
+    }
+    let released = text(&body, "publicReference")
+        .and_then(|reference| Some((reference, store.agenda.holds.remove(reference)?)));
+    let (reference, version) = released.ok_or_else(|| Refusal::not_found("no such hold"))?;
+    call.committed();
+    Ok(Reply::json(
+        200,
+        &result("hold.release", reference, version + 1),
+    ))
+}
+
+/// The event that the body names, one version on; without a name, one that nobody else knows.
+fn event(store: &mut Store, body: &Value) -> Result<(String, u64), Refusal> {
+    let Some(reference) = text(body, "publicReference") else {
+        return Ok((store.name(Kind::Event), 1));
+    };
+    let event = store.agenda.event(reference).cloned();
+    let mut event = event.ok_or_else(|| Refusal::not_found("no such event"))?;
+    event.version += 1;
+    let version = event.version;
+    store.agenda.put(reference, event);
+    Ok((reference.to_owned(), version))
+}
+
+fn text<'b>(body: &'b Value, name: &str) -> Option<&'b str> {
+    body.get(name).and_then(Value::as_str)
+}

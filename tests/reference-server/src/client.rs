@@ -1,0 +1,101 @@
+//! Clients of the suite, and what each of them may do.
+
+use std::fmt;
+
+use crate::app::App;
+use crate::generated::operations::Operation;
+
+/// A client: its credentials and its rights.
+///
+/// A new one has every documented scope, every entitlement and the workspace binding; take away what a test is about.
+///
+/// ```
+/// use sdk_reference_server::{App, ClientSpec};
+///
+/// let reader = ClientSpec::new("reader", "s3cret")
+///     .scopes(["crm:people:read"])
+///     .apps([App::Crm]);
+/// ```
+#[derive(Clone)]
+pub struct ClientSpec {
+    pub(crate) id: String,
+    pub(crate) secret: String,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) apps: Vec<App>,
+    pub(crate) workspace: bool,
+    pub(crate) actor: Option<String>,
+}
+
+impl ClientSpec {
+    /// A client with all rights.
+    #[must_use]
+    pub fn new(id: impl Into<String>, secret: impl Into<String>) -> ClientSpec {
+        ClientSpec {
+            id: id.into(),
+            secret: secret.into(),
+            scopes: all_scopes(),
+            apps: App::ALL.to_vec(),
+            workspace: true,
+            actor: None,
+        }
+    }
+
+    /// Has these scopes only.
+    #[must_use]
+    pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> ClientSpec {
+        self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Lacks this scope.
+    #[must_use]
+    pub fn without_scope(mut self, scope: &str) -> ClientSpec {
+        self.scopes.retain(|held| held != scope);
+        self
+    }
+
+    /// Is entitled to these applications only.
+    #[must_use]
+    pub fn apps(mut self, apps: impl IntoIterator<Item = App>) -> ClientSpec {
+        self.apps = apps.into_iter().collect();
+        self
+    }
+
+    /// Is bound to no workspace.
+    #[must_use]
+    pub fn without_workspace(mut self) -> ClientSpec {
+        self.workspace = false;
+        self
+    }
+
+    /// Acts for the actor with this reference instead of for one of its own: idempotency keys and
+    /// `owner=mine` go by the actor.
+    #[must_use]
+    pub fn acting_for(mut self, actor_reference: impl Into<String>) -> ClientSpec {
+        self.actor = Some(actor_reference.into());
+        self
+    }
+}
+
+impl fmt::Debug for ClientSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientSpec")
+            .field("id", &self.id)
+            .field("scopes", &self.scopes)
+            .field("apps", &self.apps)
+            .field("workspace", &self.workspace)
+            .field("actor", &self.actor)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Every scope that an operation names.
+fn all_scopes() -> Vec<String> {
+    let mut scopes: Vec<String> = Vec::new();
+    for scope in Operation::ALL.into_iter().flat_map(Operation::scopes) {
+        if !scopes.iter().any(|known| known == scope) {
+            scopes.push((*scope).to_owned());
+        }
+    }
+    scopes
+}

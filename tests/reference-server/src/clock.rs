@@ -1,0 +1,59 @@
+//! The server's own clock: it starts at a fixed instant, and tests move it.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+
+/// Where every server's time begins, so that data and dates are the same in every run: 2026-01-15T09:00:00Z.
+pub(crate) const START: Timestamp = Timestamp::constant(1_768_467_600, 0);
+
+/// Time as the server sees it: the start, what really passed (unless frozen), and what a test added.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    started: Option<Instant>,
+    advanced_millis: AtomicI64,
+}
+
+impl Clock {
+    pub(crate) fn new(frozen: bool) -> Clock {
+        Clock {
+            started: (!frozen).then(Instant::now),
+            advanced_millis: AtomicI64::new(0),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        let passed = self.started.map(|at| at.elapsed()).unwrap_or_default();
+        let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
+        let total = millis.saturating_add(self.advanced_millis.load(Ordering::Relaxed));
+        // Milliseconds suffice on the wire, and keep the dates short.
+        START
+            .checked_add(SignedDuration::from_millis(total))
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    pub(crate) fn advance(&self, by: Duration) {
+        let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+        let _ = self
+            .advanced_millis
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |total| {
+                Some(total.saturating_add(millis))
+            });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frozen_clock_moves_only_when_told() {
+        let clock = Clock::new(true);
+        assert_eq!(clock.now().to_string(), "2026-01-15T09:00:00Z");
+
+        clock.advance(Duration::from_secs(300));
+
+        assert_eq!(clock.now().to_string(), "2026-01-15T09:05:00Z");
+    }
+}

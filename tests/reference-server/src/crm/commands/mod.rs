@@ -1,0 +1,182 @@
+//! Record commands. Their body is not shown; it is taken to be
+//! `{commandType, subjectReference?, expectedRecordVersion?, commandId?, payload}`.
+//!
+//! Nor is a place for an idempotency key. An exact replay is therefore the same body from the same actor; with a
+//! `commandId`, another body under the same id is a conflict.
+
+mod activities;
+pub(crate) mod kinds;
+mod opportunities;
+mod organizations;
+mod people;
+mod tasks;
+
+use serde_json::{Map, Value, json};
+
+use crate::call::{Answer, Call};
+use crate::data::Store;
+use crate::data::reference::Kind as ReferenceKind;
+use crate::fields::Fields;
+use crate::idempotency::{self, Known, Scope};
+use crate::keys;
+use crate::message::Reply;
+use crate::refusal::Refusal;
+use kinds::Kind;
+
+/// What all CRM commands have besides their content.
+#[derive(Clone, Debug)]
+pub(crate) struct Envelope {
+    command_id: Option<String>,
+    expected_version: Option<u64>,
+}
+
+impl Envelope {
+    pub(crate) fn read(fields: Fields<'_>) -> Result<Envelope, Refusal> {
+        let expected_version = fields
+            .integer("expectedRecordVersion")?
+            .map(|version| {
+                let positive = u64::try_from(version).ok().filter(|version| *version > 0);
+                positive
+                    .ok_or_else(|| Refusal::invalid("expectedRecordVersion: at least 1 is needed"))
+            })
+            .transpose()?;
+        Ok(Envelope {
+            command_id: fields.text("commandId")?.map(str::to_owned),
+            expected_version,
+        })
+    }
+
+    /// 409 if the caller saw another version than there is.
+    pub(crate) fn check_version(&self, version: u64) -> Result<(), Refusal> {
+        match self.expected_version {
+            Some(expected) if expected != version => Err(Refusal::conflict(
+                "stale_record_version",
+                format!("expected version {expected}, the record has {version}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A record command, read.
+pub(super) struct Command<'b> {
+    kind: Kind,
+    subject: Option<&'b str>,
+    envelope: Envelope,
+    payload: Fields<'b>,
+    actor: u64,
+    now: jiff::Timestamp,
+}
+
+pub(crate) fn submit(call: &Call<'_>) -> Answer {
+    let body = call.json()?;
+    let fields = Fields::of(&body)?;
+    let name = fields.required_text("commandType")?;
+    let kind = Kind::named(name)
+        .ok_or_else(|| Refusal::invalid(format!("commandType: {name} is unknown")))?;
+    let caller = call.caller()?;
+    if !caller.has_scope(kind.scope()) {
+        let message = format!("{name} needs {}", kind.scope());
+        return Err(Refusal::forbidden("insufficient_scope", message));
+    }
+    let empty = Map::new();
+    let command = Command {
+        kind,
+        subject: fields.text("subjectReference")?,
+        envelope: Envelope::read(fields)?,
+        payload: fields.object("payload")?.unwrap_or(Fields::members(&empty)),
+        actor: caller.actor,
+        now: call.now,
+    };
+    settle(call, &body, &command.envelope, |store| command.apply(store))
+}
+
+/// Replays a command that was committed before, or applies it and keeps its result, in one step.
+pub(crate) fn settle(
+    call: &Call<'_>,
+    body: &Value,
+    envelope: &Envelope,
+    apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
+) -> Answer {
+    let print = idempotency::fingerprint(call.operation, body);
+    let key = match &envelope.command_id {
+        Some(id) => format!("id:{id}"),
+        None => format!("body:{}", keys::encode(&print)),
+    };
+    let scope = Scope {
+        app: call.operation.app(),
+        actor: call.caller()?.actor,
+        key,
+    };
+    let mut store = call.suite.store_mut();
+    if let Known::Replay(result) = store.results.look_up(&scope, &print)? {
+        return Ok(Reply::json(200, &result));
+    }
+    let result = apply(&mut store)?;
+    store.results.keep(scope, print, result.clone());
+    call.committed();
+    Ok(Reply::json(201, &result))
+}
+
+impl Command<'_> {
+    fn apply(&self, store: &mut Store) -> Result<Value, Refusal> {
+        let (reference, version) = match self.kind.subject() {
+            "person" => people::apply(self, store)?,
+            "organization" => organizations::apply(self, store)?,
+            "opportunity" => opportunities::apply(self, store)?,
+            "task" => tasks::apply(self, store)?,
+            _ => activities::apply(self, store)?,
+        };
+        store.note_change(crate::data::Change {
+            action: self.kind.name().to_owned(),
+            subject_type: self.kind.subject(),
+            reference: reference.clone(),
+            occurred_at: self.now,
+            actor: self.actor,
+        });
+        Ok(json!({
+            "commandType": self.kind.name(),
+            "outcome": "succeeded",
+            "publicReference": reference,
+            "recordVersion": version,
+        }))
+    }
+
+    /// The reference of the record to change.
+    fn subject(&self, kind: ReferenceKind) -> Result<&str, Refusal> {
+        let subject = self
+            .subject
+            .ok_or_else(|| Refusal::invalid("subjectReference: missing"))?;
+        if kind.matches(subject) {
+            return Ok(subject);
+        }
+        Err(Refusal::invalid(format!(
+            "subjectReference: {}… is needed",
+            kind.prefix()
+        )))
+    }
+
+    /// The index of a record that the payload refers to; 404 if there is none.
+    fn linked(
+        &self,
+        name: &str,
+        kind: ReferenceKind,
+        index: impl FnOnce(&str) -> Option<u64>,
+    ) -> Result<Option<u64>, Refusal> {
+        self.payload
+            .reference(name, kind)?
+            .map(|reference| {
+                index(reference)
+                    .ok_or_else(|| Refusal::not_found(format!("{name}: no such record")))
+            })
+            .transpose()
+    }
+}
+
+/// A changed text member, which must not be empty.
+fn changed(fields: Fields<'_>, name: &str) -> Result<Option<String>, Refusal> {
+    fields
+        .has(name)
+        .then(|| fields.required_text(name).map(str::to_owned))
+        .transpose()
+}

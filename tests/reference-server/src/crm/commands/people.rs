@@ -1,0 +1,79 @@
+//! `person.create`, `person.update`.
+
+use super::kinds::Kind;
+use super::{Command, changed};
+use crate::data::Store;
+use crate::data::people::{Person, STATUSES};
+use crate::data::reference::Kind as ReferenceKind;
+use crate::refusal::Refusal;
+
+pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
+    let payload = command.payload;
+    let organization = command.linked(
+        "organizationReference",
+        ReferenceKind::Organization,
+        |reference| store.organizations.index(reference),
+    )?;
+    let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
+    let email = changed(payload, "email")?;
+    let job = changed(payload, "jobTitle")?;
+    let name = name(command)?;
+    if command.kind == Kind::PersonCreate {
+        let (given, family) =
+            name.ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?;
+        let person = Person {
+            given: given.into(),
+            family: family.into(),
+            email,
+            job: job.unwrap_or_default().into(),
+            organization,
+            status: status.unwrap_or_else(|| "active".to_owned()).into(),
+            created_at: command.now,
+            updated_at: command.now,
+            version: 1,
+        };
+        let index = store.people.create(person);
+        return Ok((store.people.reference(index), 1));
+    }
+    let reference = command.subject(ReferenceKind::Person)?;
+    let found = store.people.find(reference);
+    let (index, mut person) = found.ok_or_else(|| Refusal::not_found("no such person"))?;
+    command.envelope.check_version(person.version)?;
+    if person.status == "archived" {
+        return Err(Refusal::conflict("invalid_state", "the person is archived"));
+    }
+    if let Some((given, family)) = name {
+        // The derived address must not change with the name.
+        person.email = Some(person.email(index));
+        person.given = given.into();
+        person.family = family.into();
+    }
+    if let Some(status) = status {
+        person.status = status.into();
+    }
+    if let Some(job) = job {
+        person.job = job.into();
+    }
+    person.email = email.or(person.email);
+    person.organization = organization.or(person.organization);
+    person.updated_at = command.now;
+    person.version += 1;
+    let version = person.version;
+    store.people.replace(index, person);
+    Ok((reference.to_owned(), version))
+}
+
+/// The name, given in two parts or as one to display.
+fn name(command: &Command<'_>) -> Result<Option<(String, String)>, Refusal> {
+    let payload = command.payload;
+    let given = changed(payload, "givenName")?;
+    let family = changed(payload, "familyName")?;
+    if let (Some(given), family) = (given, family) {
+        return Ok(Some((given, family.unwrap_or_default())));
+    }
+    let Some(display) = changed(payload, "displayName")? else {
+        return Ok(None);
+    };
+    let (given, family) = display.split_once(' ').unwrap_or((&display, ""));
+    Ok(Some((given.to_owned(), family.to_owned())))
+}

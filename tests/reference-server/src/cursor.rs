@@ -1,0 +1,71 @@
+//! Opaque cursors: a position, signed, and bound to the operation and the filters it came from.
+
+use crate::generated::operations::Operation;
+use crate::keys::{self, Key};
+use crate::refusal::Refusal;
+
+const POSITION: usize = 8;
+const BINDING: usize = 8;
+const SIGNATURE: usize = 16;
+
+/// What a cursor belongs to: following it with another query is refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Binding([u8; BINDING]);
+
+impl Binding {
+    /// Binds to an operation and everything that selects its items; the page size is not part of it.
+    pub(crate) fn new(operation: Operation, filters: &[&str]) -> Binding {
+        let text = format!("{}\n{}", operation.id(), filters.join("\n"));
+        let digest = keys::digest(text.as_bytes());
+        let mut binding = [0; BINDING];
+        binding.copy_from_slice(&digest[..BINDING]);
+        Binding(binding)
+    }
+}
+
+/// A cursor that goes on at `position`.
+pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
+    let mut bytes = Vec::with_capacity(POSITION + BINDING + SIGNATURE);
+    bytes.extend_from_slice(&position.to_be_bytes());
+    bytes.extend_from_slice(&binding.0);
+    let signature = key.sign(&bytes);
+    bytes.extend_from_slice(&signature[..SIGNATURE]);
+    keys::encode(&bytes)
+}
+
+/// The position in a cursor of this server, this operation and these filters.
+pub(crate) fn open(key: &Key, binding: Binding, cursor: &str) -> Result<u64, Refusal> {
+    let bytes = keys::decode(cursor)
+        .filter(|bytes| bytes.len() == POSITION + BINDING + SIGNATURE)
+        .ok_or_else(|| Refusal::invalid("cursor: not a cursor of this service"))?;
+    let (signed, signature) = bytes.split_at(POSITION + BINDING);
+    if !key.verify(signed, signature) {
+        return Err(Refusal::invalid("cursor: the signature does not hold"));
+    }
+    let (position, bound_to) = signed.split_at(POSITION);
+    if bound_to != binding.0 {
+        return Err(Refusal::invalid("cursor: it belongs to another query"));
+    }
+    let mut number = [0; POSITION];
+    number.copy_from_slice(position);
+    Ok(u64::from_be_bytes(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_opens_only_where_it_came_from() {
+        let key = Key::new("cursor", 1, "here");
+        let binding = Binding::new(Operation::ListPeople, &["ann"]);
+        let cursor = issue(&key, binding, 25);
+
+        assert!((20..=500).contains(&cursor.len()));
+        assert_eq!(open(&key, binding, &cursor).ok(), Some(25));
+        let other = Binding::new(Operation::ListPeople, &["bob"]);
+        assert!(open(&key, other, &cursor).is_err());
+        assert!(open(&Key::new("cursor", 2, "here"), binding, &cursor).is_err());
+        assert!(open(&key, binding, &cursor.to_lowercase()).is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! Actors: whoever can own work.
+
+use serde_json::{Value, json};
+
+use super::names::COLLEAGUE;
+use super::reference::Kind;
+use super::table::{Record, World};
+
+/// How many colleagues the demo workspace has. The first is whom the default client acts for.
+pub(crate) const COUNT: u64 = COLLEAGUE.len() as u64;
+
+/// Someone, or some client, with an active workspace membership.
+#[derive(Clone, Debug)]
+pub(crate) struct Actor {
+    pub(crate) display_name: String,
+}
+
+impl Record for Actor {
+    const KIND: Kind = Kind::Actor;
+
+    fn generate(_world: &World, index: u64) -> Actor {
+        let (given, family) = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];
+        Actor {
+            display_name: format!("{given} {family}"),
+        }
+    }
+}
+
+impl Actor {
+    /// The two members that the contract shows wherever an owner appears.
+    pub(crate) fn brief(&self, reference: &str) -> Value {
+        json!({"publicReference": reference, "displayName": self.display_name})
+    }
+}

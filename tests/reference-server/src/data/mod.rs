@@ -1,0 +1,24 @@
+//! The demo data: rows computed from a seed and an index, so that a million people cost no memory, and an
+//! overlay of what commands have changed or created.
+
+pub(crate) mod actors;
+pub(crate) mod counterparties;
+pub(crate) mod intake;
+mod names;
+mod noise;
+pub(crate) mod opportunities;
+pub(crate) mod organizations;
+pub(crate) mod people;
+pub(crate) mod reference;
+mod store;
+mod table;
+pub(crate) mod tasks;
+pub(crate) mod timeline;
+
+pub(crate) use store::{Change, Sizes, Store};
+pub(crate) use table::{Record, Table};
+
+use std::borrow::Cow;
+
+/// A text that is a name from a table until a command changes it.
+pub(crate) type Text = Cow<'static, str>;

@@ -1,0 +1,68 @@
+//! Random-looking numbers that are a pure function of seed, stream and index (splitmix64).
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::clock::START;
+
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A short, repeatable sequence of numbers for one row.
+#[derive(Clone, Debug)]
+pub(super) struct Noise(u64);
+
+impl Noise {
+    pub(super) fn new(seed: u64, stream: u64, index: u64) -> Noise {
+        Noise(mix(seed ^ mix(stream.wrapping_mul(STEP) ^ mix(index))))
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(STEP);
+        mix(self.0)
+    }
+
+    /// A number below `bound`, which is not zero.
+    pub(super) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+
+    pub(super) fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        let length = from.len() as u64;
+        from[usize::try_from(self.below(length)).unwrap_or_default()]
+    }
+
+    /// Picks by weight.
+    pub(super) fn weighted<T: Copy>(&mut self, from: &[(T, u64)]) -> T {
+        let total = from.iter().map(|(_, weight)| weight).sum();
+        let mut left = self.below(total);
+        for (value, weight) in from {
+            if left < *weight {
+                return *value;
+            }
+            left -= weight;
+        }
+        from[0].0
+    }
+
+    /// A whole minute between `from` and `to` minutes from the start of the server's time.
+    pub(super) fn minutes(&mut self, from: i64, to: i64) -> Timestamp {
+        let span = u64::try_from(to - from).unwrap_or(1);
+        let minutes = from + i64::try_from(self.below(span)).unwrap_or_default();
+        minutes_from_start(minutes)
+    }
+}
+
+pub(super) fn minutes_from_start(minutes: i64) -> Timestamp {
+    START
+        .checked_add(SignedDuration::from_mins(minutes))
+        .unwrap_or(START)
+}
+
+pub(super) const fn mix(mut x: u64) -> u64 {
+    x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,107 @@
+//! Opportunities: the commercial pipeline.
+
+use jiff::Timestamp;
+
+use super::names::NEED;
+use super::noise::Noise;
+use super::reference::Kind;
+use super::table::{Record, World};
+use super::{Text, actors};
+
+/// The documented stages, in the order of the pipeline.
+pub(crate) const STAGES: [&str; 9] = [
+    "new",
+    "review_needed",
+    "exploring",
+    "qualified",
+    "solution_shaping",
+    "proposal_or_decision",
+    "won",
+    "deferred",
+    "closed_not_proceeding",
+];
+
+/// The stages in which work goes on.
+pub(crate) const OPEN_STAGES: usize = 6;
+
+/// Why an opportunity did not proceed, in the demo data.
+pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply", "timing"];
+
+/// A possible piece of business.
+#[derive(Clone, Debug)]
+pub(crate) struct Opportunity {
+    pub(crate) title: Text,
+    pub(crate) stage: Text,
+    /// Where it was before, if it moved.
+    pub(crate) previous_stage: Option<Text>,
+    pub(crate) entered_stage_at: Timestamp,
+    pub(crate) close_reason: Option<Text>,
+    pub(crate) organization: Option<u64>,
+    pub(crate) person: Option<u64>,
+    pub(crate) owner: Option<u64>,
+    pub(crate) value_min_minor: i64,
+    pub(crate) value_max_minor: i64,
+    pub(crate) currency: Text,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) version: u64,
+}
+
+impl Record for Opportunity {
+    const KIND: Kind = Kind::Opportunity;
+
+    fn generate(world: &World, index: u64) -> Opportunity {
+        let mut noise = Noise::new(world.seed, 3, index);
+        let place = noise.weighted(&[
+            (0_usize, 16),
+            (1, 8),
+            (2, 18),
+            (3, 14),
+            (4, 10),
+            (5, 10),
+            (6, 10),
+            (7, 6),
+            (8, 8),
+        ]);
+        let created_at = noise.minutes(-260_000, -50_000);
+        let entered_stage_at = noise.minutes(-50_000, -120);
+        let value_min_minor = i64::try_from(noise.below(90) + 5).unwrap_or(5) * 100_000;
+        let sizes = &world.sizes;
+        Opportunity {
+            title: noise.pick(&NEED).into(),
+            stage: STAGES[place].into(),
+            previous_stage: match place {
+                0 => None,
+                6.. => Some(STAGES[5].into()),
+                _ => Some(STAGES[place - 1].into()),
+            },
+            entered_stage_at: if place == 0 {
+                created_at
+            } else {
+                entered_stage_at
+            },
+            close_reason: (place == 8).then(|| noise.pick(&CLOSE_REASONS).into()),
+            organization: (sizes.organizations > 0).then(|| noise.below(sizes.organizations)),
+            person: (sizes.people > 0).then(|| noise.below(sizes.people)),
+            owner: noise.chance(80).then(|| noise.below(actors::COUNT)),
+            value_min_minor,
+            value_max_minor: value_min_minor * 2,
+            currency: "EUR".into(),
+            created_at,
+            updated_at: entered_stage_at,
+            version: 1 + noise.below(8),
+        }
+    }
+}
+
+impl Opportunity {
+    pub(crate) fn is_open(&self) -> bool {
+        STAGES[..OPEN_STAGES].contains(&self.stage.as_ref())
+    }
+
+    /// Moves it, and remembers from where.
+    pub(crate) fn enter(&mut self, stage: &str, at: Timestamp) {
+        self.previous_stage = Some(std::mem::replace(&mut self.stage, stage.to_owned().into()));
+        self.entered_stage_at = at;
+    }
+}

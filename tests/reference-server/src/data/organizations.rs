@@ -1,0 +1,44 @@
+//! Organizations.
+
+use jiff::Timestamp;
+
+use super::Text;
+use super::names::{CITY, COMPANY, LEGAL_FORM, TRADE};
+use super::noise::Noise;
+use super::reference::Kind;
+use super::table::{Record, World};
+
+/// The documented statuses.
+pub(crate) const STATUSES: [&str; 3] = ["active", "inactive", "archived"];
+
+/// A company.
+#[derive(Clone, Debug)]
+pub(crate) struct Organization {
+    pub(crate) name: Text,
+    pub(crate) city: Text,
+    pub(crate) status: Text,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) version: u64,
+}
+
+impl Record for Organization {
+    const KIND: Kind = Kind::Organization;
+
+    fn generate(world: &World, index: u64) -> Organization {
+        let mut noise = Noise::new(world.seed, 2, index);
+        let (company, trade) = (noise.pick(&COMPANY), noise.pick(&TRADE));
+        let form = noise.pick(&LEGAL_FORM);
+        let created_at = noise.minutes(-1_000_000, -200_000);
+        Organization {
+            name: format!("{company} {trade} {form}").into(),
+            city: noise.pick(&CITY).into(),
+            status: noise
+                .weighted(&[("active", 85), ("inactive", 10), ("archived", 5)])
+                .into(),
+            created_at,
+            updated_at: noise.minutes(-200_000, -60),
+            version: 1 + noise.below(5),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! People.
+
+use jiff::Timestamp;
+
+use super::Text;
+use super::names::{FAMILY, GIVEN, JOB};
+use super::noise::Noise;
+use super::reference::Kind;
+use super::table::{Record, World};
+
+/// The documented statuses.
+pub(crate) const STATUSES: [&str; 4] = ["active", "inactive", "suppressed", "archived"];
+
+/// A person, perhaps at an organization.
+#[derive(Clone, Debug)]
+pub(crate) struct Person {
+    pub(crate) given: Text,
+    pub(crate) family: Text,
+    /// Nothing: derived from the name.
+    pub(crate) email: Option<String>,
+    pub(crate) job: Text,
+    pub(crate) organization: Option<u64>,
+    pub(crate) status: Text,
+    pub(crate) created_at: Timestamp,
+    pub(crate) updated_at: Timestamp,
+    pub(crate) version: u64,
+}
+
+impl Record for Person {
+    const KIND: Kind = Kind::Person;
+
+    fn generate(world: &World, index: u64) -> Person {
+        let mut noise = Noise::new(world.seed, 1, index);
+        let organizations = world.sizes.organizations;
+        let employed = noise.chance(90) && organizations > 0;
+        Person {
+            given: noise.pick(&GIVEN).into(),
+            family: noise.pick(&FAMILY).into(),
+            email: None,
+            job: noise.pick(&JOB).into(),
+            organization: employed.then(|| noise.below(organizations)),
+            // The first has the long timeline, and is easy to work with.
+            status: if index == 0 {
+                "active".into()
+            } else {
+                noise
+                    .weighted(&[
+                        ("active", 80),
+                        ("inactive", 10),
+                        ("suppressed", 5),
+                        ("archived", 5),
+                    ])
+                    .into()
+            },
+            created_at: noise.minutes(-1_000_000, -200_000),
+            updated_at: noise.minutes(-200_000, -60),
+            version: 1 + noise.below(6),
+        }
+    }
+}
+
+impl Person {
+    pub(crate) fn display_name(&self) -> String {
+        if self.family.is_empty() {
+            return self.given.to_string();
+        }
+        format!("{} {}", self.given, self.family)
+    }
+
+    pub(crate) fn email(&self, index: u64) -> String {
+        self.email.clone().unwrap_or_else(|| {
+            let plain = |name: &str| -> String {
+                name.chars()
+                    .filter(char::is_ascii_alphabetic)
+                    .map(|letter| letter.to_ascii_lowercase())
+                    .collect()
+            };
+            format!(
+                "{}.{}{index}@example.com",
+                plain(&self.given),
+                plain(&self.family)
+            )
+        })
+    }
+}

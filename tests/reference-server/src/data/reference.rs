@@ -1,0 +1,167 @@
+//! Public references: an index turned into twelve digits that look random, and back, without a table.
+
+use super::noise::mix;
+
+const BITS: u32 = 48;
+const MASK: u64 = (1 << BITS) - 1;
+const ODD: u64 = 0x0000_5DEE_CE66_D9AB | 1;
+const BASE36: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// A kind of record that has public references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    Intake,
+    Person,
+    Organization,
+    Opportunity,
+    Task,
+    Actor,
+    Activity,
+    Event,
+    Hold,
+    Counterparty,
+    InvoiceDraft,
+    ImportRun,
+    ApprovalIntent,
+    Receipt,
+    Workspace,
+}
+
+impl Kind {
+    pub(crate) const fn prefix(self) -> &'static str {
+        match self {
+            Kind::Intake => "IN-",
+            Kind::Person => "PER-",
+            Kind::Organization => "ORG-",
+            Kind::Opportunity => "OP-",
+            Kind::Task => "TSK-",
+            Kind::Actor => "ACR-",
+            Kind::Activity => "ACT-",
+            Kind::Event => "EVT-",
+            Kind::Hold => "HLD-",
+            Kind::Counterparty => "FCP-",
+            Kind::InvoiceDraft => "IVD-",
+            Kind::ImportRun => "IMR-",
+            Kind::ApprovalIntent => "APR-",
+            Kind::Receipt => "RCP-",
+            Kind::Workspace => "WSP-",
+        }
+    }
+
+    /// Whether `text` has the documented form of this kind of reference.
+    pub(crate) fn matches(self, text: &str) -> bool {
+        let Some(digits) = text.strip_prefix(self.prefix()) else {
+            return false;
+        };
+        digits.len() == 12
+            && digits.bytes().all(|byte| match self {
+                Kind::Counterparty => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+                _ => matches!(byte, b'0'..=b'9' | b'A'..=b'F'),
+            })
+    }
+}
+
+/// Turns indexes into references and back; each seed gives other references.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct References {
+    seed: u64,
+}
+
+impl References {
+    pub(crate) const fn new(seed: u64) -> References {
+        References { seed }
+    }
+
+    pub(crate) fn name(self, kind: Kind, index: u64) -> String {
+        let value = scramble(index, self.key(kind));
+        if kind == Kind::Counterparty {
+            return format!("{}{}", kind.prefix(), base36(value));
+        }
+        format!("{}{value:012X}", kind.prefix())
+    }
+
+    /// The index behind a reference of this kind, if it has the right form.
+    pub(crate) fn index(self, kind: Kind, text: &str) -> Option<u64> {
+        if !kind.matches(text) {
+            return None;
+        }
+        let digits = &text[kind.prefix().len()..];
+        let radix = if kind == Kind::Counterparty { 36 } else { 16 };
+        let value = u64::from_str_radix(digits, radix).ok()?;
+        (value <= MASK).then(|| unscramble(value, self.key(kind)))
+    }
+
+    fn key(self, kind: Kind) -> u64 {
+        mix(self.seed ^ mix(kind as u64 + 1)) & MASK
+    }
+}
+
+/// A bijection of 48-bit numbers: add a key, multiply by an odd number, fold the high half into the low, twice.
+fn scramble(index: u64, key: u64) -> u64 {
+    let mut x = index & MASK;
+    for _ in 0..2 {
+        x = x.wrapping_add(key).wrapping_mul(ODD) & MASK;
+        x ^= x >> (BITS / 2);
+    }
+    x
+}
+
+fn unscramble(value: u64, key: u64) -> u64 {
+    let inverse = inverse_of_odd();
+    let mut x = value;
+    for _ in 0..2 {
+        x ^= x >> (BITS / 2);
+        x = (x.wrapping_mul(inverse) & MASK).wrapping_sub(key) & MASK;
+    }
+    x
+}
+
+/// The inverse of `ODD` modulo 2^48, by Newton's iteration.
+const fn inverse_of_odd() -> u64 {
+    let mut inverse = ODD;
+    let mut round = 0;
+    while round < 6 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(ODD.wrapping_mul(inverse)));
+        round += 1;
+    }
+    inverse & MASK
+}
+
+fn base36(mut value: u64) -> String {
+    let mut digits = [b'0'; 12];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE36[usize::try_from(value % 36).unwrap_or_default()];
+        value /= 36;
+    }
+    String::from_utf8_lossy(&digits).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_lead_back_to_their_index() {
+        let references = References::new(7);
+        for index in [0, 1, 2, 299, 300, 1_000_000, MASK] {
+            for kind in [Kind::Person, Kind::Counterparty, Kind::Opportunity] {
+                let name = references.name(kind, index);
+                assert!(kind.matches(&name), "{name}");
+                assert_eq!(references.index(kind, &name), Some(index), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_form_is_no_reference() {
+        for text in [
+            "PER-",
+            "PER-0123456789ab",
+            "OP-0123456789AB",
+            "PER-0123456789ABC",
+            "",
+        ] {
+            assert_eq!(References::new(7).index(Kind::Person, text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Everything that one server remembers of the business.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Value, json};
+
+use super::actors::{self, Actor};
+use super::counterparties::{self, Counterparty};
+use super::intake::Intake;
+use super::opportunities::Opportunity;
+use super::organizations::Organization;
+use super::people::Person;
+use super::reference::{Kind, References};
+use super::table::{Table, World};
+use super::tasks::Task;
+use super::timeline::{self, Moment};
+use crate::accounting::ledger::Ledger;
+use crate::calendar::events::Agenda;
+use crate::idempotency::Results;
+
+/// How much demo data there is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) people: u64,
+    pub(crate) organizations: u64,
+    pub(crate) opportunities: u64,
+    pub(crate) tasks: u64,
+    pub(crate) intake: u64,
+}
+
+impl Default for Sizes {
+    /// Enough to page through each list several times.
+    fn default() -> Sizes {
+        Sizes {
+            people: 300,
+            organizations: 120,
+            opportunities: 400,
+            tasks: 500,
+            intake: 80,
+        }
+    }
+}
+
+/// A change, as the attention queue reports it.
+#[derive(Clone, Debug)]
+pub(crate) struct Change {
+    pub(crate) action: String,
+    pub(crate) subject_type: &'static str,
+    pub(crate) reference: String,
+    pub(crate) occurred_at: jiff::Timestamp,
+    pub(crate) actor: u64,
+}
+
+/// At most so many changes are reported, as documented.
+pub(crate) const RECENT_CHANGES: usize = 25;
+
+/// The state of one server.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    seed: u64,
+    pub(crate) sizes: Sizes,
+    pub(crate) references: References,
+    pub(crate) people: Table<Person>,
+    pub(crate) organizations: Table<Organization>,
+    pub(crate) opportunities: Table<Opportunity>,
+    pub(crate) tasks: Table<Task>,
+    pub(crate) intake: Table<Intake>,
+    pub(crate) actors: Table<Actor>,
+    pub(crate) counterparties: Table<Counterparty>,
+    pub(crate) agenda: Agenda,
+    pub(crate) ledger: Ledger,
+    pub(crate) results: Results,
+    moments: HashMap<u64, Vec<Moment>>,
+    changes: VecDeque<Change>,
+    named: HashMap<Kind, u64>,
+}
+
+impl Store {
+    pub(crate) fn new(seed: u64, sizes: Sizes) -> Store {
+        let references = References::new(seed);
+        let world = World {
+            seed,
+            references,
+            sizes,
+        };
+        Store {
+            seed,
+            sizes,
+            references,
+            people: Table::new(world, sizes.people),
+            organizations: Table::new(world, sizes.organizations),
+            opportunities: Table::new(world, sizes.opportunities),
+            tasks: Table::new(world, sizes.tasks),
+            intake: Table::new(world, sizes.intake),
+            actors: Table::new(world, actors::COUNT),
+            counterparties: Table::new(world, counterparties::COUNT),
+            agenda: Agenda::default(),
+            ledger: Ledger::default(),
+            results: Results::default(),
+            moments: HashMap::new(),
+            changes: VecDeque::new(),
+            named: HashMap::new(),
+        }
+    }
+
+    /// A new reference of a kind that has no table.
+    pub(crate) fn name(&mut self, kind: Kind) -> String {
+        let next = self.named.entry(kind).or_default();
+        let name = self.references.name(kind, *next);
+        *next += 1;
+        name
+    }
+
+    /// An actor as an owner is shown, or null.
+    pub(crate) fn owner(&self, index: Option<u64>) -> Value {
+        index
+            .and_then(|index| Some(self.actors.get(index)?.brief(&self.actors.reference(index))))
+            .unwrap_or(Value::Null)
+    }
+
+    /// The organization as it is shown inside another record, or null.
+    pub(crate) fn organization_brief(&self, index: Option<u64>) -> Value {
+        index
+            .and_then(|index| {
+                let name = self.organizations.get(index)?.name;
+                let reference = self.organizations.reference(index);
+                Some(json!({"publicReference": reference, "displayName": name}))
+            })
+            .unwrap_or(Value::Null)
+    }
+
+    /// How many entries the timeline of a person has.
+    pub(crate) fn timeline_length(&self, person: u64) -> u64 {
+        let added = self.moments.get(&person).map_or(0, Vec::len) as u64;
+        self.timeline_base(person) + added
+    }
+
+    fn timeline_base(&self, person: u64) -> u64 {
+        if person < self.sizes.people {
+            timeline::generated(self.seed, person)
+        } else {
+            0
+        }
+    }
+
+    /// One entry of a person's timeline.
+    pub(crate) fn moment(&self, person: u64, position: u64) -> Option<Moment> {
+        let base = self.timeline_base(person);
+        if position < base {
+            return Some(timeline::generate(self.seed, person, position));
+        }
+        let added = self.moments.get(&person)?;
+        added.get(usize::try_from(position - base).ok()?).cloned()
+    }
+
+    pub(crate) fn add_moment(&mut self, person: u64, moment: Moment) {
+        self.moments.entry(person).or_default().push(moment);
+    }
+
+    pub(crate) fn note_change(&mut self, change: Change) {
+        self.changes.push_front(change);
+        self.changes.truncate(RECENT_CHANGES);
+    }
+
+    /// The latest changes, newest first.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter()
+    }
+}

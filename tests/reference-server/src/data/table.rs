@@ -1,0 +1,86 @@
+//! A table whose rows are computed, with an overlay of those that differ.
+
+use std::collections::HashMap;
+
+use super::reference::{Kind, References};
+
+/// A kind of row.
+pub(crate) trait Record: Clone {
+    /// Which references name it.
+    const KIND: Kind;
+
+    /// The row at `index` of the demo data.
+    fn generate(world: &World, index: u64) -> Self;
+}
+
+/// What the generation of a row may look at: the seed and the size of the other tables.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) references: References,
+    pub(crate) sizes: super::Sizes,
+}
+
+/// Rows `0..base` are computed, those after it were created; either may have been changed.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<R> {
+    world: World,
+    base: u64,
+    length: u64,
+    changed: HashMap<u64, R>,
+}
+
+impl<R: Record> Table<R> {
+    pub(crate) fn new(world: World, base: u64) -> Table<R> {
+        Table {
+            world,
+            base,
+            length: base,
+            changed: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn length(&self) -> u64 {
+        self.length
+    }
+
+    pub(crate) fn get(&self, index: u64) -> Option<R> {
+        if let Some(row) = self.changed.get(&index) {
+            return Some(row.clone());
+        }
+        (index < self.base).then(|| R::generate(&self.world, index))
+    }
+
+    /// The row that a reference names.
+    pub(crate) fn find(&self, reference: &str) -> Option<(u64, R)> {
+        let index = self.world.references.index(R::KIND, reference)?;
+        Some((index, self.get(index)?))
+    }
+
+    /// The index that a reference names, if there is such a row.
+    pub(crate) fn index(&self, reference: &str) -> Option<u64> {
+        let index = self.world.references.index(R::KIND, reference)?;
+        (index < self.length).then_some(index)
+    }
+
+    pub(crate) fn reference(&self, index: u64) -> String {
+        self.world.references.name(R::KIND, index)
+    }
+
+    pub(crate) fn replace(&mut self, index: u64, row: R) {
+        self.changed.insert(index, row);
+    }
+
+    /// Appends a row and gives its index.
+    pub(crate) fn create(&mut self, row: R) -> u64 {
+        let index = self.length;
+        self.length += 1;
+        self.changed.insert(index, row);
+        index
+    }
+
+    /// Rows from `start` on, in order of creation.
+    pub(crate) fn rows(&self, start: u64) -> impl Iterator<Item = (u64, R)> + '_ {
+        (start..self.length).filter_map(|index| Some((index, self.get(index)?)))
+    }
+}

@@ -1,0 +1,59 @@
+//! What happened with a person, oldest first.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::actors;
+use super::names::MOMENT;
+use super::noise::{Noise, minutes_from_start};
+
+/// How many entries the first person has.
+pub(crate) const LONG: u64 = 250;
+
+/// One entry that a command added.
+#[derive(Clone, Debug)]
+pub(crate) struct Moment {
+    pub(crate) kind: String,
+    pub(crate) summary: String,
+    pub(crate) reference: Option<String>,
+    pub(crate) occurred_at: Timestamp,
+    pub(crate) actor: u64,
+}
+
+/// How many entries a person of the demo data has.
+pub(crate) fn generated(seed: u64, person: u64) -> u64 {
+    if person == 0 {
+        return LONG;
+    }
+    3 + Noise::new(seed, 7, person).below(10)
+}
+
+/// The entry at `position` of the demo data.
+pub(crate) fn generate(seed: u64, person: u64, position: u64) -> Moment {
+    let mut noise = Noise::new(seed ^ person, 8, position);
+    let (kind, summary) = noise.pick(&MOMENT);
+    let count = generated(seed, person).max(1);
+    // Spread evenly over half a year, with a little jitter that keeps the order.
+    let step = 260_000 / count;
+    let minutes = position * step + noise.below(step.max(1));
+    let before = i64::try_from(minutes).unwrap_or_default() - 262_000;
+    Moment {
+        kind: kind.to_owned(),
+        summary: summary.to_owned(),
+        reference: None,
+        occurred_at: minutes_from_start(before),
+        actor: noise.below(actors::COUNT),
+    }
+}
+
+impl Moment {
+    pub(crate) fn json(&self, actor: &Value) -> Value {
+        json!({
+            "type": self.kind,
+            "summary": self.summary,
+            "publicReference": self.reference,
+            "occurredAt": self.occurred_at.to_string(),
+            "actor": actor,
+        })
+    }
+}

@@ -1,0 +1,191 @@
+//! The fluent face of a fault.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::effects::{CursorLoop, Effects};
+use super::schedule::Schedule;
+use crate::generated::operations::Operation;
+use crate::message::Ending;
+use crate::suite::Suite;
+
+/// A fault of one operation, in force from the moment in which it has an effect, until it has struck as often
+/// as it should or is removed. Several effects on one fault strike together.
+///
+/// ```no_run
+/// # async fn example() {
+/// use std::time::Duration;
+/// use sdk_reference_server::{Operation, ReferenceServer};
+///
+/// let server = ReferenceServer::start().await;
+/// // The second and third list of people fail, and say when to come back.
+/// server.fault(Operation::ListPeople).skip(1).times(2).status(503).retry_after("1");
+/// // The event is created, and nobody hears of it.
+/// server.fault(Operation::SubmitEventCommand).times(1).lose_reply();
+/// # }
+/// ```
+///
+/// Say `skip`, `every`, `times` and `probability` before the effect if requests are under way meanwhile.
+pub struct Fault {
+    suite: Arc<Suite>,
+    id: u64,
+    breakable: bool,
+}
+
+impl Fault {
+    pub(crate) fn register(
+        suite: &Arc<Suite>,
+        operation: Option<Operation>,
+        breakable: bool,
+    ) -> Fault {
+        Fault {
+            suite: Arc::clone(suite),
+            id: suite.faults.register(operation),
+            breakable,
+        }
+    }
+
+    /// Strikes so many times, then no more.
+    pub fn times(self, times: u64) -> Fault {
+        self.scheduled(|schedule| schedule.times(times))
+    }
+
+    /// Lets so many requests through first.
+    pub fn skip(self, requests: u64) -> Fault {
+        self.scheduled(|schedule| schedule.skip(requests))
+    }
+
+    /// Strikes one of every so many requests, beginning with the first.
+    pub fn every(self, requests: u64) -> Fault {
+        self.scheduled(|schedule| schedule.every(requests))
+    }
+
+    /// Strikes with this probability, repeatably for a seed.
+    pub fn probability(self, probability: f64, seed: u64) -> Fault {
+        self.scheduled(|schedule| schedule.probability(probability, seed))
+    }
+
+    /// Answers with this status and does not serve the request.
+    pub fn status(self, status: u16) -> Fault {
+        self.with(|effects| effects.status = Some(status))
+    }
+
+    /// Adds `Retry-After` to the reply.
+    pub fn retry_after(self, value: impl Into<String>) -> Fault {
+        self.header("retry-after", value)
+    }
+
+    /// Sets a header of the reply.
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
+        self.with(|effects| effects.headers.push((name.into(), value.into())))
+    }
+
+    /// Replaces the body of the reply and its media type; an empty media type leaves the header out.
+    pub fn body(self, body: impl Into<Bytes>, media_type: impl Into<String>) -> Fault {
+        self.with(|effects| effects.body = Some((body.into(), media_type.into())))
+    }
+
+    /// Holds the reply back for so long. What a command does is done at once.
+    pub fn delay(self, delay: Duration) -> Fault {
+        self.with(|effects| effects.delay = delay)
+    }
+
+    /// Closes the connection and does not serve the request.
+    pub fn close_connection(self) -> Fault {
+        self.with(|effects| effects.closed = true)
+    }
+
+    /// Serves the request, commit included, and closes the connection instead of replying.
+    pub fn lose_reply(self) -> Fault {
+        self.with(|effects| effects.ending = Ending::Closed)
+    }
+
+    /// Serves the request, commit included, and answers with this status if it went well.
+    pub fn reply_after_commit_with(self, status: u16) -> Fault {
+        self.with(|effects| effects.status_after = Some(status))
+    }
+
+    /// Sends the first half of the body as if it were all of it: well-formed HTTP, broken JSON.
+    pub fn truncate_body(self) -> Fault {
+        self.with(|effects| effects.truncated = true)
+    }
+
+    /// Announces the whole body, sends half of it, and closes the connection.
+    ///
+    /// # Panics
+    /// Unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do this.
+    pub fn break_body(self) -> Fault {
+        assert!(
+            self.breakable,
+            "break_body() needs a server with Transport::Hyper"
+        );
+        self.with(|effects| effects.ending = Ending::Broken)
+    }
+
+    /// Revokes the token that the request carries, so that the request is answered with 401.
+    pub fn revoke_token(self) -> Fault {
+        self.with(|effects| effects.revokes_token = true)
+    }
+
+    /// Gives enumerations in the reply a value that no contract knows.
+    pub fn unknown_enum(self) -> Fault {
+        self.with(|effects| effects.unknown_enum = true)
+    }
+
+    /// Adds a member that no contract knows to every object in the reply.
+    pub fn unknown_member(self) -> Fault {
+        self.with(|effects| effects.unknown_member = true)
+    }
+
+    /// Gives the `schemaVersion` of the reply another suffix, such as `v9`.
+    pub fn schema_suffix(self, suffix: impl Into<String>) -> Fault {
+        self.with(|effects| effects.schema_suffix = Some(suffix.into()))
+    }
+
+    /// Every page names the same next page.
+    pub fn cursor_loop(self) -> Fault {
+        self.cursor_loop_of(1)
+    }
+
+    /// The pages name their successors truly so many times, and then the same ones again, round and round.
+    pub fn cursor_loop_of(self, pages: usize) -> Fault {
+        self.with(|effects| {
+            effects.cursor_loop = Some(Arc::new(Mutex::new(CursorLoop::new(pages))))
+        })
+    }
+
+    /// How often it struck so far.
+    pub fn struck(&self) -> u64 {
+        self.suite.faults.struck(self.id)
+    }
+
+    /// Takes it out of force.
+    pub fn remove(self) {
+        self.suite.faults.remove(self.id);
+    }
+
+    fn scheduled(self, change: impl FnOnce(&mut Schedule)) -> Fault {
+        self.suite
+            .faults
+            .change(self.id, |rule| change(&mut rule.schedule));
+        self
+    }
+
+    fn with(self, change: impl FnOnce(&mut Effects)) -> Fault {
+        self.suite
+            .faults
+            .change(self.id, |rule| change(&mut rule.effects));
+        self
+    }
+}
+
+impl fmt::Debug for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fault")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! Members of a JSON body, read with the refusals that a wrong type earns. Null counts as left out.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::data::reference::Kind;
+use crate::params;
+use crate::refusal::Refusal;
+
+/// The members of an object.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields<'a>(&'a Map<String, Value>);
+
+impl<'a> Fields<'a> {
+    /// The members of a body, which must be an object.
+    pub(crate) fn of(body: &'a Value) -> Result<Fields<'a>, Refusal> {
+        body.as_object()
+            .map(Fields)
+            .ok_or_else(|| Refusal::invalid("the body must be an object"))
+    }
+
+    /// The members of an object that is there already.
+    pub(crate) fn members(members: &'a Map<String, Value>) -> Fields<'a> {
+        Fields(members)
+    }
+
+    pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
+        self.0.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Whether the member is there, null included.
+    pub(crate) fn has(self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    pub(crate) fn required(self, name: &str) -> Result<&'a Value, Refusal> {
+        self.get(name)
+            .ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
+    }
+
+    pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, Refusal> {
+        self.typed(name, "a string", Value::as_str)
+    }
+
+    /// A text that is there and not empty.
+    pub(crate) fn required_text(self, name: &str) -> Result<&'a str, Refusal> {
+        self.required(name)?;
+        self.text(name)?
+            .filter(|text| !text.trim().is_empty())
+            .ok_or_else(|| Refusal::invalid(format!("{name}: it must not be empty")))
+    }
+
+    pub(crate) fn boolean(self, name: &str) -> Result<Option<bool>, Refusal> {
+        self.typed(name, "true or false", Value::as_bool)
+    }
+
+    pub(crate) fn integer(self, name: &str) -> Result<Option<i64>, Refusal> {
+        self.typed(name, "a whole number", Value::as_i64)
+    }
+
+    pub(crate) fn object(self, name: &str) -> Result<Option<Fields<'a>>, Refusal> {
+        Ok(self.typed(name, "an object", Value::as_object)?.map(Fields))
+    }
+
+    pub(crate) fn array(self, name: &str) -> Result<Option<&'a Vec<Value>>, Refusal> {
+        self.typed(name, "an array", Value::as_array)
+    }
+
+    pub(crate) fn instant(self, name: &str) -> Result<Option<Timestamp>, Refusal> {
+        self.text(name)?
+            .map(|text| {
+                params::instant(text).ok_or_else(|| {
+                    Refusal::invalid(format!("{name}: a date-time as in RFC 3339 is needed"))
+                })
+            })
+            .transpose()
+    }
+
+    /// A reference of the documented form.
+    pub(crate) fn reference(self, name: &str, kind: Kind) -> Result<Option<&'a str>, Refusal> {
+        match self.text(name)? {
+            Some(text) if !kind.matches(text) => {
+                let prefix = kind.prefix();
+                Err(Refusal::invalid(format!("{name}: {prefix}… is needed")))
+            }
+            text => Ok(text),
+        }
+    }
+
+    pub(crate) fn one_of(self, name: &str, values: &[&str]) -> Result<Option<&'a str>, Refusal> {
+        match self.text(name)? {
+            Some(text) if !values.contains(&text) => Err(Refusal::invalid(format!(
+                "{name}: one of {} is needed",
+                values.join(", ")
+            ))),
+            text => Ok(text),
+        }
+    }
+
+    /// A member that has one documented value.
+    pub(crate) fn constant(self, name: &str, value: &str) -> Result<(), Refusal> {
+        self.required(name)?;
+        self.one_of(name, &[value]).map(drop)
+    }
+
+    fn typed<T>(
+        self,
+        name: &str,
+        wanted: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Result<Option<T>, Refusal> {
+        self.get(name)
+            .map(|value| {
+                read(value).ok_or_else(|| Refusal::invalid(format!("{name}: {wanted} is needed")))
+            })
+            .transpose()
+    }
+}

@@ -1,0 +1,26 @@
+//! Operations by name.
+
+use crate::generated::operations::Operation;
+
+/// Something that names an operation: the operation itself, or its `operationId`.
+pub trait Named {
+    /// The operation that is named.
+    fn operation(self) -> Operation;
+}
+
+impl Named for Operation {
+    fn operation(self) -> Operation {
+        self
+    }
+}
+
+impl Named for &str {
+    /// # Panics
+    /// If there is no such operation, since a test would otherwise count nothing and pass.
+    fn operation(self) -> Operation {
+        let found = Operation::ALL
+            .into_iter()
+            .find(|operation| operation.id() == self);
+        found.unwrap_or_else(|| panic!("no operation is called {self:?}"))
+    }
+}

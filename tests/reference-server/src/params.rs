@@ -1,0 +1,185 @@
+//! Query parameters, read strictly: what the contract forbids is refused with 400, what it does not know is ignored.
+
+use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
+
+use crate::refusal::Refusal;
+
+/// The parameters of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn parse(raw: Option<&str>) -> Result<Query, Refusal> {
+        let mut pairs = Vec::new();
+        for pair in raw
+            .unwrap_or_default()
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+        {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            pairs.push((form_decode(name)?, form_decode(value)?));
+        }
+        Ok(Query(pairs))
+    }
+
+    /// The value of a parameter that may be given once.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
+        let mut values = self.0.iter().filter(|(key, _)| key == name);
+        let value = values.next().map(|(_, value)| value.as_str());
+        if values.next().is_some() {
+            return Err(Refusal::invalid(format!("{name}: given more than once")));
+        }
+        Ok(value)
+    }
+
+    /// A whole number within bounds.
+    pub(crate) fn integer(
+        &self,
+        name: &str,
+        bounds: (usize, usize),
+        default: usize,
+    ) -> Result<usize, Refusal> {
+        let Some(text) = self.text(name)? else {
+            return Ok(default);
+        };
+        let (least, most) = bounds;
+        text.bytes()
+            .all(|byte| byte.is_ascii_digit())
+            .then(|| text.parse().ok())
+            .flatten()
+            .filter(|number| (least..=most).contains(number))
+            .ok_or_else(|| {
+                Refusal::invalid(format!(
+                    "{name}: a whole number from {least} to {most} is needed"
+                ))
+            })
+    }
+
+    /// One of the documented values.
+    pub(crate) fn one_of(&self, name: &str, values: &[&str]) -> Result<Option<&str>, Refusal> {
+        match self.text(name)? {
+            None => Ok(None),
+            Some(value) if values.contains(&value) => Ok(Some(value)),
+            Some(_) => Err(Refusal::invalid(format!(
+                "{name}: one of {} is needed",
+                values.join(", ")
+            ))),
+        }
+    }
+
+    /// A text whose length in characters lies within bounds.
+    pub(crate) fn bounded(
+        &self,
+        name: &str,
+        bounds: (usize, usize),
+    ) -> Result<Option<&str>, Refusal> {
+        let (least, most) = bounds;
+        match self.text(name)? {
+            Some(text) if !(least..=most).contains(&text.chars().count()) => Err(Refusal::invalid(
+                format!("{name}: {least} to {most} characters are needed"),
+            )),
+            text => Ok(text),
+        }
+    }
+
+    /// An instant in RFC 3339.
+    pub(crate) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
+        self.text(name)?
+            .map(|text| {
+                instant(text).ok_or_else(|| {
+                    Refusal::invalid(format!("{name}: a date-time as in RFC 3339 is needed"))
+                })
+            })
+            .transpose()
+    }
+}
+
+/// Decodes `application/x-www-form-urlencoded` text; what is not UTF-8 is refused.
+pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
+    let spaced = text.replace('+', " ");
+    percent_decode_str(&spaced)
+        .decode_utf8()
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|_| Refusal::invalid("a percent-encoded text is not UTF-8"))
+}
+
+/// Parses the date-times of RFC 3339, and nothing else.
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+    let bytes = text.as_bytes();
+    let digits = |range: std::ops::Range<usize>| {
+        bytes
+            .get(range)
+            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
+    };
+    let shaped = bytes.len() >= 20
+        && digits(0..4)
+        && bytes[4] == b'-'
+        && digits(5..7)
+        && bytes[7] == b'-'
+        && digits(8..10)
+        && bytes[10].eq_ignore_ascii_case(&b'T')
+        && digits(11..13)
+        && bytes[13] == b':'
+        && digits(14..16)
+        && bytes[16] == b':'
+        && digits(17..19);
+    if !shaped {
+        return None;
+    }
+    let mut rest = &bytes[19..];
+    if let [b'.', tail @ ..] = rest {
+        let fraction = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if !(1..=9).contains(&fraction) {
+            return None;
+        }
+        rest = &tail[fraction..];
+    }
+    let zoned = match rest {
+        [b'Z' | b'z'] => true,
+        [b'+' | b'-', h1, h2, b':', m1, m2] => {
+            [h1, h2, m1, m2].iter().all(|byte| byte.is_ascii_digit())
+        }
+        _ => false,
+    };
+    zoned
+        .then(|| text.to_ascii_uppercase().parse().ok())
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rfc_3339_is_an_instant() {
+        for good in [
+            "2026-01-15T09:00:00Z",
+            "2026-01-15t09:00:00.123z",
+            "2026-01-15T09:00:00+02:00",
+        ] {
+            assert!(instant(good).is_some(), "{good}");
+        }
+        for bad in [
+            "2026-01-15",
+            "2026-01-15 09:00:00Z",
+            "2026-01-15T09:00Z",
+            "2026-13-15T09:00:00Z",
+            "2026-01-15T09:00:00",
+            "2026-01-15T09:00:00+0200",
+            "2026-01-15T09:00:00Z[UTC]",
+            "yesterday",
+            "é",
+            "2026-01-15T09:00:00.Z",
+        ] {
+            assert!(instant(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn characters_are_counted_not_bytes() {
+        let query = Query::parse(Some("q=%C3%A9%C3%A9")).unwrap();
+        assert_eq!(query.bounded("q", (2, 2)).unwrap(), Some("éé"));
+        assert!(query.bounded("q", (3, 9)).is_err());
+    }
+}

@@ -1,0 +1,63 @@
+//! Publications: one active projection from an allowlist. Which resource types are on it is not shown.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::call::{Answer, Call};
+use crate::data::Store;
+use crate::message::Reply;
+use crate::refusal::Refusal;
+
+pub(crate) fn get(call: &Call<'_>) -> Answer {
+    let caller = call.caller()?;
+    let (app_id, resource_type, record) = (call.param(0), call.param(1), call.param(2));
+    let unknown = || Refusal::not_found("no such publication");
+    let app = App::from_id(app_id)
+        .filter(|app| *app != App::Platform)
+        .ok_or_else(unknown)?;
+    for needed in [App::Platform, app] {
+        if !caller.is_entitled(needed) {
+            let message = format!("the client is not entitled to {needed}");
+            return Err(Refusal::forbidden("entitlement_required", message));
+        }
+    }
+    let projection =
+        projection(&call.suite.store(), app, resource_type, record).ok_or_else(unknown)?;
+    Ok(Reply::ok(&json!({
+        "appId": app_id,
+        "resourceType": resource_type,
+        "sourceRecordId": record,
+        "status": "active",
+        "projection": projection,
+    })))
+}
+
+/// What is published of a record; nothing of one that is not active.
+fn projection(store: &Store, app: App, resource_type: &str, record: &str) -> Option<Value> {
+    match (app, resource_type) {
+        (App::Crm, "organization") => {
+            let (_, row) = store.organizations.find(record)?;
+            (row.status != "archived").then(|| json!({"displayName": row.name, "city": row.city}))
+        }
+        (App::Crm, "person") => {
+            let (_, row) = store.people.find(record)?;
+            (row.status == "active").then(|| json!({"displayName": row.display_name()}))
+        }
+        (App::Calendar, "event") => {
+            let event = store
+                .agenda
+                .event(record)
+                .filter(|event| !event.cancelled)?;
+            Some(json!({
+                "title": event.members.get("title"),
+                "startsAt": event.starts_at.to_string(),
+                "endsAt": event.ends_at.to_string(),
+            }))
+        }
+        (App::Accounting, "counterparty") => {
+            let (_, row) = store.counterparties.find(record)?;
+            (row.status == "active").then(|| json!({"displayName": row.display_name}))
+        }
+        _ => None,
+    }
+}

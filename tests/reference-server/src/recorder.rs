@@ -1,0 +1,169 @@
+//! The last requests, with their secrets taken out.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use http::header;
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::generated::operations::Operation;
+use crate::keys;
+use crate::suite::Visit;
+
+/// Longer bodies are not kept.
+const LONGEST_KEPT_BODY: usize = 16 * 1024;
+
+/// A request that the server saw.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct RecordedRequest {
+    /// Its number, from one, in the order of arrival.
+    pub number: u64,
+    /// When it came, by the server's clock.
+    pub at: Timestamp,
+    /// The application it went to.
+    pub app: App,
+    /// The operation that it meant, if any.
+    pub operation: Option<Operation>,
+    /// The method.
+    pub method: String,
+    /// The path, still encoded.
+    pub path: String,
+    /// The query, still encoded.
+    pub query: Option<String>,
+    /// The headers; credentials are replaced by `[redacted]`, an idempotency key by its digest.
+    pub headers: Vec<(String, String)>,
+    /// The status of the reply; nothing if the connection was closed instead.
+    pub status: Option<u16>,
+    body: Bytes,
+    idempotency_key: Option<String>,
+}
+
+impl RecordedRequest {
+    /// The value of a header.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self
+            .headers
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The idempotency key itself, which nothing else shows.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
+    /// The body; empty if it was longer than 16 KiB. The secret in a token request is replaced.
+    #[must_use]
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+}
+
+impl fmt::Debug for RecordedRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordedRequest")
+            .field("number", &self.number)
+            .field("operation", &self.operation)
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("query", &self.query)
+            .field("headers", &self.headers)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A ring of recorded requests.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    limit: usize,
+    ring: Mutex<VecDeque<RecordedRequest>>,
+}
+
+impl Recorder {
+    pub(crate) fn new(limit: usize) -> Recorder {
+        Recorder {
+            limit,
+            ring: Mutex::new(VecDeque::new()),
+        }
+    }
+
+    pub(crate) fn record(
+        &self,
+        number: u64,
+        visit: &Visit<'_>,
+        operation: Option<Operation>,
+        status: Option<u16>,
+    ) {
+        if self.limit == 0 {
+            return;
+        }
+        let request = visit.request;
+        let recorded = RecordedRequest {
+            number,
+            at: visit.now,
+            app: visit.app,
+            operation,
+            method: request.method.to_string(),
+            path: request.path.clone(),
+            query: request.query.clone(),
+            headers: headers(request),
+            status,
+            body: body(request, operation),
+            idempotency_key: request.header("idempotency-key").map(str::to_owned),
+        };
+        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        if ring.len() >= self.limit {
+            ring.pop_front();
+        }
+        ring.push_back(recorded);
+    }
+
+    pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
+        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        ring.iter().cloned().collect()
+    }
+}
+
+fn headers(request: &crate::message::Request) -> Vec<(String, String)> {
+    let shown = |name: &http::HeaderName, value: &http::HeaderValue| {
+        if *name == header::AUTHORIZATION
+            || *name == header::COOKIE
+            || *name == header::PROXY_AUTHORIZATION
+        {
+            "[redacted]".to_owned()
+        } else if name.as_str() == "idempotency-key" {
+            keys::short_digest(value.as_bytes())
+        } else {
+            String::from_utf8_lossy(value.as_bytes()).into_owned()
+        }
+    };
+    let all = request.headers.iter();
+    all.map(|(name, value)| (name.to_string(), shown(name, value)))
+        .collect()
+}
+
+fn body(request: &crate::message::Request, operation: Option<Operation>) -> Bytes {
+    if request.body.len() > LONGEST_KEPT_BODY {
+        return Bytes::new();
+    }
+    if operation != Some(Operation::ExchangeToken) {
+        return request.body.clone();
+    }
+    let text = String::from_utf8_lossy(&request.body);
+    let fields = text.split('&').map(|field| match field.split_once('=') {
+        Some((name @ ("grant_type" | "scope" | "audience" | "client_id"), value)) => {
+            format!("{name}={value}")
+        }
+        Some((name, _)) => format!("{name}=[redacted]"),
+        None => "[redacted]".to_owned(),
+    });
+    Bytes::from(fields.collect::<Vec<_>>().join("&"))
+}

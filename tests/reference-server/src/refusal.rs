@@ -1,0 +1,96 @@
+//! A documented refusal, and how each application words it.
+
+use http::header;
+use serde_json::json;
+
+use crate::app::App;
+use crate::message::Reply;
+
+/// Why a request is refused: a status, a code and a sentence.
+#[derive(Clone, Debug)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    code: &'static str,
+    message: String,
+    /// `WWW-Authenticate` of a 401, `Allow` of a 405.
+    challenge: Option<String>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, code: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal {
+            status,
+            code,
+            message: message.into(),
+            challenge: None,
+        }
+    }
+
+    /// 400: the request breaks a rule.
+    pub(crate) fn invalid(message: impl Into<String>) -> Refusal {
+        Refusal::new(400, "validation_failed", message)
+    }
+
+    /// 401: no token, or one that does not hold.
+    pub(crate) fn unauthenticated(message: impl Into<String>, sent: bool) -> Refusal {
+        let challenge = if sent {
+            "Bearer realm=\"suite\", error=\"invalid_token\""
+        } else {
+            "Bearer realm=\"suite\""
+        };
+        Refusal {
+            challenge: Some(challenge.to_owned()),
+            ..Refusal::new(401, "unauthenticated", message)
+        }
+    }
+
+    /// 403: the token holds, and does not suffice.
+    pub(crate) fn forbidden(code: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal::new(403, code, message)
+    }
+
+    /// 404: no accessible record.
+    pub(crate) fn not_found(message: impl Into<String>) -> Refusal {
+        Refusal::new(404, "not_found", message)
+    }
+
+    /// 409: the state of the record, its version, its time or its key are in the way.
+    pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Refusal {
+        Refusal::new(409, code, message)
+    }
+
+    /// 405, naming the methods that the path has.
+    pub(crate) fn method_not_allowed(allowed: String) -> Refusal {
+        Refusal {
+            challenge: Some(allowed),
+            ..Refusal::new(405, "method_not_allowed", "this path has no such method")
+        }
+    }
+
+    /// The error body of `app`: only the Platform's envelope is documented.
+    pub(crate) fn into_reply(self, app: App, request_id: &str) -> Reply {
+        let body = match app {
+            App::Platform => json!({"error": {
+                "code": self.code,
+                "message": self.message,
+                "requestId": request_id,
+                "retryable": self.status == 503,
+            }}),
+            // The documented code of the Calendar is in capitals.
+            App::Calendar => {
+                json!({"code": self.code.to_ascii_uppercase(), "message": self.message})
+            }
+            App::Crm | App::Accounting => json!({"code": self.code, "message": self.message}),
+        };
+        let mut reply = Reply::json(self.status, &body);
+        if let Some(challenge) = self.challenge {
+            let name = if self.status == 405 {
+                header::ALLOW
+            } else {
+                header::WWW_AUTHENTICATE
+            };
+            reply.set(name, &challenge);
+        }
+        reply
+    }
+}

@@ -1,0 +1,201 @@
+//! One server's state, and the way of a request through it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use http::HeaderName;
+use jiff::Timestamp;
+
+use crate::app::App;
+use crate::builder::Settings;
+use crate::call::Call;
+use crate::client::ClientSpec;
+use crate::clock::Clock;
+use crate::counters::Counters;
+use crate::data::reference::Kind;
+use crate::data::{Store, actors::Actor};
+use crate::faults::{Faults, Strike};
+use crate::keys::Key;
+use crate::message::{Ending, Reply, Request};
+use crate::params::Query;
+use crate::recorder::Recorder;
+use crate::refusal::Refusal;
+use crate::routing::{self, Route};
+use crate::token::registry::Registry;
+use crate::{auth, dispatch, token};
+
+/// No body may be longer.
+pub(crate) const LONGEST_BODY: usize = 1 << 20;
+
+/// The state of one server; two servers share nothing.
+pub(crate) struct Suite {
+    pub(crate) clock: Clock,
+    pub(crate) token_key: Key,
+    pub(crate) cursor_key: Key,
+    pub(crate) faults: Faults,
+    pub(crate) recorder: Recorder,
+    pub(crate) counters: Counters,
+    origins: [String; 4],
+    audiences: [String; 4],
+    store: RwLock<Store>,
+    registry: Mutex<Registry>,
+    requests: AtomicU64,
+}
+
+impl Suite {
+    /// A suite whose applications answer at `origins`, in the order of [`App::ALL`].
+    pub(crate) fn new(settings: &Settings, origins: [String; 4]) -> Suite {
+        let audiences = App::ALL.map(|app| {
+            let other = settings.audiences.get(&app);
+            other
+                .cloned()
+                .unwrap_or_else(|| origins[app.index()].clone())
+        });
+        let issuer = &origins[App::Platform.index()];
+        let suite = Suite {
+            clock: Clock::new(settings.frozen_clock),
+            token_key: Key::new("token", settings.seed, issuer),
+            cursor_key: Key::new("cursor", settings.seed, ""),
+            faults: Faults::default(),
+            recorder: Recorder::new(settings.recorded_requests),
+            counters: Counters::default(),
+            store: RwLock::new(Store::new(settings.seed, settings.sizes)),
+            registry: Mutex::new(Registry::new(settings.token_lifetime)),
+            requests: AtomicU64::new(0),
+            origins,
+            audiences,
+        };
+        let first = suite.store().actors.reference(0);
+        suite.add_client(settings.client.clone().acting_for(first));
+        suite
+    }
+
+    pub(crate) fn origin(&self, app: App) -> &str {
+        &self.origins[app.index()]
+    }
+
+    pub(crate) fn audience(&self, app: App) -> &str {
+        &self.audiences[app.index()]
+    }
+
+    pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
+        App::ALL
+            .into_iter()
+            .find(|app| self.audience(*app) == audience)
+    }
+
+    /// The one workspace of the installation.
+    pub(crate) fn workspace(&self) -> String {
+        self.store().references.name(Kind::Workspace, 0)
+    }
+
+    pub(crate) fn store(&self) -> RwLockReadGuard<'_, Store> {
+        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn store_mut(&self) -> RwLockWriteGuard<'_, Store> {
+        self.store.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn registry(&self) -> MutexGuard<'_, Registry> {
+        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a client, and an actor for it unless it acts for one that exists.
+    pub(crate) fn add_client(&self, spec: ClientSpec) {
+        let actor = {
+            let mut store = self.store_mut();
+            let known = spec
+                .actor
+                .as_deref()
+                .and_then(|name| store.actors.index(name));
+            known.unwrap_or_else(|| {
+                let display_name = spec.id.clone();
+                store.actors.create(Actor { display_name })
+            })
+        };
+        self.registry().add(spec, actor);
+    }
+
+    pub(crate) fn counted_exchange(&self) {
+        self.counters.exchanged();
+    }
+
+    /// Answers one request to `app`: faults before, the operation, faults after.
+    pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        let request_id = format!("req-{number:08}");
+        let now = self.clock.now();
+        let routed = routing::route(app, &request.method, &request.path);
+        let operation = routed.as_ref().ok().map(|route| route.operation);
+        let strike = match operation {
+            Some(operation) => {
+                self.counters.attempted(operation);
+                self.faults.strike(operation, now, &request_id)
+            }
+            None => Strike::default(),
+        };
+        let visit = Visit {
+            app,
+            request,
+            request_id: &request_id,
+            now,
+        };
+        let mut reply = self.answer(&visit, routed, strike);
+        reply.set(HeaderName::from_static("x-request-id"), &request_id);
+        let status = (reply.fate.ending != Ending::Closed).then_some(reply.status.as_u16());
+        self.recorder.record(number, &visit, operation, status);
+        reply
+    }
+
+    fn answer(
+        &self,
+        visit: &Visit<'_>,
+        routed: Result<Route, Refusal>,
+        mut strike: Strike,
+    ) -> Reply {
+        if strike.revokes_token() {
+            auth::bearer(visit.request)
+                .and_then(|token| token::jwt::verify(&self.token_key, token)?.number())
+                .inspect(|number| self.registry().revoke(*number));
+        }
+        if let Some(reply) = strike.instead(visit) {
+            return reply;
+        }
+        let reply = routed
+            .and_then(|route| self.serve(visit, route))
+            .unwrap_or_else(|refusal| refusal.into_reply(visit.app, visit.request_id));
+        strike.after(visit, reply)
+    }
+
+    fn serve(&self, visit: &Visit<'_>, route: Route) -> Result<Reply, Refusal> {
+        let request = visit.request;
+        if request.body.len() > LONGEST_BODY {
+            return Err(Refusal::invalid("the body is longer than 1 MiB"));
+        }
+        let operation = route.operation;
+        let caller = operation
+            .auth()
+            .then(|| auth::authorize(self, operation, request, visit.now))
+            .transpose()?;
+        let call = Call {
+            suite: self,
+            operation,
+            request,
+            params: route.params,
+            query: Query::parse(request.query.as_deref())?,
+            caller,
+            now: visit.now,
+        };
+        dispatch::dispatch(&call)
+    }
+}
+
+/// A request on its way through the server.
+#[derive(Clone, Copy)]
+pub(crate) struct Visit<'a> {
+    pub(crate) app: App,
+    pub(crate) request: &'a Request,
+    pub(crate) request_id: &'a str,
+    pub(crate) now: Timestamp,
+}

@@ -1,0 +1,62 @@
+//! HTTP Basic as RFC 6749 section 2.3.1 wants it: id and secret are form-encoded first.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::params::form_decode;
+
+/// The client id and secret in an `Authorization` header.
+pub(super) fn credentials(header: &str) -> Option<(String, String)> {
+    let (scheme, encoded) = header.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let bytes = STANDARD.decode(encoded.trim()).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    Some((strictly_decoded(id)?, strictly_decoded(secret)?))
+}
+
+/// Decodes a form-encoded text and refuses one that no encoder writes.
+fn strictly_decoded(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'%' => {
+                let digits = bytes.get(at + 1..at + 3)?;
+                if !digits.iter().all(u8::is_ascii_hexdigit) {
+                    return None;
+                }
+                at += 3;
+            }
+            b'+' | b'-' | b'.' | b'_' | b'*' | b'~' => at += 1,
+            byte if byte.is_ascii_alphanumeric() => at += 1,
+            _ => return None,
+        }
+    }
+    form_decode(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn basic(text: &str) -> String {
+        format!("Basic {}", STANDARD.encode(text))
+    }
+
+    #[test]
+    fn id_and_secret_are_form_decoded() {
+        let decoded = credentials(&basic("we%3Aird:p%25+%C3%A9%2B"));
+        assert_eq!(decoded, Some(("we:ird".to_owned(), "p% é+".to_owned())));
+    }
+
+    #[test]
+    fn what_is_not_form_encoded_is_refused() {
+        for text in ["id:a:b", "id:100%", "id:a b", "id:é", "id"] {
+            assert_eq!(credentials(&basic(text)), None, "{text}");
+        }
+        assert_eq!(credentials("Bearer abc"), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! `POST /oauth/token`: the client credentials grant of RFC 6749 section 4.4.
+
+use http::header;
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use super::basic;
+use super::form::Form;
+use super::jwt::{self, Claims};
+use super::refusal::TokenError;
+use super::registry::{Registered, Registry, Said};
+use crate::app::App;
+use crate::message::{Reply, Request};
+use crate::suite::Suite;
+
+/// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
+pub(crate) fn exchange(suite: &Suite, request: &Request, now: Timestamp) -> Reply {
+    match grant(suite, request, now) {
+        Ok(reply) => reply,
+        Err(error) => error.into_reply(),
+    }
+}
+
+fn grant(suite: &Suite, request: &Request, now: Timestamp) -> Result<Reply, TokenError> {
+    let form = Form::read(request)?;
+    let (id, secret) = credentials(request, &form)?;
+    let mut registry = suite.registry();
+    let client = registry
+        .authenticate(&id, &secret)
+        .cloned()
+        .ok_or(TokenError::invalid_client("unknown client or wrong secret"))?;
+    match form.get("grant_type") {
+        Some("client_credentials") => {}
+        Some(_) => {
+            let description = "only client_credentials is granted";
+            return Err(TokenError::new(400, "unsupported_grant_type", description));
+        }
+        None => return Err(TokenError::invalid_request("grant_type is missing")),
+    }
+    let app = match form.get("audience") {
+        None => App::Platform,
+        Some(audience) => suite.app_of_audience(audience).ok_or(TokenError::new(
+            400,
+            "invalid_target",
+            "unknown audience",
+        ))?,
+    };
+    let scopes = granted(&client, app, form.get("scope"))?;
+    let token = issue(suite, &mut registry, &client, app, &scopes, now);
+    suite.counted_exchange();
+    Ok(token)
+}
+
+/// The credentials, from the header or from the form, never from both.
+fn credentials(request: &Request, form: &Form) -> Result<(String, String), TokenError> {
+    let in_form = (form.get("client_id"), form.get("client_secret"));
+    if request.headers.contains_key(header::AUTHORIZATION) {
+        if in_form != (None, None) {
+            let description = "credentials in the header and in the form";
+            return Err(TokenError::invalid_request(description));
+        }
+        return request
+            .header(header::AUTHORIZATION.as_str())
+            .and_then(basic::credentials)
+            .ok_or(TokenError::invalid_client(
+                "unreadable Authorization header",
+            ));
+    }
+    match in_form {
+        (Some(id), Some(secret)) => Ok((id.to_owned(), secret.to_owned())),
+        _ => Err(TokenError::invalid_client("credentials are missing")),
+    }
+}
+
+/// The scopes asked for, or all that the client has with this application.
+fn granted(client: &Registered, app: App, asked: Option<&str>) -> Result<Vec<String>, TokenError> {
+    let held = || {
+        client
+            .spec
+            .scopes
+            .iter()
+            .filter(|scope| app.owns_scope(scope))
+    };
+    let Some(asked) = asked else {
+        return Ok(held().cloned().collect());
+    };
+    let mut scopes: Vec<String> = Vec::new();
+    for scope in asked.split(' ') {
+        if !held().any(|known| known == scope) {
+            let description = "a scope is unknown, or not this client's for this audience";
+            return Err(TokenError::new(400, "invalid_scope", description));
+        }
+        if !scopes.iter().any(|known| known == scope) {
+            scopes.push(scope.to_owned());
+        }
+    }
+    Ok(scopes)
+}
+
+fn issue(
+    suite: &Suite,
+    registry: &mut Registry,
+    client: &Registered,
+    app: App,
+    scopes: &[String],
+    now: Timestamp,
+) -> Reply {
+    let lifetime = registry.lifetime;
+    let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
+    let exp_ms = now.as_millisecond() + life_millis;
+    let scope = scopes.join(" ");
+    let claims = Claims {
+        iss: suite.origin(App::Platform).to_owned(),
+        sub: client.spec.id.clone(),
+        aud: suite.audience(app).to_owned(),
+        scope: scope.clone(),
+        iat: now.as_second(),
+        exp: exp_ms.div_euclid(1000) + i64::from(exp_ms.rem_euclid(1000) > 0),
+        exp_ms,
+        jti: format!("tok-{}", registry.number()),
+        client_id: client.spec.id.clone(),
+        actor: suite.store().actors.reference(client.actor),
+        entitlements: client
+            .spec
+            .apps
+            .iter()
+            .map(|app| app.id().to_owned())
+            .collect(),
+        workspace: client.spec.workspace.then(|| suite.workspace()),
+    };
+    let mut body = Map::new();
+    body.insert(
+        "access_token".into(),
+        jwt::issue(&suite.token_key, &claims).into(),
+    );
+    body.insert("token_type".into(), "Bearer".into());
+    match &registry.said {
+        Said::Truth => {
+            body.insert("expires_in".into(), json!(lifetime.as_secs()));
+        }
+        Said::Lie(value) => {
+            body.insert("expires_in".into(), value.clone());
+        }
+        Said::Nothing => {}
+    }
+    if !scope.is_empty() {
+        body.insert("scope".into(), scope.into());
+    }
+    Reply::ok(&Value::Object(body))
+        .with(header::CACHE_CONTROL, "no-store")
+        .with(header::PRAGMA, "no-cache")
+}

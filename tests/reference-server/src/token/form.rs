@@ -1,0 +1,39 @@
+//! The form of a token request.
+
+use super::refusal::TokenError;
+use crate::message::Request;
+use crate::params::form_decode;
+
+/// The fields of the form, each at most once, none of them empty.
+#[derive(Debug)]
+pub(super) struct Form(Vec<(String, String)>);
+
+impl Form {
+    pub(super) fn read(request: &Request) -> Result<Form, TokenError> {
+        if request.media_type().as_deref() != Some("application/x-www-form-urlencoded") {
+            return Err(TokenError::invalid_request("the body must be form-encoded"));
+        }
+        let unreadable = TokenError::invalid_request("the body is no form");
+        let text = std::str::from_utf8(&request.body).map_err(|_| unreadable)?;
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let name = form_decode(name).map_err(|_| unreadable)?;
+            let value = form_decode(value).map_err(|_| unreadable)?;
+            if fields.iter().any(|(known, _)| *known == name) {
+                return Err(TokenError::invalid_request(
+                    "a field is given more than once",
+                ));
+            }
+            fields.push((name, value));
+        }
+        // A field without a value counts as left out (RFC 6749, section 3.2).
+        fields.retain(|(_, value)| !value.is_empty());
+        Ok(Form(fields))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        let field = self.0.iter().find(|(known, _)| known == name);
+        field.map(|(_, value)| value.as_str())
+    }
+}

@@ -1,0 +1,59 @@
+//! The access token: a JWT signed with HMAC-SHA-256. Claim names are not shown in the contract.
+
+use serde::{Deserialize, Serialize};
+
+use crate::keys::{self, Key};
+
+const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+
+/// What a token says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Claims {
+    pub(crate) iss: String,
+    pub(crate) sub: String,
+    pub(crate) aud: String,
+    pub(crate) scope: String,
+    pub(crate) iat: i64,
+    pub(crate) exp: i64,
+    /// The exact end of the token's life, since `exp` is in whole seconds.
+    pub(crate) exp_ms: i64,
+    pub(crate) jti: String,
+    pub(crate) client_id: String,
+    pub(crate) actor: String,
+    pub(crate) entitlements: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) workspace: Option<String>,
+}
+
+impl Claims {
+    /// The number in `jti`, which counts the tokens of this server.
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.jti.strip_prefix("tok-")?.parse().ok()
+    }
+}
+
+/// Writes and signs a token.
+pub(crate) fn issue(key: &Key, claims: &Claims) -> String {
+    let claims = serde_json::to_vec(claims).expect("claims are plain JSON");
+    let signed = format!(
+        "{}.{}",
+        keys::encode(HEADER.as_bytes()),
+        keys::encode(&claims)
+    );
+    let signature = keys::encode(&key.sign(signed.as_bytes()));
+    format!("{signed}.{signature}")
+}
+
+/// The claims of a token whose signature holds. Time and audience are for the caller to judge.
+pub(crate) fn verify(key: &Key, token: &str) -> Option<Claims> {
+    let (signed, signature) = token.rsplit_once('.')?;
+    let (header, claims) = signed.split_once('.')?;
+    if keys::decode(header)? != HEADER.as_bytes() {
+        return None;
+    }
+    let signature = keys::decode(signature).filter(|bytes| bytes.len() == 32)?;
+    if !key.verify(signed.as_bytes(), &signature) {
+        return None;
+    }
+    serde_json::from_slice(&keys::decode(claims)?).ok()
+}

@@ -1,0 +1,87 @@
+//! What the server knows of clients and tokens: who may ask, how long tokens live, which are revoked.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::client::ClientSpec;
+
+/// No token lives longer, as documented.
+pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(300);
+
+/// What `expires_in` says.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Said {
+    /// The truth.
+    #[default]
+    Truth,
+    /// Something else.
+    Lie(Value),
+    /// Nothing.
+    Nothing,
+}
+
+/// A client and the actor for whom it acts.
+#[derive(Clone, Debug)]
+pub(crate) struct Registered {
+    pub(crate) spec: ClientSpec,
+    pub(crate) actor: u64,
+}
+
+/// Clients and tokens.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    clients: HashMap<String, Registered>,
+    pub(crate) lifetime: Duration,
+    pub(crate) said: Said,
+    issued: u64,
+    revoked_below: u64,
+    revoked: HashSet<u64>,
+}
+
+impl Registry {
+    pub(crate) fn new(lifetime: Duration) -> Registry {
+        Registry {
+            clients: HashMap::new(),
+            lifetime: lifetime.min(LONGEST_LIFE),
+            said: Said::Truth,
+            issued: 0,
+            revoked_below: 0,
+            revoked: HashSet::new(),
+        }
+    }
+
+    pub(crate) fn add(&mut self, spec: ClientSpec, actor: u64) {
+        self.clients
+            .insert(spec.id.clone(), Registered { spec, actor });
+    }
+
+    /// The client with that id, if the secret is right too.
+    pub(crate) fn authenticate(&self, id: &str, secret: &str) -> Option<&Registered> {
+        self.clients
+            .get(id)
+            .filter(|client| client.spec.secret == secret)
+    }
+
+    /// The number of the next token.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.issued += 1;
+        self.issued
+    }
+
+    pub(crate) fn revoke_all(&mut self) {
+        self.revoked_below = self.issued + 1;
+        self.revoked.clear();
+    }
+
+    pub(crate) fn revoke(&mut self, number: u64) {
+        if number >= self.revoked_below {
+            self.revoked.insert(number);
+        }
+    }
+
+    pub(crate) fn is_revoked(&self, number: u64) -> bool {
+        number < self.revoked_below || self.revoked.contains(&number)
+    }
+}
