@@ -7,6 +7,7 @@ mod body;
 mod check;
 mod client;
 mod decode;
+mod facade;
 
 pub use body::Body;
 pub use bytes::Bytes;

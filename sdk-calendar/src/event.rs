@@ -1,0 +1,37 @@
+//! What the generated event command lacks: instants and time zone out of one zoned time.
+
+use jiff::Zoned;
+
+use crate::types::{EventCommand, EventOperation};
+
+impl EventCommand {
+    /// A command that creates an event; the rest is set with the other methods.
+    ///
+    /// ```
+    /// use sdk_calendar::types::EventCommand;
+    ///
+    /// let start: jiff::Zoned = "2026-03-02T09:00:00+00:00[UTC]".parse()?;
+    /// let end = start.checked_add(jiff::SignedDuration::from_mins(45))?;
+    /// let command = EventCommand::create().title("Kick-off").between(&start, &end);
+    /// assert_eq!(command.timezone.as_deref(), Some("UTC"));
+    /// # Ok::<(), jiff::Error>(())
+    /// ```
+    #[must_use]
+    pub fn create() -> Self {
+        Self::new().operation(EventOperation::Create)
+    }
+
+    /// Sets start and end, and the time zone from the start.
+    ///
+    /// The instants go out in UTC and the zone by its IANA name, such as `Europe/Berlin`; the contract does not show
+    /// the notation of `timezone`, so that is assumed (A45). A start without a named zone leaves `timezone` unset.
+    #[must_use]
+    pub fn between(mut self, start: &Zoned, end: &Zoned) -> Self {
+        self.starts_at = Some(start.timestamp());
+        self.ends_at = Some(end.timestamp());
+        if let Some(name) = start.time_zone().iana_name() {
+            self.timezone = Some(name.to_owned());
+        }
+        self
+    }
+}

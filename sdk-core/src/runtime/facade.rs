@@ -1,0 +1,64 @@
+/// Declares the client of an application: what is the same in all of them.
+///
+/// The crate has the generated module `generated` with `operations::APPLICATION`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! application_client {
+    ($(#[$meta:meta])*) => {
+        $(#[$meta])*
+        ///
+        /// Cloning is cheap and shares everything; it is `Send`, `Sync` and `'static`.
+        #[derive(Clone, Debug)]
+        pub struct Client {
+            api: $crate::runtime::ApiClient,
+        }
+
+        impl Client {
+            /// A client for the suite's application. Nothing is sent and nothing is started.
+            ///
+            /// # Errors
+            /// When the suite does not know the application's URL.
+            pub fn new(suite: &$crate::Suite) -> ::std::result::Result<Self, $crate::Error> {
+                $crate::runtime::ApiClient::new(suite, &crate::generated::operations::APPLICATION)
+                    .map(|api| Self { api })
+            }
+
+            /// The same client with other defaults for its calls.
+            #[must_use]
+            pub fn with_defaults(&self, defaults: $crate::CallOptions) -> Self {
+                Self { api: self.api.with_defaults(defaults) }
+            }
+
+            /// The operations of the application: scopes, safety, provenance.
+            #[must_use]
+            pub fn operations() -> &'static [&'static $crate::Operation] {
+                crate::generated::operations::OPERATIONS
+            }
+
+            /// Obtains the token ahead of the first call.
+            ///
+            /// # Errors
+            /// When no token can be had.
+            pub async fn prewarm(&self) -> ::std::result::Result<(), $crate::Error> {
+                self.api.prewarm().await
+            }
+
+            /// Sends a prepared command exactly as it was prepared. An exact replay of a command that was committed
+            /// before returns its stored result.
+            ///
+            /// # Errors
+            /// When the command was changed after it was prepared, or belongs to another client; then as the command
+            /// itself.
+            pub async fn send_prepared(
+                &self,
+                command: &$crate::PreparedCommand,
+            ) -> ::std::result::Result<$crate::Receipt<$crate::RawJson>, $crate::Error> {
+                $crate::runtime::Call::replay(&self.api, command, $crate::CallOptions::default()).await
+            }
+
+            pub(crate) fn api(&self) -> &$crate::runtime::ApiClient {
+                &self.api
+            }
+        }
+    };
+}
