@@ -93,7 +93,10 @@ impl State {
             None => self.launch(now, runtime, policy),
         };
         let step = match live {
-            Some(token) if token.phase(now) == Phase::Soft && !eager => Step::Use(token),
+            // Nobody waits for an endpoint that is known to be in trouble while there is a token to go on with.
+            Some(token) if !eager && (token.phase(now) == Phase::Soft || self.failures > 0) => {
+                Step::Use(token)
+            }
             _ => Step::Wait(flight),
         };
         (step, ticket)

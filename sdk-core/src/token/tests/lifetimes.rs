@@ -85,6 +85,32 @@ async fn a_stalled_renewal_holds_up_nobody_whose_token_lives() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_live_token_is_used_without_a_wait_once_a_renewal_has_failed() {
+    let (entry, source) = entry(|number| {
+        if number == 0 {
+            Ok(token(0, 300))
+        } else {
+            Err(outage())
+        }
+    });
+    entry.bearer().await.unwrap();
+    source.takes(Duration::from_secs(5));
+
+    pass(245.0).await;
+    entry.bearer().await.unwrap();
+    pass(6.0).await;
+    while entry.live().is_some() {
+        let (outcome, took) = timed(&entry).await;
+        assert_eq!(
+            (text(&outcome.unwrap()), took),
+            ("Bearer token-0", Duration::ZERO)
+        );
+        pass(0.1).await;
+    }
+    assert!(source.asked() > 3, "renewals are tried all the same");
+}
+
+#[tokio::test(start_paused = true)]
 async fn prewarm_waits_for_a_fresh_token() {
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     entry.prewarm().await.unwrap();
