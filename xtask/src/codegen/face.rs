@@ -1,0 +1,146 @@
+//! `face.rs` of a client: what its users see. A method on the client per group of operations, a method on the
+//! group per operation, and the request builder that it makes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::builder::Builder;
+use super::calls::Call;
+use super::reach::Reach;
+use super::schema::Kind;
+use super::spec::{Group, Spec};
+use super::{Result, docs, example, names, rust};
+
+/// Writes the file.
+pub(crate) fn write(spec: &Spec, reach: &Reach, calls: &[Call]) -> Result<String> {
+    check_names(spec, reach)?;
+    let builders: Vec<Builder<'_>> = spec
+        .operations
+        .iter()
+        .zip(calls)
+        .map(|(operation, call)| Builder {
+            spec,
+            operation,
+            call,
+        })
+        .collect();
+    let mut code = String::new();
+    for group in &spec.groups {
+        let members: Vec<&Builder<'_>> = builders
+            .iter()
+            .filter(|builder| builder.operation.group == group.name)
+            .collect();
+        code.push_str(&write_group(group, &members)?);
+    }
+    let types = spec
+        .schemas
+        .components
+        .values()
+        .filter(|component| !matches!(component.kind, Kind::Plain));
+    let own = types
+        .map(|component| (&*component.name, "super::types"))
+        .chain([
+            ("Client", "crate"),
+            ("calls", "super"),
+            ("operations", "super"),
+        ]);
+    let imports = rust::imports(&code, own);
+    Ok(format!(
+        "//! The operations as they are called: groups, and a request builder for each operation.\n\n{imports}\n{code}"
+    ))
+}
+
+fn write_group(group: &Group, builders: &[&Builder<'_>]) -> Result<String> {
+    let (method, name) = (&group.name, type_name(group));
+    let description = if group.description.is_empty() {
+        format!("The group `{method}`.")
+    } else {
+        docs::prose(&group.description)
+    };
+    let mut code = format!(
+        "impl Client {{\n{}pub fn {method}(&self) -> {name}<'_> {{\n{name} {{ client: self }}\n}}\n}}\n\n\
+         {}#[derive(Clone, Copy, Debug)]\npub struct {name}<'a> {{\nclient: &'a Client,\n}}\n\nimpl {name}<'_> {{\n",
+        docs::comment(&description),
+        docs::comment(&format!("{description}\n\nMade by [`Client::{method}`].")),
+    );
+    let mut rest = String::new();
+    for builder in builders {
+        let id = &builder.operation.id;
+        let in_operation = |rule: String| format!("operation `{id}`: {rule}");
+        let text = docs::operation(&builder.spec.schemas, builder.operation);
+        let example = example::write(builder).map_err(in_operation)?;
+        code.push_str(&docs::comment(&format!("{text}\n\n# Example\n\n{example}")));
+        code.push_str(&builder.method().map_err(in_operation)?);
+        code.push('\n');
+        rest.push_str(&builder.write(&name).map_err(in_operation)?);
+    }
+    Ok(code + "}\n\n" + &rest)
+}
+
+/// Methods that the clients have already, by hand.
+const CLIENT: [&str; 6] = [
+    "new",
+    "with_defaults",
+    "operations",
+    "prewarm",
+    "send_prepared",
+    "api",
+];
+
+/// Groups have a suffix, since a group is often called as its main type is: `funnel`, `search`.
+fn type_name(group: &Group) -> String {
+    names::pascal(&group.name) + "Api"
+}
+
+/// Groups, builders and types stand side by side, so no two of them may have the same name.
+fn check_names(spec: &Spec, reach: &Reach) -> Result<()> {
+    let groups = spec
+        .groups
+        .iter()
+        .map(|group| (type_name(group), format!("the group `{}`", group.name)));
+    let builders = spec.operations.iter().map(|operation| {
+        (
+            names::pascal(&operation.id),
+            format!("the operation `{}`", operation.id),
+        )
+    });
+    let types = spec
+        .schemas
+        .components
+        .values()
+        .filter(|component| {
+            reach.contains(&component.name) && !matches!(component.kind, Kind::Plain)
+        })
+        .map(|component| {
+            (
+                component.name.clone(),
+                format!("the schema `{}`", component.name),
+            )
+        });
+    let mut owners = BTreeMap::<String, String>::new();
+    let mut clashes = BTreeSet::new();
+    for group in spec
+        .groups
+        .iter()
+        .filter(|group| CLIENT.contains(&group.name.as_str()))
+    {
+        clashes.insert(format!(
+            "the group `{0}` becomes `Client::{0}`, a method that the client has already",
+            group.name
+        ));
+    }
+    for (name, owner) in groups.chain(builders).chain(types) {
+        if rust::is_taken(&name) {
+            clashes.insert(format!(
+                "{owner} becomes `{name}`, a name that generated code or its crate has already"
+            ));
+        }
+        if let Some(other) = owners.insert(name.clone(), owner.clone()) {
+            clashes.insert(format!("{owner} and {other} both become `{name}`"));
+        }
+    }
+    if clashes.is_empty() {
+        Ok(())
+    } else {
+        Err(clashes.into_iter().collect::<Vec<_>>().join("; "))
+    }
+}

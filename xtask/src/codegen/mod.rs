@@ -1,0 +1,180 @@
+//! Code from specs: types, calls, operation table and public face of each client, and the list of operations of
+//! the reference server.
+
+mod builder;
+mod calls;
+mod docs;
+mod document;
+mod example;
+mod face;
+mod inputs;
+mod names;
+mod operation;
+mod pattern;
+mod reach;
+mod readme;
+mod request;
+mod resolve;
+mod rust;
+mod schema;
+mod server;
+mod spec;
+mod table;
+#[cfg(test)]
+mod tests;
+mod tree;
+mod types;
+mod view;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use self::reach::Reach;
+pub(crate) use self::spec::Method;
+use self::spec::Spec;
+use self::tree::Tree;
+use crate::assumptions;
+
+/// A failure is a line (or several) for the person at the keyboard.
+pub(crate) type Result<T> = std::result::Result<T, String>;
+
+/// An application of the suite.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// The stem of its spec, and its name in the operation table.
+    pub(crate) name: &'static str,
+    /// Its client crate.
+    pub(crate) package: &'static str,
+}
+
+/// The applications, in the order of the contract.
+const APPS: [App; 4] = [
+    App {
+        name: "crm",
+        package: "sdk-crm",
+    },
+    App {
+        name: "calendar",
+        package: "sdk-calendar",
+    },
+    App {
+        name: "accounting",
+        package: "sdk-accounting",
+    },
+    App {
+        name: "platform",
+        package: "sdk-platform",
+    },
+];
+
+/// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style.
+const MODULE: &str = "\
+#![allow(clippy::all, clippy::pedantic)]
+
+pub(crate) mod calls;
+pub(crate) mod face;
+pub(crate) mod operations;
+pub(crate) mod types;
+";
+
+/// Generates all code below `root`, or with `check` only says what would change.
+pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
+    let tree = generate(root)?;
+    if check {
+        let differences = tree.differences(root);
+        if differences.is_empty() {
+            println!("generated code is up to date");
+            return Ok(());
+        }
+        let paths: Vec<String> = differences
+            .iter()
+            .map(|path| format!("  {}", path.display()))
+            .collect();
+        return Err(format!(
+            "generated code differs; run `cargo xtask codegen`:\n{}",
+            paths.join("\n")
+        ));
+    }
+    let changed = tree.write(root)?;
+    for path in &changed {
+        println!("{}", path.display());
+    }
+    println!("{} files changed", changed.len());
+    Ok(())
+}
+
+fn generate(root: &Path) -> Result<Tree> {
+    let mut specs = Vec::new();
+    for app in &APPS {
+        let file = format!("specs/{}.yaml", app.name);
+        let spec =
+            Spec::read(app, &read(root, &file)?).map_err(|error| format!("{file}: {error}"))?;
+        specs.push(spec);
+    }
+    check_ids(&specs)?;
+    let used: BTreeMap<String, _> = specs
+        .iter()
+        .map(|spec| (spec.file(), spec.assumptions.clone()))
+        .collect();
+    assumptions::check(&read(root, "specs/ASSUMPTIONS.md")?, &used)?;
+
+    let mut tree = Tree::default();
+    for spec in &specs {
+        client(root, spec, &mut tree).map_err(|error| format!("{}: {error}", spec.file()))?;
+    }
+    let server = "tests/reference-server/src/generated";
+    tree.add_rust(
+        root,
+        format!("{server}/operations.rs"),
+        "specs/*.yaml",
+        &server::write(&specs),
+    )?;
+    if let Ok(readme) = fs::read_to_string(root.join("README.md"))
+        && let Some(text) =
+            readme::update(&readme, &specs).map_err(|error| format!("README.md: {error}"))?
+    {
+        tree.add("README.md", text);
+    }
+    Ok(tree)
+}
+
+fn client(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
+    let reach = Reach::of(spec)?;
+    let generated = view::generate(spec)?;
+    let (calls, call_list) = calls::write(spec, &generated)?;
+    let folder = format!("{}/src/generated", spec.app.package);
+    for (name, code) in [
+        ("mod.rs", MODULE.to_owned()),
+        ("types.rs", types::write(spec, &reach, &generated)?),
+        ("calls.rs", calls),
+        ("operations.rs", table::write(spec)),
+        ("face.rs", face::write(spec, &reach, &call_list)?),
+    ] {
+        tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
+    }
+    tree.own(folder);
+    Ok(())
+}
+
+/// The reference server has one list of all operations, so their ids are unique in all specs together.
+fn check_ids(specs: &[Spec]) -> Result<()> {
+    let mut owners = BTreeMap::new();
+    for spec in specs {
+        for operation in &spec.operations {
+            let name = names::pascal(&operation.id);
+            if let Some(other) = owners.insert(name, spec.file()) {
+                return Err(format!(
+                    "{}: operation `{}`: {other} has one of this id too",
+                    spec.file(),
+                    operation.id
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read(root: &Path, file: &str) -> Result<String> {
+    fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))
+}

@@ -1,0 +1,184 @@
+//! The methods of a request builder that check, build and send the request.
+
+use std::fmt::Write as _;
+
+use super::builder::Builder;
+use super::inputs::limit;
+use super::pattern::Pattern;
+use super::schema::{Kind, Shape};
+use super::spec::Parameter;
+use super::{Result, names};
+
+impl Builder<'_> {
+    /// The method that checks the parameters and builds the request.
+    pub(crate) fn request(&self) -> Result<String> {
+        let mut checks = String::new();
+        for parameter in &self.operation.parameters {
+            checks.push_str(
+                &self
+                    .check(parameter)
+                    .map_err(|rule| format!("parameter `{}`: {rule}", parameter.name))?,
+            );
+        }
+        let field = |name: &str| names::snake(name);
+        for (left, right) in &self.operation.exclusive {
+            let set = |name: &str| format!("({name:?}, self.{}.is_some())", field(name));
+            let _ = writeln!(
+                checks,
+                "check.exclusive(&[{}, {}])?;",
+                set(left),
+                set(right)
+            );
+        }
+        for (first, last) in &self.operation.ordered {
+            let _ = writeln!(
+                checks,
+                "check.ordered({first:?}, self.{}.as_ref(), {last:?}, self.{}.as_ref())?;",
+                field(first),
+                field(last)
+            );
+        }
+        if !checks.is_empty() {
+            checks.insert_str(0, "let check = self.call.check();\n");
+        }
+        let mut arguments = vec!["self.call.endpoint()".to_owned()];
+        for (name, ty) in &self.call.arguments {
+            arguments.push(match ty.as_str() {
+                _ if self.operation.is_list() && name == "cursor" => "cursor".to_owned(),
+                "Option<&str>" => format!("self.{name}.as_deref()"),
+                ty if ty.starts_with("Option<&") => format!("self.{name}.as_ref()"),
+                ty if ty.starts_with('&') => format!("&self.{name}"),
+                _ => format!("self.{name}"),
+            });
+        }
+        arguments.extend(
+            self.operation
+                .body
+                .is_some()
+                .then(|| "self.body.bytes()?".to_owned()),
+        );
+        let cursor = if self.operation.is_list() {
+            ", cursor: Option<&str>"
+        } else {
+            ""
+        };
+        Ok(format!(
+            "fn request(&self{cursor}) -> Result<reqwest::Request, Error> {{\n{checks}self.call.built(calls::{}({}))\n}}\n\n",
+            self.call.function,
+            arguments.join(", ")
+        ))
+    }
+
+    fn check(&self, parameter: &Parameter) -> Result<String> {
+        let Parameter {
+            name,
+            field,
+            required,
+            in_path,
+            value,
+            ..
+        } = parameter;
+        let optional = |borrow: &str| match (self.operation.is_list() && name == "cursor", required)
+        {
+            (true, _) => "cursor".to_owned(),
+            (false, true) => format!(
+                "Some({}self.{field})",
+                if borrow.is_empty() { "" } else { "&" }
+            ),
+            (false, false) => format!("self.{field}{borrow}"),
+        };
+        let segment = if *in_path {
+            format!("check.segment({name:?}, &self.{field})?;\n")
+        } else {
+            String::new()
+        };
+        Ok(match &value.shape {
+            Shape::Text {
+                min: None,
+                max: None,
+                ..
+            } => segment,
+            Shape::Text { min, max, .. } => {
+                let (min, max) = (min.unwrap_or(0), limit("usize", *max));
+                format!(
+                    "{segment}check.length({name:?}, {}, {min}, {max})?;\n",
+                    optional(".as_deref()")
+                )
+            }
+            Shape::Integer {
+                min: None,
+                max: None,
+            } => String::new(),
+            Shape::Integer { min, max } => {
+                let bound = |bound: Option<i64>| {
+                    bound
+                        .map(u32::try_from)
+                        .transpose()
+                        .map_err(|_| "its bounds must be those of a u32")
+                };
+                let (min, max) = (bound(*min)?.unwrap_or(0), limit("u32", bound(*max)?));
+                format!("check.range({name:?}, {}, {min}, {max})?;\n", optional(""))
+            }
+            shape => match self
+                .spec
+                .schemas
+                .named(shape)
+                .map(|component| &component.kind)
+            {
+                Some(Kind::Enum { closed, .. }) => {
+                    let known = if *closed {
+                        format!("check.known({name:?}, {})?;\n", optional(".as_ref()"))
+                    } else {
+                        String::new()
+                    };
+                    known + &segment.replace(")?", ".as_str())?")
+                }
+                Some(Kind::Reference(pattern)) if *required => {
+                    if *in_path
+                        && !Pattern::compile(pattern)?
+                            .sample()
+                            .starts_with(|first: char| first.is_ascii_alphanumeric())
+                    {
+                        return Err("a pattern in a path must not admit `..`: let it begin with a letter or a digit".into());
+                    }
+                    format!("check.reference({name:?}, &self.{field})?;\n")
+                }
+                Some(Kind::Reference(_)) => {
+                    format!(
+                        "if let Some({field}) = &self.{field} {{\ncheck.reference({name:?}, {field})?;\n}}\n"
+                    )
+                }
+                _ => String::new(),
+            },
+        })
+    }
+
+    /// The methods that send it.
+    pub(crate) fn sending(&self) -> Result<String> {
+        let reply = self.reply()?;
+        Ok(if self.operation.is_list() {
+            let walk = "let (call, cursor) = (self.call.clone(), self.cursor.clone());\nPages::new(call, cursor, move |cursor| self.request(cursor))";
+            format!(
+                "/// Gets one page.\npub async fn send(self) -> Result<Response<{reply}>, Error> {{\n\
+                 let request = self.request(self.cursor.as_deref());\nself.call.send(request).await\n}}\n\n\
+                 /// All pages from here on, fetched one by one as they are asked for.\n\
+                 pub fn pages(self) -> Pages<Record> {{\n{walk}\n}}\n\n\
+                 /// All items from here on; their pages are fetched as they are needed.\n\
+                 pub fn items(self) -> Items<Record> {{\nself.pages().items()\n}}\n"
+            )
+        } else if self.operation.is_command() {
+            format!(
+                "/// Sends the command.\npub async fn send(self) -> Result<Receipt<{reply}>, Error> {{\n\
+                 let request = self.request();\nself.call.command(request).await\n}}\n\n\
+                 /// Makes a command of it that can be stored, and sent later, also by another process.\n\
+                 pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
+                 let request = self.request();\nself.call.prepare(request)\n}}\n"
+            )
+        } else {
+            format!(
+                "/// Sends the request.\npub async fn send(self) -> Result<Response<{reply}>, Error> {{\n\
+                 let request = self.request();\nself.call.send(request).await\n}}\n"
+            )
+        })
+    }
+}

@@ -1,0 +1,237 @@
+//! Reads the schemas of a spec: what they mean, and what of them is not understood.
+
+use std::collections::BTreeSet;
+
+use super::document::{Map, RawSchema};
+use super::schema::{Component, Kind, Property, Schemas, Shape, Use};
+use super::{Result, names};
+use crate::assumptions;
+
+/// Reads the components; an error names the one at fault.
+pub(crate) fn components(raw: &Map<RawSchema>) -> Result<Schemas> {
+    let mut components = Map::new();
+    for (name, schema) in raw {
+        let component =
+            component(raw, name, schema).map_err(|rule| format!("schema `{name}`: {rule}"))?;
+        components.insert(name.clone(), component);
+    }
+    Ok(Schemas { components })
+}
+
+fn component(raw: &Map<RawSchema>, name: &str, schema: &RawSchema) -> Result<Component> {
+    if !names::is_pascal(name) {
+        return Err("its name must be in Pascal case".into());
+    }
+    let schema_version = match schema.properties.get("schemaVersion") {
+        Some(property) => raw
+            .get(component_name(
+                property.reference.as_deref().unwrap_or_default(),
+            ))
+            .filter(|target| target.constant)
+            .and_then(|target| target.values.first().cloned()),
+        None => None,
+    };
+    Ok(Component {
+        name: name.to_owned(),
+        description: schema.description.trim().to_owned(),
+        kind: kind(raw, schema)?,
+        assumptions: own_assumptions(schema),
+        schema_version,
+    })
+}
+
+fn kind(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Kind> {
+    if schema.constant {
+        return match schema.values.as_slice() {
+            [value] => Ok(Kind::Constant(value.clone())),
+            _ => Err("`x-const` needs an `enum` of exactly one value".into()),
+        };
+    }
+    if !schema.values.is_empty() {
+        if !schema.open_enum {
+            return Err("an `enum` needs `x-open-enum: true` or `x-const: true`".into());
+        }
+        return Ok(Kind::Enum {
+            values: schema.values.clone(),
+            closed: true,
+        });
+    }
+    if !schema.known_values.is_empty() {
+        return Ok(Kind::Enum {
+            values: schema.known_values.clone(),
+            closed: false,
+        });
+    }
+    if let Some(pattern) = &schema.pattern {
+        return Ok(Kind::Reference(pattern.clone()));
+    }
+    if schema.is_reference {
+        return Err("`x-reference` needs a `pattern`".into());
+    }
+    if has_own_type(schema) {
+        return properties(raw, schema).map(Kind::Struct);
+    }
+    plain(raw, schema).map(|_| Kind::Plain)
+}
+
+/// Whether a component becomes a type.
+fn has_own_type(schema: &RawSchema) -> bool {
+    !schema.page && is_nameworthy(schema)
+}
+
+/// Whether a schema must be a component with a name.
+fn is_nameworthy(schema: &RawSchema) -> bool {
+    schema.pattern.is_some()
+        || !schema.values.is_empty()
+        || !schema.known_values.is_empty()
+        || !schema.properties.is_empty()
+}
+
+fn plain(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Shape> {
+    if schema.page {
+        Ok(Shape::Page)
+    } else {
+        shape(raw, schema)
+    }
+}
+
+fn properties(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Vec<Property>> {
+    if !schema.additional_properties.as_ref().is_some_and(|open| {
+        open.as_mapping()
+            .is_some_and(serde_yaml_ng::Mapping::is_empty)
+    }) {
+        return Err("an object with members needs `additionalProperties: {}`, or unknown members would be lost".into());
+    }
+    if let Some(name) = schema
+        .required
+        .iter()
+        .find(|name| !schema.properties.contains_key(*name))
+    {
+        return Err(format!(
+            "it requires `{name}`, which is not among its members"
+        ));
+    }
+    let mut members = Vec::new();
+    for (name, property) in &schema.properties {
+        let field = names::snake(name);
+        if field == "extra" {
+            return Err("a member must not be called `extra`".into());
+        }
+        members.push(Property {
+            name: name.clone(),
+            field,
+            required: schema.required.contains(name),
+            value: used(raw, property).map_err(|rule| format!("member `{name}`: {rule}"))?,
+        });
+    }
+    Ok(members)
+}
+
+/// What a schema means where it is used.
+pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
+    if let [only] = schema.all_of.as_slice() {
+        let mut inner = used(raw, only)?;
+        inner.nullable |= schema.nullable;
+        inner.assumptions.extend(own_assumptions(schema));
+        if !schema.description.is_empty() {
+            schema.description.trim().clone_into(&mut inner.description);
+        }
+        return Ok(inner);
+    }
+    if let Some(reference) = &schema.reference {
+        let name = component_name(reference);
+        let target = raw
+            .get(name)
+            .ok_or_else(|| format!("`{reference}` refers to nothing"))?;
+        // The members of the target are not read here: a type may contain itself.
+        let shape = if has_own_type(target) {
+            Shape::Named(name.to_owned())
+        } else {
+            plain(raw, target)?
+        };
+        return Ok(Use {
+            shape,
+            nullable: target.nullable,
+            description: target.description.trim().to_owned(),
+            default: target.default.as_ref().map(plain_text),
+            assumptions: BTreeSet::new(),
+        });
+    }
+    if schema.page || is_nameworthy(schema) {
+        return Err(
+            "an object with members, an enumeration and a pattern must be components with a name"
+                .into(),
+        );
+    }
+    Ok(Use {
+        shape: shape(raw, schema)?,
+        nullable: schema.nullable,
+        description: schema.description.trim().to_owned(),
+        default: schema.default.as_ref().map(plain_text),
+        assumptions: own_assumptions(schema),
+    })
+}
+
+fn shape(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Shape> {
+    if !schema.all_of.is_empty() {
+        return Err("`allOf` is understood around a single `$ref` only".into());
+    }
+    match (schema.kind.as_deref(), schema.format.as_deref()) {
+        (None, None) => Ok(Shape::Value),
+        (Some("object"), None) => Ok(Shape::Record),
+        (Some("string"), Some("date-time")) => Ok(Shape::Timestamp),
+        (Some("string"), Some("date")) => Ok(Shape::Date),
+        (Some("string"), None) => Ok(Shape::Text {
+            min: schema.min_length,
+            max: schema.max_length,
+            secret: false,
+        }),
+        (Some("string"), Some("password")) => Ok(Shape::Text {
+            min: schema.min_length,
+            max: schema.max_length,
+            secret: true,
+        }),
+        (Some("integer"), None | Some("int64")) => Ok(Shape::Integer {
+            min: schema.minimum,
+            max: schema.maximum,
+        }),
+        (Some("number"), None) => Ok(Shape::Number),
+        (Some("boolean"), None) => Ok(Shape::Boolean),
+        (Some("array"), None) => {
+            let items = schema.items.as_deref().ok_or("an array needs `items`")?;
+            let items = used(raw, items)?;
+            if items.nullable {
+                return Err("items of an array must not be nullable".into());
+            }
+            Ok(Shape::Array {
+                items: Box::new(items.shape),
+                min: schema.min_items,
+                max: schema.max_items,
+            })
+        }
+        (kind, format) => Err(format!(
+            "type {kind:?} with format {format:?} is not understood"
+        )),
+    }
+}
+
+/// `#/components/schemas/Person` as `Person`.
+pub(crate) fn component_name(reference: &str) -> &str {
+    reference.rsplit('/').next().unwrap_or(reference)
+}
+
+fn own_assumptions(schema: &RawSchema) -> BTreeSet<String> {
+    assumptions::ids(schema.assumption.as_ref())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn plain_text(value: &serde_yaml_ng::Value) -> String {
+    match value {
+        serde_yaml_ng::Value::String(text) => text.clone(),
+        other => serde_yaml_ng::to_string(other)
+            .unwrap_or_default()
+            .trim()
+            .to_owned(),
+    }
+}

@@ -1,0 +1,111 @@
+//! What the schemas of a spec mean: shapes, and the named components that become types.
+
+use std::collections::BTreeSet;
+
+use super::document::Map;
+
+/// The shape of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// A component that has a type of its own.
+    Named(String),
+    /// Any JSON value.
+    Value,
+    /// An object whose members are not shown.
+    Record,
+    /// A page of records.
+    Page,
+    /// Text, with its bounds in characters.
+    Text {
+        min: Option<u32>,
+        max: Option<u32>,
+        secret: bool,
+    },
+    /// A `date-time`.
+    Timestamp,
+    /// A `date`.
+    Date,
+    /// An integer, with its bounds.
+    Integer { min: Option<i64>, max: Option<i64> },
+    /// A number.
+    Number,
+    /// A boolean.
+    Boolean,
+    /// An array, with its bounds in items.
+    Array {
+        items: Box<Shape>,
+        min: Option<u32>,
+        max: Option<u32>,
+    },
+}
+
+/// A shape where it is used: as a member, a parameter or a body.
+#[derive(Clone, Debug)]
+pub(crate) struct Use {
+    pub(crate) shape: Shape,
+    pub(crate) nullable: bool,
+    pub(crate) description: String,
+    pub(crate) default: Option<String>,
+    /// The assumptions that this use rests on.
+    pub(crate) assumptions: BTreeSet<String>,
+}
+
+/// A member of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    pub(crate) field: String,
+    pub(crate) required: bool,
+    pub(crate) value: Use,
+}
+
+/// What a named component is.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// An object with members.
+    Struct(Vec<Property>),
+    /// A set of values; closed when the contract shows all of them.
+    Enum { values: Vec<String>, closed: bool },
+    /// Text of one form.
+    Reference(String),
+    /// Text that never varies.
+    Constant(String),
+    /// Another name for a shape without a type of its own.
+    Plain,
+}
+
+/// A named component.
+#[derive(Clone, Debug)]
+pub(crate) struct Component {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) kind: Kind,
+    /// The assumptions that it rests on as a whole.
+    pub(crate) assumptions: BTreeSet<String>,
+    /// The constant of its member `schemaVersion`.
+    pub(crate) schema_version: Option<String>,
+}
+
+/// The components of a spec.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schemas {
+    pub(crate) components: Map<Component>,
+}
+
+impl Schemas {
+    /// The component of a shape, if it has one of its own.
+    pub(crate) fn named(&self, shape: &Shape) -> Option<&Component> {
+        match shape {
+            Shape::Named(name) => self.components.get(name),
+            _ => None,
+        }
+    }
+
+    /// The constant that a shape stands for.
+    pub(crate) fn constant(&self, shape: &Shape) -> Option<&str> {
+        match &self.named(shape)?.kind {
+            Kind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+}

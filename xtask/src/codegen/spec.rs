@@ -1,0 +1,212 @@
+//! A spec as the generators see it: read, resolved, and held to the conventions of this workspace.
+
+use std::collections::BTreeSet;
+
+use serde_yaml_ng::Value;
+
+use super::document::Document;
+use super::operation::Reader;
+use super::schema::{Schemas, Use};
+use super::{App, Result, resolve};
+use crate::assumptions;
+
+/// One spec.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) app: &'static App,
+    pub(crate) title: String,
+    pub(crate) version: String,
+    /// Groups that have operations, in the order of `tags`.
+    pub(crate) groups: Vec<Group>,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) schemas: Schemas,
+    /// Every `x-assumption` of the spec.
+    pub(crate) assumptions: BTreeSet<String>,
+}
+
+/// A group of operations, which is a tag.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) description: String,
+}
+
+/// The methods that occur; what a repetition of another one means is not documented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Get,
+    Post,
+}
+
+impl Method {
+    /// The method as it stands on the wire.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+        }
+    }
+}
+
+/// How an operation is authenticated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Auth {
+    Public,
+    Bearer,
+    /// By the client credential itself: the token exchange.
+    Client,
+}
+
+/// One operation.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    pub(crate) id: String,
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) group: String,
+    pub(crate) name: String,
+    pub(crate) summary: String,
+    pub(crate) description: String,
+    /// Where the contract speaks of it.
+    pub(crate) source: String,
+    pub(crate) auth: Auth,
+    pub(crate) scopes: Vec<String>,
+    pub(crate) name_only: bool,
+    pub(crate) assumptions: BTreeSet<String>,
+    pub(crate) parameters: Vec<Parameter>,
+    /// Whether it takes an `Idempotency-Key`.
+    pub(crate) keyed: bool,
+    pub(crate) body: Option<Body>,
+    pub(crate) reply: Use,
+    pub(crate) schema_version: Option<String>,
+    pub(crate) statuses: Statuses,
+    pub(crate) exclusive: Vec<(String, String)>,
+    pub(crate) ordered: Vec<(String, String)>,
+}
+
+/// What the statuses of an operation mean.
+#[derive(Debug, Default)]
+pub(crate) struct Statuses {
+    pub(crate) documented: Vec<(u16, String)>,
+    pub(crate) otherwise: Option<String>,
+}
+
+/// A parameter in the path or the query.
+#[derive(Debug)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    pub(crate) field: String,
+    pub(crate) in_path: bool,
+    pub(crate) required: bool,
+    pub(crate) description: String,
+    pub(crate) value: Use,
+}
+
+/// A request body.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) description: String,
+    pub(crate) form: bool,
+    pub(crate) value: Use,
+}
+
+impl Operation {
+    /// Whether it lists pages linked by a cursor.
+    pub(crate) fn is_list(&self) -> bool {
+        self.parameters
+            .iter()
+            .any(|parameter| parameter.name == "cursor")
+    }
+
+    /// Whether it is a command: it may change something, and its reply is a receipt.
+    pub(crate) fn is_command(&self) -> bool {
+        self.method == Method::Post && self.auth != Auth::Client
+    }
+}
+
+impl Spec {
+    /// Reads the text of a spec; an error is one line that names operation or schema, and rule.
+    pub(crate) fn read(app: &'static App, text: &str) -> Result<Self> {
+        let document: Document =
+            serde_yaml_ng::from_str(text).map_err(|error| error.to_string())?;
+        let tree: Value = serde_yaml_ng::from_str(text).map_err(|error| error.to_string())?;
+        if !document.openapi.starts_with("3.0.") {
+            return Err(format!(
+                "OpenAPI {} is not understood; write 3.0.3",
+                document.openapi
+            ));
+        }
+        let schemas = resolve::components(&document.components.schemas)?;
+        let mut operations = Vec::new();
+        for (path, item) in &document.paths {
+            for (method, raw) in [(Method::Get, &item.get), (Method::Post, &item.post)] {
+                let Some(raw) = raw else { continue };
+                let reader = Reader {
+                    document: &document,
+                    tree: &tree,
+                    schemas: &schemas,
+                    method,
+                    path,
+                    raw,
+                };
+                operations.push(
+                    reader
+                        .read()
+                        .map_err(|rule| format!("operation `{}`: {rule}", raw.operation_id))?,
+                );
+            }
+        }
+        let groups: Vec<Group> = document
+            .tags
+            .iter()
+            .filter(|tag| {
+                operations
+                    .iter()
+                    .any(|operation| operation.group == tag.name)
+            })
+            .map(|tag| Group {
+                name: tag.name.clone(),
+                description: tag.description.trim().to_owned(),
+            })
+            .collect();
+        let spec = Self {
+            app,
+            title: document.info.title.trim_end_matches(" API").to_owned(),
+            version: document.info.version.clone(),
+            groups,
+            operations,
+            schemas,
+            assumptions: assumptions::of(&tree),
+        };
+        spec.check_names()?;
+        Ok(spec)
+    }
+
+    /// The path of the spec.
+    pub(crate) fn file(&self) -> String {
+        format!("specs/{}.yaml", self.app.name)
+    }
+
+    fn check_names(&self) -> Result<()> {
+        let (mut ids, mut methods) = (BTreeSet::new(), BTreeSet::new());
+        for operation in &self.operations {
+            let Operation {
+                id, group, name, ..
+            } = operation;
+            if !ids.insert(id) {
+                return Err(format!("operation `{id}`: its id is taken"));
+            }
+            if !methods.insert((group, name)) {
+                return Err(format!(
+                    "operation `{id}`: `{group}.{name}` is taken; give it another `x-sdk-method`"
+                ));
+            }
+            if !self.groups.iter().any(|known| known.name == *group) {
+                return Err(format!(
+                    "operation `{id}`: its tag `{group}` is not among the `tags` of the spec"
+                ));
+            }
+        }
+        Ok(())
+    }
+}

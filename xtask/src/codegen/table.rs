@@ -1,0 +1,71 @@
+//! `operations.rs` of a client: the operation table.
+
+use std::fmt::Write as _;
+
+use super::names;
+use super::spec::{Auth, Operation, Spec};
+
+/// Writes the file.
+pub(crate) fn write(spec: &Spec) -> String {
+    let mut code = String::from(
+        "//! The operation table.\n\n\
+         use sdk_core::runtime::Application;\nuse sdk_core::{Method, Operation, Provenance, Safety};\n\n",
+    );
+    for operation in &spec.operations {
+        code.push_str(&row(spec, operation));
+    }
+    code.push_str("/// All operations, in the order of the spec.\npub(crate) static OPERATIONS: &[&Operation] = &[\n");
+    for operation in &spec.operations {
+        let _ = writeln!(code, "&{},", names::screaming(&operation.id));
+    }
+    let (name, title, version) = (spec.app.name, &spec.title, &spec.version);
+    let _ = write!(
+        code,
+        "];\n\n/// The application that these operations belong to.\n\
+         pub(crate) static APPLICATION: Application = Application {{\n\
+         name: {name:?}, title: {title:?}, contract_version: {version:?}, operations: OPERATIONS,\n}};\n"
+    );
+    code
+}
+
+fn row(spec: &Spec, operation: &Operation) -> String {
+    let statuses: Vec<u16> = operation
+        .statuses
+        .documented
+        .iter()
+        .map(|(status, _)| *status)
+        .collect();
+    let assumptions: Vec<&String> = operation.assumptions.iter().collect();
+    let safety = match (operation.body.is_some(), operation.keyed) {
+        (false, _) => "Read",
+        (true, true) => "Keyed",
+        (true, false) => "Unkeyed",
+    };
+    let provenance = if operation.name_only {
+        "NameOnly"
+    } else {
+        "Documented"
+    };
+    format!(
+        "/// `{http} {path}`.\npub(crate) static {constant}: Operation = Operation {{\n\
+         id: {id:?}, application: {application:?}, group: {group:?}, name: {name:?},\n\
+         method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
+         safety: Safety::{safety}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
+         provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
+         summary: {summary:?},\n}};\n\n",
+        http = operation.method.name(),
+        path = operation.path,
+        constant = names::screaming(&operation.id),
+        id = operation.id,
+        application = spec.app.name,
+        group = operation.group,
+        name = operation.name,
+        method = names::pascal(&operation.method.name().to_ascii_lowercase()),
+        scopes = operation.scopes,
+        authenticated = operation.auth == Auth::Bearer,
+        cursor = operation.is_list(),
+        body = operation.body.is_some(),
+        version = operation.schema_version,
+        summary = operation.summary,
+    )
+}
