@@ -186,6 +186,18 @@ impl ReferenceServer {
         self.suite.recorder.requests()
     }
 
+    /// The last requests for one operation, oldest first.
+    ///
+    /// # Panics
+    /// If given a text that is no `operationId`.
+    #[must_use]
+    pub fn requests_for(&self, operation: impl Named) -> Vec<RecordedRequest> {
+        let wanted = Some(operation.operation());
+        let mut requests = self.requests();
+        requests.retain(|request| request.operation == wanted);
+        requests
+    }
+
     /// Which faults struck which requests, oldest first.
     #[must_use]
     pub fn fault_log(&self) -> Vec<FaultStrike> {

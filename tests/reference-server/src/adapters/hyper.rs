@@ -192,6 +192,7 @@ fn response(reply: Reply) -> hyper::Response<ReplyBody> {
         left: (!body.is_empty()).then_some(body),
         announced: length as u64,
         broken,
+        flushed: false,
     });
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
@@ -203,6 +204,7 @@ struct ReplyBody {
     left: Option<Bytes>,
     announced: u64,
     broken: bool,
+    flushed: bool,
 }
 
 impl Body for ReplyBody {
@@ -211,10 +213,15 @@ impl Body for ReplyBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
         if let Some(bytes) = self.left.take() {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        if self.broken && !std::mem::replace(&mut self.flushed, true) {
+            // hyper writes out what it has when a body makes it wait.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
         }
         if std::mem::take(&mut self.broken) {
             return Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())));

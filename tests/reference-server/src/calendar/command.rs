@@ -102,7 +102,9 @@ fn create(store: &mut Store, command: Fields<'_>, body: &Value) -> Result<Value,
 fn update(agenda: &mut Agenda, command: Fields<'_>, body: &Value) -> Result<Value, Refusal> {
     let (reference, mut event) = existing(agenda, command)?;
     if command.get("collectionReference").is_some() {
-        event.collection = command.required_text("collectionReference")?.to_owned();
+        command
+            .required_text("collectionReference")?
+            .clone_into(&mut event.collection);
     }
     if command.get("title").is_some() {
         command.required_text("title")?;

@@ -67,17 +67,17 @@ impl<'c> Page<'c> {
             }
             items.push(item(index, &row));
         }
-        self.body(items, next)
+        self.body(&items, next)
     }
 
     /// The page's items by position in a sequence of known length.
     pub(super) fn slice(&self, length: u64, mut item: impl FnMut(u64) -> Option<Value>) -> Value {
         let end = self.start.saturating_add(self.limit as u64).min(length);
-        let items = (self.start..end).filter_map(&mut item).collect();
-        self.body(items, (end < length).then_some(end))
+        let items: Vec<Value> = (self.start..end).filter_map(&mut item).collect();
+        self.body(&items, (end < length).then_some(end))
     }
 
-    fn body(&self, items: Vec<Value>, next: Option<u64>) -> Value {
+    fn body(&self, items: &[Value], next: Option<u64>) -> Value {
         let cursor =
             next.map(|next| cursor::issue(&self.call.suite.cursor_key, self.binding, next));
         json!({"items": items, "nextCursor": cursor})

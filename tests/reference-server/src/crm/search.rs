@@ -23,7 +23,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
         .map(|(index, row)| {
             hit(
                 "person",
-                store.people.reference(index),
+                &store.people.reference(index),
                 &row.display_name(),
                 &row.job,
             )
@@ -35,7 +35,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
         .map(|(index, row)| {
             hit(
                 "organization",
-                store.organizations.reference(index),
+                &store.organizations.reference(index),
                 &row.name,
                 &row.city,
             )
@@ -47,7 +47,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
         .map(|(index, row)| {
             hit(
                 "opportunity",
-                store.opportunities.reference(index),
+                &store.opportunities.reference(index),
                 &row.title,
                 &row.stage,
             )
@@ -59,7 +59,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
         .map(|(index, row)| {
             hit(
                 "task",
-                store.tasks.reference(index),
+                &store.tasks.reference(index),
                 &row.title,
                 &row.status,
             )
@@ -75,7 +75,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&json!({"items": items})))
 }
 
-fn hit(kind: &str, reference: String, title: &str, summary: &str) -> Value {
+fn hit(kind: &str, reference: &str, title: &str, summary: &str) -> Value {
     json!({"type": kind, "publicReference": reference, "title": title, "summary": summary})
 }
 

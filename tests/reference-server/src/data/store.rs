@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::actors::{self, Actor};
 use super::counterparties::{self, Counterparty};
 use super::intake::Intake;
+use super::noise::minutes_from_start;
 use super::opportunities::Opportunity;
 use super::organizations::Organization;
 use super::people::Person;
@@ -83,7 +84,7 @@ impl Store {
             references,
             sizes,
         };
-        Store {
+        let mut store = Store {
             seed,
             sizes,
             references,
@@ -100,7 +101,25 @@ impl Store {
             moments: HashMap::new(),
             changes: VecDeque::new(),
             named: HashMap::new(),
-        }
+        };
+        store.changes = store.changes_before_the_start();
+        store
+    }
+
+    /// What changed before anybody called, so that the attention queue has something to report.
+    fn changes_before_the_start(&self) -> VecDeque<Change> {
+        let tasks = self.tasks.rows(0).filter(|(_, task)| task.owner.is_some());
+        tasks
+            .take(RECENT_CHANGES)
+            .zip(1_i64..)
+            .map(|((index, task), place)| Change {
+                action: "task.update".to_owned(),
+                subject_type: "task",
+                reference: self.tasks.reference(index),
+                occurred_at: minutes_from_start(-17 * place),
+                actor: task.owner.unwrap_or_default(),
+            })
+            .collect()
     }
 
     /// A new reference of a kind that has no table.

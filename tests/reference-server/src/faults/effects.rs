@@ -9,6 +9,8 @@ use crate::message::Ending;
 
 /// The effects of one fault; those that are not set do nothing.
 #[derive(Clone, Debug, Default)]
+// Each of them is one independent thing to do.
+#[allow(clippy::struct_excessive_bools)]
 pub(super) struct Effects {
     pub(super) delay: Duration,
     /// Answered with this status, without serving the request.

@@ -35,6 +35,8 @@ pub struct Fault {
     breakable: bool,
 }
 
+// The fault is in force whether or not its handle is kept.
+#[allow(clippy::return_self_not_must_use)]
 impl Fault {
     pub(crate) fn register(
         suite: &Arc<Suite>,
@@ -153,7 +155,7 @@ impl Fault {
     /// The pages name their successors truly so many times, and then the same ones again, round and round.
     pub fn cursor_loop_of(self, pages: usize) -> Fault {
         self.with(|effects| {
-            effects.cursor_loop = Some(Arc::new(Mutex::new(CursorLoop::new(pages))))
+            effects.cursor_loop = Some(Arc::new(Mutex::new(CursorLoop::new(pages))));
         })
     }
 

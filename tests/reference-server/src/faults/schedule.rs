@@ -44,7 +44,7 @@ impl Schedule {
         }
         if self
             .every
-            .is_some_and(|every| (self.seen - self.skip - 1) % every != 0)
+            .is_some_and(|every| !(self.seen - self.skip - 1).is_multiple_of(every))
         {
             return false;
         }

@@ -81,7 +81,7 @@ impl Args {
                 "--seed" => args.seed = parsed(&name, value)?,
                 "--people" => args.people = parsed(&name, value)?,
                 "--token-lifetime" => {
-                    args.token_lifetime = Duration::from_secs(parsed(&name, value)?)
+                    args.token_lifetime = Duration::from_secs(parsed(&name, value)?);
                 }
                 "--workers" => args.workers = parsed(&name, value)?,
                 _ => return Err(format!("{name} is no option")),

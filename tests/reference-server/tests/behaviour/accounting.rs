@@ -1,0 +1,237 @@
+//! Accounting.
+
+use sdk_reference_server::App;
+use serde_json::{Value, json};
+
+use crate::peer::{Got, Peer};
+
+fn draft(peer: &Peer) -> Value {
+    json!({
+        "schemaVersion": "suite-accounting-invoice-draft-create.v1",
+        "counterpartyReference": peer.server.sample_counterparty(),
+        "billingProfileReference": null,
+        "documentDate": "2026-01-31",
+        "dueDate": "2026-02-28",
+        "taxAmount": {"currency": "EUR", "minorUnits": "2500", "scale": 2},
+        "lines": [{"description": "Work"}],
+    })
+}
+
+fn import() -> Value {
+    json!({
+        "schemaVersion": "suite-accounting-import-create.v1",
+        "adapterId": "ledger-export",
+        "adapterContractVersion": "suite-accounting-adapter.v1",
+        "adapterImplementationVersion": "2.1.0",
+        "sourceApplication": {"name": "Old Books"},
+        "mode": "opening_balances",
+        "intendedCoverage": {},
+    })
+}
+
+async fn send(peer: &Peer, path: &str, key: &str, body: &Value) -> Got {
+    peer.post_keyed(App::Accounting, path, key, body).await
+}
+
+#[tokio::test]
+async fn metadata_is_as_documented() {
+    let peer = Peer::start().await;
+    let body = peer.get(App::Accounting, "/meta").await.expect(200);
+    assert_eq!(body["schemaVersion"], "suite-accounting-api.v1");
+    assert_eq!(body["service"], "suite-accounting");
+    assert_eq!(body["version"], "0.1.1");
+    assert!(body["status"].is_string() && body["openapiPath"].is_string());
+}
+
+#[tokio::test]
+async fn a_draft_is_made_once_and_seen_by_its_receipt() {
+    let peer = Peer::start().await;
+    let first = send(
+        &peer,
+        "/invoice-drafts",
+        "draft-000000000001",
+        &draft(&peer),
+    )
+    .await
+    .expect(201);
+    assert_eq!(first["schemaVersion"], "suite-accounting-command-result.v1");
+    assert_eq!(first["outcome"], "succeeded");
+    assert_eq!(first["replayed"], false);
+    let again = send(
+        &peer,
+        "/invoice-drafts",
+        "draft-000000000001",
+        &draft(&peer),
+    )
+    .await
+    .expect(201);
+    assert_eq!(again["replayed"], true);
+    assert_eq!(
+        again["commandReceiptReference"],
+        first["commandReceiptReference"]
+    );
+    let mut other = draft(&peer);
+    other["customerNote"] = json!("Thanks");
+    send(&peer, "/invoice-drafts", "draft-000000000001", &other)
+        .await
+        .expect(409);
+    // The key belongs to the actor, not to the operation.
+    send(&peer, "/import-runs", "draft-000000000001", &import())
+        .await
+        .expect(409);
+    assert_eq!(peer.server.commits("createInvoiceDraft"), 1);
+
+    let invoices = peer.get(App::Accounting, "/invoices").await.expect(200);
+    assert_eq!(
+        invoices["items"][0]["commandReceiptReference"],
+        first["commandReceiptReference"]
+    );
+    let overview = peer.get(App::Accounting, "/overview").await.expect(200);
+    assert_eq!(overview["invoiceDrafts"], 1);
+}
+
+#[tokio::test]
+async fn a_draft_breaks_the_schema_with_400_and_the_rules_with_422() {
+    let peer = Peer::start().await;
+    let with = |name: &str, value: Value| {
+        let mut body = draft(&peer);
+        body[name] = value;
+        body
+    };
+    let key = "draft-000000000002";
+    for body in [
+        json!({}),
+        with(
+            "schemaVersion",
+            json!("suite-accounting-invoice-draft-create.v2"),
+        ),
+        with("counterpartyReference", json!("FCP-123")),
+        with("counterpartyReference", Value::Null),
+        with("documentDate", json!("2026-02-30")),
+        with("dueDate", json!("2026-02-28T00:00:00Z")),
+        with("customerNote", json!(1)),
+        with("taxAmount", json!("2500")),
+        with("taxAmount", json!({"scale": "2"})),
+        with("lines", json!([])),
+        with("lines", json!(vec![0; 201])),
+        with("lines", json!({})),
+    ] {
+        assert_eq!(
+            send(&peer, "/invoice-drafts", key, &body).await.status,
+            400,
+            "{body}"
+        );
+    }
+    for body in [
+        with("counterpartyReference", json!("FCP-ZZZZZZZZZZZZ")),
+        with(
+            "counterpartyReference",
+            json!(peer.server.archived_counterparty()),
+        ),
+        with("dueDate", json!("2026-01-30")),
+    ] {
+        assert_eq!(
+            send(&peer, "/invoice-drafts", key, &body).await.status,
+            422,
+            "{body}"
+        );
+    }
+    peer.post(App::Accounting, "/invoice-drafts", &draft(&peer))
+        .await
+        .expect(400);
+    // What was refused left its key free.
+    send(
+        &peer,
+        "/invoice-drafts",
+        key,
+        &with("lines", json!(vec![json!({}); 200])),
+    )
+    .await
+    .expect(201);
+}
+
+#[tokio::test]
+async fn an_import_run_is_pending() {
+    let peer = Peer::start().await;
+    let result = send(&peer, "/import-runs", "import-00000000001", &import())
+        .await
+        .expect(201);
+    assert_eq!(result["outcome"], "pending");
+    assert_eq!(
+        send(&peer, "/import-runs", "import-00000000001", &import())
+            .await
+            .expect(201)["replayed"],
+        true
+    );
+    for name in [
+        "schemaVersion",
+        "adapterId",
+        "adapterContractVersion",
+        "adapterImplementationVersion",
+        "sourceApplication",
+        "mode",
+        "intendedCoverage",
+    ] {
+        for bad in [Value::Null, json!(7), json!("odd")] {
+            if bad == "odd" && matches!(name, "adapterId" | "adapterImplementationVersion") {
+                continue;
+            }
+            let mut body = import();
+            body[name] = bad;
+            assert_eq!(
+                send(&peer, "/import-runs", "import-00000000002", &body)
+                    .await
+                    .status,
+                400,
+                "{body}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn counterparties_are_listed_and_added() {
+    let peer = Peer::start().await;
+    let listed = peer
+        .get(App::Accounting, "/counterparties")
+        .await
+        .expect(200);
+    assert_eq!(
+        listed["items"][0]["publicReference"],
+        peer.server.sample_counterparty().as_str()
+    );
+    let added = peer
+        .post(
+            App::Accounting,
+            "/counterparties",
+            &json!({"displayName": "Acme"}),
+        )
+        .await
+        .expect(201);
+    let listed = peer
+        .get(App::Accounting, "/counterparties")
+        .await
+        .expect(200);
+    assert_eq!(
+        listed["items"].as_array().unwrap().last().unwrap()["publicReference"],
+        added["subjectReference"]
+    );
+    let mut body = draft(&peer);
+    body["counterpartyReference"] = added["subjectReference"].clone();
+    send(&peer, "/invoice-drafts", "draft-000000000003", &body)
+        .await
+        .expect(201);
+}
+
+#[tokio::test]
+async fn the_name_only_operations_answer() {
+    let peer = Peer::start().await;
+    for path in ["/ready", "/actor", "/overview", "/invoices"] {
+        peer.get(App::Accounting, path).await.expect(200);
+    }
+    let pending = peer
+        .post(App::Accounting, "/approval-intents", &json!(["anything"]))
+        .await
+        .expect(201);
+    assert_eq!(pending["outcome"], "pending");
+}

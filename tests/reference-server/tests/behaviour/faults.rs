@@ -1,0 +1,258 @@
+//! Scripted faults.
+
+use std::time::{Duration, Instant};
+
+use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
+use serde_json::json;
+
+use crate::peer::Peer;
+
+const PEOPLE: &str = "/api/crm/v1/people";
+
+#[tokio::test]
+async fn a_status_strikes_so_often_and_says_when_to_return() {
+    let peer = Peer::start().await;
+    let fault = peer
+        .server
+        .fault(Operation::ListPeople)
+        .skip(1)
+        .times(2)
+        .status(503)
+        .retry_after("7");
+    let statuses = async |count: usize| {
+        let mut seen = Vec::new();
+        for _ in 0..count {
+            seen.push(peer.crm("/people").await.status);
+        }
+        seen
+    };
+    assert_eq!(statuses(4).await, [200, 503, 503, 200]);
+    assert_eq!(fault.struck(), 2);
+    assert_eq!(peer.server.fault_log().len(), 2);
+    assert_eq!(peer.server.attempts("listPeople"), 4);
+
+    fault.remove();
+    peer.server.fault("listPeople").every(2).status(429);
+    assert_eq!(statuses(4).await, [429, 200, 429, 200]);
+    peer.server.clear_faults();
+    peer.server
+        .fault_everywhere()
+        .probability(1.0, 1)
+        .status(503)
+        .retry_after("7");
+    let token = "unused";
+    let got = peer.get_with(App::Crm, PEOPLE, token).await;
+    assert_eq!((got.status, got.header("retry-after")), (503, Some("7")));
+}
+
+async fn a_lost_reply_is_a_commit_without_an_answer(transport: Transport) {
+    let peer = Peer::of(
+        ReferenceServer::builder()
+            .transport(transport)
+            .start()
+            .await,
+    );
+    let token = peer.token(App::Crm).await;
+    let body = json!({"commandType": "task.create", "payload": {"title": "Lost"}});
+    let send = || {
+        peer.posting(App::Crm, "/api/crm/v1/commands", &body)
+            .bearer_auth(&token)
+            .send()
+    };
+
+    peer.server
+        .fault(Operation::SubmitCommand)
+        .times(1)
+        .lose_reply();
+    assert!(send().await.is_err());
+    assert_eq!(peer.server.commits("submitCommand"), 1);
+    assert_eq!(send().await.unwrap().status(), 200);
+    assert_eq!(peer.server.commits("submitCommand"), 1);
+
+    peer.server
+        .fault(Operation::SubmitCommand)
+        .times(1)
+        .close_connection();
+    let before = peer.server.commits("submitCommand");
+    assert!(send().await.is_err());
+    assert_eq!(peer.server.commits("submitCommand"), before);
+
+    peer.server
+        .fault(Operation::SubmitCommand)
+        .times(1)
+        .reply_after_commit_with(503);
+    let other = json!({"commandType": "task.create", "payload": {"title": "Late"}});
+    peer.post(App::Crm, "/api/crm/v1/commands", &other)
+        .await
+        .expect(503);
+    assert_eq!(peer.server.commits("submitCommand"), before + 1);
+    let last = peer.server.requests_for("submitCommand");
+    let statuses: Vec<Option<u16>> = last.iter().map(|request| request.status).collect();
+    assert_eq!(statuses, [None, Some(200), None, Some(503)]);
+}
+
+#[tokio::test]
+async fn a_lost_reply_with_wiremock() {
+    a_lost_reply_is_a_commit_without_an_answer(Transport::Wiremock).await;
+}
+
+#[tokio::test]
+async fn a_lost_reply_with_hyper() {
+    a_lost_reply_is_a_commit_without_an_answer(Transport::Hyper).await;
+}
+
+#[tokio::test]
+async fn a_delay_holds_one_reply_back_and_no_other() {
+    let peer = Peer::start().await;
+    let token = peer.token(App::Crm).await;
+    let delay = Duration::from_millis(500);
+    peer.server
+        .fault(Operation::ListPeople)
+        .times(1)
+        .delay(delay);
+    let order = std::sync::Mutex::new(Vec::new());
+    let started = Instant::now();
+    let slow = async {
+        peer.get_with(App::Crm, PEOPLE, &token).await.expect(200);
+        order.lock().unwrap().push("slow");
+    };
+    let quick = async {
+        // The fault strikes whoever comes first: let the slow one.
+        while peer.server.attempts("listPeople") == 0 {
+            tokio::task::yield_now().await;
+        }
+        peer.get_with(App::Crm, PEOPLE, &token).await.expect(200);
+        order.lock().unwrap().push("quick");
+    };
+    tokio::join!(slow, quick);
+    assert_eq!(order.into_inner().unwrap(), ["quick", "slow"]);
+    assert!(started.elapsed() >= delay);
+}
+
+#[tokio::test]
+async fn bodies_are_cut_replaced_and_broken() {
+    let peer = Peer::of(
+        ReferenceServer::builder()
+            .transport(Transport::Hyper)
+            .start()
+            .await,
+    );
+    peer.server
+        .fault(Operation::ListPeople)
+        .times(1)
+        .truncate_body();
+    let got = peer.crm("/people").await;
+    assert_eq!(got.status, 200);
+    assert!(serde_json::from_str::<serde_json::Value>(&got.text).is_err() && !got.text.is_empty());
+
+    peer.server
+        .fault(Operation::ListPeople)
+        .times(1)
+        .body("<html>", "text/html");
+    let got = peer.crm("/people").await;
+    assert_eq!(
+        (got.text.as_str(), got.header("content-type")),
+        ("<html>", Some("text/html"))
+    );
+
+    peer.server
+        .fault(Operation::ListPeople)
+        .times(1)
+        .status(302)
+        .header("location", "http://elsewhere.invalid/");
+    let got = peer.crm("/people").await;
+    assert_eq!(
+        (got.status, got.header("location")),
+        (302, Some("http://elsewhere.invalid/"))
+    );
+
+    peer.server
+        .fault(Operation::ListPeople)
+        .times(1)
+        .break_body();
+    let token = peer.token(App::Crm).await;
+    let url = format!("{}{PEOPLE}", peer.server.crm_url());
+    let reply = peer.http.get(url).bearer_auth(token).send().await.unwrap();
+    assert_eq!(reply.status(), 200);
+    assert!(reply.text().await.is_err());
+}
+
+#[tokio::test]
+async fn a_token_is_revoked_under_the_request() {
+    let peer = Peer::start().await;
+    let token = peer.token(App::Crm).await;
+    let other = peer.token(App::Crm).await;
+    peer.server
+        .fault(Operation::ListPeople)
+        .times(1)
+        .revoke_token();
+    peer.get_with(App::Crm, PEOPLE, &token).await.expect(401);
+    peer.get_with(App::Crm, PEOPLE, &token).await.expect(401);
+    peer.get_with(App::Crm, PEOPLE, &other).await.expect(200);
+}
+
+#[tokio::test]
+async fn replies_hold_what_no_contract_knows() {
+    let peer = Peer::start().await;
+    peer.server
+        .fault(Operation::ListOpportunities)
+        .times(1)
+        .unknown_enum()
+        .unknown_member()
+        .schema_suffix("v9");
+    let body = peer.crm("/opportunities").await.expect(200);
+    assert_eq!(body["schemaVersion"], "suite-crm-opportunities-page.v9");
+    assert_eq!(body["items"][0]["stage"], "from_the_future");
+    assert!(body["items"][0]["memberFromTheFuture"].is_object());
+    let body = peer.crm("/opportunities").await.expect(200);
+    assert_eq!(body["schemaVersion"], "suite-crm-opportunities-page.v2");
+}
+
+#[tokio::test]
+async fn cursors_go_round() {
+    let peer = Peer::start().await;
+    peer.server.fault(Operation::ListPeople).cursor_loop_of(2);
+    let mut cursors: Vec<String> = Vec::new();
+    let mut path = "/people?limit=2".to_owned();
+    for _ in 0..5 {
+        let body = peer.crm(&path).await.expect(200);
+        let cursor = body["nextCursor"].as_str().unwrap().to_owned();
+        path = format!("/people?limit=2&cursor={cursor}");
+        cursors.push(cursor);
+    }
+    assert_ne!(cursors[0], cursors[1]);
+    assert_eq!(
+        cursors[2..],
+        [cursors[0].clone(), cursors[1].clone(), cursors[0].clone()]
+    );
+}
+
+#[tokio::test]
+async fn exchanges_fail_too() {
+    let peer = Peer::start().await;
+    peer.server
+        .fault(Operation::ExchangeToken)
+        .times(1)
+        .status(500);
+    let form = format!(
+        "grant_type=client_credentials&client_id={}&client_secret={}",
+        peer.server.client_id(),
+        peer.server.client_secret()
+    );
+    peer.form(&form).await.expect(500);
+    assert_eq!(
+        (
+            peer.server.exchanges(),
+            peer.server.attempts("exchangeToken")
+        ),
+        (0, 1)
+    );
+    peer.form(&form).await.expect(200);
+    assert_eq!(
+        (
+            peer.server.exchanges(),
+            peer.server.attempts("exchangeToken")
+        ),
+        (1, 2)
+    );
+}

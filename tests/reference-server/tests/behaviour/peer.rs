@@ -1,0 +1,160 @@
+//! A small HTTP client with no opinions of its own.
+
+use reqwest::Method;
+use reqwest::header::HeaderMap;
+use sdk_reference_server::{App, ClientSpec, ReferenceServer};
+use serde_json::Value;
+
+/// A server, and somebody who calls it.
+pub(crate) struct Peer {
+    pub(crate) server: ReferenceServer,
+    pub(crate) http: reqwest::Client,
+    id: String,
+    secret: String,
+}
+
+/// A reply, read whole.
+#[derive(Debug)]
+pub(crate) struct Got {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+    pub(crate) body: Value,
+}
+
+impl Got {
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        self.body
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    pub(crate) fn code(&self) -> &str {
+        let plain = self.body["code"].as_str();
+        plain
+            .or(self.body["error"]["code"].as_str())
+            .unwrap_or_default()
+    }
+}
+
+impl Peer {
+    pub(crate) async fn start() -> Peer {
+        Peer::of(ReferenceServer::start().await)
+    }
+
+    pub(crate) fn of(server: ReferenceServer) -> Peer {
+        Peer {
+            id: server.client_id().to_owned(),
+            secret: server.client_secret().to_owned(),
+            http: reqwest::Client::builder()
+                .redirect(reqwest::redirect::Policy::none())
+                .build()
+                .unwrap(),
+            server,
+        }
+    }
+
+    /// Calls as another client from now on.
+    pub(crate) fn becomes(&mut self, client: ClientSpec, id: &str, secret: &str) {
+        self.server.add_client(client);
+        id.clone_into(&mut self.id);
+        secret.clone_into(&mut self.secret);
+    }
+
+    pub(crate) async fn form(&self, form: &str) -> Got {
+        let request = self
+            .http
+            .post(self.server.token_url())
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form.to_owned());
+        self.read(request).await
+    }
+
+    pub(crate) async fn token(&self, app: App) -> String {
+        let form = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
+            self.id,
+            self.secret,
+            self.server.audience(app)
+        );
+        let body = self.form(&form).await.expect(200);
+        body["access_token"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn get(&self, app: App, path: &str) -> Got {
+        let token = self.token(app).await;
+        self.get_with(app, path, &token).await
+    }
+
+    pub(crate) async fn get_with(&self, app: App, path: &str, token: &str) -> Got {
+        let url = format!("{}{path}", self.server.url(app));
+        self.read(self.http.get(url).bearer_auth(token)).await
+    }
+
+    pub(crate) async fn crm(&self, path: &str) -> Got {
+        self.get(App::Crm, &format!("/api/crm/v1{path}")).await
+    }
+
+    pub(crate) async fn post(&self, app: App, path: &str, body: &Value) -> Got {
+        let token = self.token(app).await;
+        self.read(self.posting(app, path, body).bearer_auth(token))
+            .await
+    }
+
+    pub(crate) async fn post_keyed(&self, app: App, path: &str, key: &str, body: &Value) -> Got {
+        let token = self.token(app).await;
+        let request = self.posting(app, path, body).bearer_auth(token);
+        self.read(request.header("idempotency-key", key)).await
+    }
+
+    pub(crate) fn posting(&self, app: App, path: &str, body: &Value) -> reqwest::RequestBuilder {
+        self.http
+            .post(format!("{}{path}", self.server.url(app)))
+            .header("content-type", "application/json")
+            .body(body.to_string())
+    }
+
+    pub(crate) async fn send(&self, method: Method, app: App, path: &str) -> Got {
+        let token = self.token(app).await;
+        let url = format!("{}{path}", self.server.url(app));
+        self.read(self.http.request(method, url).bearer_auth(token))
+            .await
+    }
+
+    pub(crate) async fn read(&self, request: reqwest::RequestBuilder) -> Got {
+        let reply = request.send().await.unwrap();
+        let status = reply.status().as_u16();
+        let headers = reply.headers().clone();
+        let text = reply.text().await.unwrap();
+        Got {
+            status,
+            headers,
+            body: serde_json::from_str(&text).unwrap_or_default(),
+            text,
+        }
+    }
+
+    /// All items of a list, page by page.
+    pub(crate) async fn walk(&self, path: &str) -> Vec<Value> {
+        let token = self.token(App::Crm).await;
+        let mut items = Vec::new();
+        let mut cursor = None::<String>;
+        loop {
+            let joint = if path.contains('?') { '&' } else { '?' };
+            let next = cursor.map_or(String::new(), |cursor| format!("{joint}cursor={cursor}"));
+            let page = self
+                .get_with(App::Crm, &format!("/api/crm/v1{path}{next}"), &token)
+                .await
+                .expect(200);
+            items.extend(page["items"].as_array().unwrap().clone());
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = Some(next.to_owned()),
+                None => return items,
+            }
+        }
+    }
+}
