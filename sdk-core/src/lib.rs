@@ -18,6 +18,7 @@ mod prepared;
 mod reference;
 mod response;
 mod retry;
+mod retry_after;
 pub mod runtime;
 mod secret;
 mod suite;

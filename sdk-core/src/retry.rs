@@ -3,8 +3,6 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use http::HeaderMap;
-
 /// How often a call is attempted and how long it waits in between.
 ///
 /// Whether a failure may be repeated at all depends on the operation: see [`Safety`](crate::Safety).
@@ -121,55 +119,9 @@ impl RetryBudget {
     }
 }
 
-/// `Retry-After` as seconds or as an HTTP date; anything else, and the past, is ignored.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers
-        .get(http::header::RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim();
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit mean "longer than anybody waits".
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
-    }
-    let date = jiff::fmt::rfc2822::DateTimeParser::new()
-        .parse_timestamp(text)
-        .ok()?;
-    Duration::try_from(date.duration_since(jiff::Timestamp::now())).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn header(text: &str) -> HeaderMap {
-        HeaderMap::from_iter([(http::header::RETRY_AFTER, text.parse().unwrap())])
-    }
-
-    #[test]
-    fn retry_after_never_overflows_and_ignores_nonsense() {
-        assert_eq!(retry_after(&header("2")), Some(Duration::from_secs(2)));
-        assert_eq!(
-            retry_after(&header("100000000000000")),
-            Some(Duration::from_secs(100_000_000_000_000))
-        );
-        assert_eq!(
-            retry_after(&header(&"9".repeat(40))),
-            Some(Duration::from_secs(u64::MAX))
-        );
-        for ignored in ["-1", "1.5", "soon", "", "Wed, 21 Oct 2015 07:28:00 GMT"] {
-            assert_eq!(retry_after(&header(ignored)), None, "{ignored}");
-        }
-        let later = jiff::Timestamp::now() + jiff::SignedDuration::from_mins(10);
-        let date = jiff::fmt::rfc2822::DateTimePrinter::new()
-            .timestamp_to_rfc9110_string(&later)
-            .unwrap();
-        let wait = retry_after(&header(&date)).unwrap();
-        assert!(
-            wait > Duration::from_secs(590) && wait <= Duration::from_secs(600),
-            "{wait:?}"
-        );
-    }
 
     #[test]
     fn delays_stay_below_their_ceiling() {

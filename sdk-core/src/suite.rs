@@ -66,15 +66,18 @@ const RETRY_BUDGET: u32 = 500;
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-pub struct Suite(pub(crate) Arc<SuiteInner>);
+pub struct Suite {
+    pub(crate) shared: Arc<Shared>,
+    applications: Arc<HashMap<String, ApplicationConfig>>,
+}
 
-pub(crate) struct SuiteInner {
+/// What every client of the suite uses.
+pub(crate) struct Shared {
     pub(crate) http: reqwest::Client,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
     pub(crate) counters: Counters,
-    applications: HashMap<String, ApplicationConfig>,
     insecure_http: bool,
 }
 
@@ -135,24 +138,47 @@ impl Suite {
         SuiteBuilder::default()
     }
 
+    /// The same suite whose clients ask for these scopes only in an application's tokens: least privilege for a part of
+    /// a program. Connections, budget and counters are shared; tokens are not, because their scopes differ.
+    ///
+    /// ```no_run
+    /// # fn example(suite: &sdk_core::Suite) {
+    /// let read_only = suite.with_scopes("crm", ["crm:people:read", "crm:tasks:read"]);
+    /// # let _ = read_only;
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_scopes<S: Into<String>>(
+        &self,
+        application: &str,
+        scopes: impl IntoIterator<Item = S>,
+    ) -> Self {
+        let mut applications = (*self.applications).clone();
+        let config = applications.entry(application.to_owned()).or_default();
+        config.scopes = scopes.into_iter().map(Into::into).collect();
+        Self {
+            shared: Arc::clone(&self.shared),
+            applications: Arc::new(applications),
+        }
+    }
+
     /// What has been done so far, over all clients.
     pub fn stats(&self) -> Stats {
         Stats {
-            calls: self.0.counters.calls.load(Ordering::Relaxed),
-            attempts: self.0.counters.attempts.load(Ordering::Relaxed),
-            token_exchanges: self.0.tokens.exchanges(),
+            calls: self.shared.counters.calls.load(Ordering::Relaxed),
+            attempts: self.shared.counters.attempts.load(Ordering::Relaxed),
+            token_exchanges: self.shared.tokens.exchanges(),
         }
     }
 
     pub(crate) fn application_url(&self, application: &str) -> Result<Url, Error> {
         let variable = config::url_variable(application);
         match self
-            .0
             .applications
             .get(application)
             .and_then(|config| config.url.as_deref())
         {
-            Some(text) => config::parse_url(&variable, text, self.0.insecure_http),
+            Some(text) => config::parse_url(&variable, text, self.shared.insecure_http),
             None => Err(Error::configuration(format!(
                 "the URL of the {application} application is missing: set {variable}, or call \
                  `application_url(\"{application}\", …)` on the builder"
@@ -162,7 +188,7 @@ impl Suite {
 
     /// The token that an application's client asks for: for its exact audience (assumed to be its origin, A43).
     pub(crate) fn token_request(&self, application: &str, url: &Url) -> TokenRequest {
-        let config = self.0.applications.get(application);
+        let config = self.applications.get(application);
         let audience = config
             .and_then(|config| config.audience.clone())
             .unwrap_or_else(|| url.origin().ascii_serialization());
@@ -177,9 +203,9 @@ impl fmt::Debug for Suite {
         f.debug_struct("Suite")
             .field(
                 "applications",
-                &self.0.applications.keys().collect::<Vec<_>>(),
+                &self.applications.keys().collect::<Vec<_>>(),
             )
-            .field("settings", &self.0.settings)
+            .field("settings", &self.shared.settings)
             .field("stats", &self.stats())
             .finish_non_exhaustive()
     }
@@ -386,15 +412,18 @@ impl SuiteBuilder {
                 ));
             }
         };
-        Ok(Suite(Arc::new(SuiteInner {
+        let shared = Shared {
             http,
             tokens: TokenCache::new(source, self.token_policy),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
-            applications: self.applications,
             insecure_http: self.insecure_http,
-        })))
+        };
+        Ok(Suite {
+            shared: Arc::new(shared),
+            applications: Arc::new(self.applications),
+        })
     }
 
     fn token_endpoint(&self) -> Result<Url, Error> {

@@ -3,10 +3,13 @@
 
 mod generated;
 
+use generated::operations;
+
 pub use generated::face::*;
 pub use sdk_core::{
-    CallOptions, Checkpoint, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items, Members, Operation,
-    Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response, RetryPolicy, SchemaPolicy, Suite,
+    CallOptions, Checkpoint, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items,
+    Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
+    RetryPolicy, SchemaPolicy, Suite,
 };
 
 /// Requests, replies, references and enumerations of the application.
@@ -16,4 +19,5 @@ pub mod types {
 
 sdk_core::application_client! {
     /// The CRM application of a suite.
+    operations
 }

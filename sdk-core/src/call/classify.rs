@@ -9,7 +9,7 @@ use super::attempt::Outcome;
 use super::send::{Progress, Take};
 use crate::error::{Effect, Envelope, Error, ErrorKind};
 use crate::response::{Reply, request_id};
-use crate::retry::retry_after;
+use crate::retry_after::retry_after;
 use crate::runtime::Unreadable;
 
 pub(super) enum Verdict {

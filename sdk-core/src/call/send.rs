@@ -85,11 +85,12 @@ impl Call {
                     });
                 }
                 Verdict::Renew(error) => {
-                    let resend = progress
-                        .bearer
-                        .as_ref()
-                        .is_some_and(|bearer| self.client.tokens().reject(bearer).allows_resend());
-                    if renewed || !resend {
+                    // One renewal for one call: a second 401 says nothing about the token that just came.
+                    let resend = !renewed
+                        && progress.bearer.as_ref().is_some_and(|bearer| {
+                            self.client.tokens().reject(bearer).allows_resend()
+                        });
+                    if !resend {
                         return Err(self.finish(error, template.take()));
                     }
                     renewed = true;

@@ -10,7 +10,7 @@ macro_rules! json_object {
         $( $field:ident : $kind:ident $name:literal ),* $(,)?
     } $( constants { $( $constant:literal = $value:literal ),* $(,)? } )?) => {
         const _: () = {
-            use $crate::runtime::serde::{self, de, ser};
+            use $crate::runtime::serde::{de, ser};
 
             #[allow(non_camel_case_types)]
             enum Key<'de> {

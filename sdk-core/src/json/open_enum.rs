@@ -103,6 +103,7 @@ macro_rules! open_enum {
 }
 
 #[cfg(test)]
+#[allow(unreachable_pub)] // the macro is for public types
 mod tests {
     crate::open_enum! { closed
         /// Colours.

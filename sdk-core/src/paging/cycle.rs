@@ -57,7 +57,7 @@ mod tests {
 
     fn pages_until_found(lead: usize, period: usize) -> usize {
         let mut guard = CycleGuard::new();
-        (0..)
+        (0..1_000_000)
             .find(|&page| {
                 let cursor = if page < lead {
                     page

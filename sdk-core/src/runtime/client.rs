@@ -4,7 +4,7 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::operation::Operation;
 use crate::options::CallOptions;
-use crate::suite::{Suite, SuiteInner};
+use crate::suite::{Shared, Suite};
 use crate::token::TokenEntry;
 
 /// What is known about an application, generated from its spec.
@@ -60,11 +60,11 @@ impl ApiClient {
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
         let url = suite.application_url(application.name)?;
         let tokens = suite
-            .0
+            .shared
             .tokens
             .entry(suite.token_request(application.name, &url));
         let endpoint = Endpoint {
-            http: suite.0.http.clone(),
+            http: suite.shared.http.clone(),
             base: url.as_str().trim_end_matches('/').to_owned(),
         };
         Ok(Self(Arc::new(ClientInner {
@@ -118,8 +118,8 @@ impl ApiClient {
         self.0.tokens.prewarm().await.map_err(Error::from_token)
     }
 
-    pub(crate) fn suite(&self) -> &SuiteInner {
-        &self.0.suite.0
+    pub(crate) fn suite(&self) -> &Shared {
+        &self.0.suite.shared
     }
 
     pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {

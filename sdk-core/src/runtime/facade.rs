@@ -1,10 +1,10 @@
 /// Declares the client of an application: what is the same in all of them.
 ///
-/// The crate has the generated module `generated` with `operations::APPLICATION`.
+/// `operations` is the generated module with the table `OPERATIONS` and the `APPLICATION`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! application_client {
-    ($(#[$meta:meta])*) => {
+    ($(#[$meta:meta])* $operations:ident) => {
         $(#[$meta])*
         ///
         /// Cloning is cheap and shares everything; it is `Send`, `Sync` and `'static`.
@@ -19,7 +19,7 @@ macro_rules! application_client {
             /// # Errors
             /// When the suite does not know the application's URL.
             pub fn new(suite: &$crate::Suite) -> ::std::result::Result<Self, $crate::Error> {
-                $crate::runtime::ApiClient::new(suite, &crate::generated::operations::APPLICATION)
+                $crate::runtime::ApiClient::new(suite, &$operations::APPLICATION)
                     .map(|api| Self { api })
             }
 
@@ -32,7 +32,7 @@ macro_rules! application_client {
             /// The operations of the application: scopes, safety, provenance.
             #[must_use]
             pub fn operations() -> &'static [&'static $crate::Operation] {
-                crate::generated::operations::OPERATIONS
+                $operations::OPERATIONS
             }
 
             /// Obtains the token ahead of the first call.

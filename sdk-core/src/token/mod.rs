@@ -23,7 +23,6 @@ mod lifetime;
 mod policy;
 mod rejection;
 mod reply;
-mod retry_after;
 mod source;
 mod state;
 mod transport;

@@ -7,8 +7,8 @@ use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::retry_after::retry_after;
 use super::{AccessToken, TokenError, TokenErrorKind, TokenRequest};
+use crate::retry_after::retry_after;
 
 /// RFC 6749 section 5.1, leniently: unknown members are ignored, odd ones count as missing.
 #[derive(Deserialize)]

@@ -5,9 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::form_urlencoded;
 
-use super::super::{form, reply, retry_after};
+use super::super::{form, reply};
 use super::*;
 use crate::credentials::{ClientAuthentication, ClientCredentials};
+use crate::retry_after;
 
 const AWKWARD: [&str; 6] = [
     "we:ird",

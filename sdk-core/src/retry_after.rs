@@ -9,7 +9,7 @@ use jiff::fmt::rfc2822;
 
 /// The pause a server asks for: seconds, or a date taken against the reply's own `Date`, so that a wrong local clock
 /// changes nothing. Anything negative, past or unreadable asks for nothing.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         // Too many digits to parse is a long time too; every use caps it.

@@ -1,0 +1,32 @@
+//! How the tour looks.
+
+use std::fmt::Display;
+
+/// A new stop.
+pub(crate) fn heading(title: &str) {
+    println!(
+        "\n── {title} {}",
+        "─".repeat(66_usize.saturating_sub(title.chars().count()))
+    );
+}
+
+/// A name and its value.
+pub(crate) fn fact(name: &str, value: impl Display) {
+    println!("  {name:<26}{value}");
+}
+
+/// A sentence.
+pub(crate) fn say(text: impl Display) {
+    println!("  {text}");
+}
+
+/// A bar of up to `width` characters.
+pub(crate) fn bar(value: i64, most: i64, width: usize) -> String {
+    let share = usize::try_from(value.max(0)).unwrap_or(0) * width;
+    "█".repeat(share.div_ceil(usize::try_from(most.max(1)).unwrap_or(1)))
+}
+
+/// An optional text, or a dash.
+pub(crate) fn or_dash(text: Option<&str>) -> &str {
+    text.unwrap_or("–")
+}
