@@ -145,7 +145,11 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     zoned
         .then(|| text.to_ascii_uppercase().parse().ok())
         .flatten()
+        .filter(|at| *at >= YEAR_ZERO)
 }
+
+/// RFC 3339 cannot write what is earlier.
+pub(crate) const YEAR_ZERO: Timestamp = Timestamp::constant(-62_167_219_200, 0);
 
 #[cfg(test)]
 mod tests {
@@ -170,6 +174,7 @@ mod tests {
             "2026-01-15T09:00:00Z[UTC]",
             "yesterday",
             "é",
+            "0000-01-01T00:00:00+02:00",
             "2026-01-15T09:00:00.Z",
         ] {
             assert!(instant(bad).is_none(), "{bad}");

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::call::{Answer, Call};
 use crate::data::opportunities::{Opportunity, STAGES};
 use crate::message::Reply;
+use crate::params::YEAR_ZERO;
 use crate::refusal::Refusal;
 
 /// How far before `to` the window begins unless said otherwise.
@@ -26,7 +27,9 @@ impl Window {
             Some(from) => from,
             None => to
                 .checked_sub(SignedDuration::from_hours(24 * DEFAULT_DAYS))
-                .map_err(|_| Refusal::invalid("to: too early for a window of 30 days"))?,
+                .ok()
+                .filter(|from| *from >= YEAR_ZERO)
+                .ok_or_else(|| Refusal::invalid("to: too early for a window of 30 days"))?,
         };
         if from > to {
             return Err(Refusal::invalid("from: it must not be after to"));

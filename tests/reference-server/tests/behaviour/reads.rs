@@ -107,6 +107,7 @@ async fn the_funnel_has_a_window_of_thirty_days_up_to_now() {
         "from=yesterday",
         "to=2026-01-01",
         "to=",
+        "to=0000-01-01T00:00:00Z",
         "to=-009999-01-02T01:59:59Z",
         "to=0001-01-01T00:00:00Z&to=0001-01-01T00:00:00Z",
     ] {
