@@ -20,6 +20,19 @@ struct Context {
     given: Vec<(String, &'static str)>,
 }
 
+impl Context {
+    /// A value that the reader has, by a name that no other one has.
+    fn give(&mut self, name: &str, ty: &'static str) -> String {
+        let taken = |name: &str| self.given.iter().any(|(given, _)| given == name);
+        let mut free = name.to_owned();
+        while taken(&free) {
+            free = format!("other_{free}");
+        }
+        self.given.push((free.clone(), ty));
+        free
+    }
+}
+
 /// Writes the example as a code block.
 pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
     let Builder {
@@ -45,8 +58,7 @@ pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
             ));
             arguments.push("&body".to_owned());
         } else {
-            context.given.push(("body".into(), "sdk_core::RawJson"));
-            arguments.push("body".to_owned());
+            arguments.push(context.give("body", "sdk_core::RawJson"));
         }
     }
     let call = format!(
@@ -131,8 +143,7 @@ fn value(schemas: &Schemas, shape: &Shape, name: &str, context: &mut Context) ->
             _ => return object(schemas, component, 0, context),
         },
     };
-    context.given.push((name.to_owned(), given));
-    Ok(name.to_owned())
+    Ok(context.give(name, given))
 }
 
 /// An expression that makes an object with its required members and some optional ones.

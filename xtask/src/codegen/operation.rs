@@ -134,11 +134,15 @@ impl Reader<'_> {
         if value.nullable
             || matches!(
                 value.shape,
-                Shape::Value | Shape::Record | Shape::Page | Shape::Array { .. }
+                Shape::Value
+                    | Shape::Record
+                    | Shape::Page
+                    | Shape::Array { .. }
+                    | Shape::Text { secret: true, .. }
             )
         {
             return Err(
-                "a parameter is text, an enumeration, a reference, a number or a time".into(),
+                "a parameter is text, an enumeration, a reference, a number or a time, and no secret".into(),
             );
         }
         let field = names::snake(&raw.name);

@@ -87,23 +87,24 @@ impl Builder<'_> {
             ),
             (false, false) => format!("self.{field}{borrow}"),
         };
-        let segment = if *in_path {
-            format!("check.segment({name:?}, &self.{field})?;\n")
-        } else {
-            String::new()
+        let segment = |place: String| {
+            if *in_path {
+                format!("check.segment({name:?}, {place})?;\n")
+            } else {
+                String::new()
+            }
         };
         Ok(match &value.shape {
             Shape::Text {
                 min: None,
                 max: None,
                 ..
-            } => segment,
+            } => segment(format!("&self.{field}")),
             Shape::Text { min, max, .. } => {
                 let (min, max) = (min.unwrap_or(0), limit("usize", *max));
-                format!(
-                    "{segment}check.length({name:?}, {}, {min}, {max})?;\n",
-                    optional(".as_deref()")
-                )
+                let text = optional(".as_deref()");
+                segment(format!("&self.{field}"))
+                    + &format!("check.length({name:?}, {text}, {min}, {max})?;\n")
             }
             Shape::Integer {
                 min: None,
@@ -131,7 +132,7 @@ impl Builder<'_> {
                     } else {
                         String::new()
                     };
-                    known + &segment.replace(")?", ".as_str())?")
+                    known + &segment(format!("self.{field}.as_str()"))
                 }
                 Some(Kind::Reference(pattern)) if *required => {
                     if *in_path

@@ -186,11 +186,14 @@ fn shape(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Shape> {
             max: schema.max_length,
             secret: false,
         }),
-        (Some("string"), Some("password")) => Ok(Shape::Text {
-            min: schema.min_length,
-            max: schema.max_length,
-            secret: true,
-        }),
+        (Some("string"), Some("password")) => match (schema.min_length, schema.max_length) {
+            (None, None) => Ok(Shape::Text {
+                min: None,
+                max: None,
+                secret: true,
+            }),
+            _ => Err("a password has no bounds: they are not checked".into()),
+        },
         (Some("integer"), None | Some("int64")) => Ok(Shape::Integer {
             min: schema.minimum,
             max: schema.maximum,

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::APPS;
 use super::spec::{Auth, Spec};
 use super::view::{document, generate};
+use super::{APPS, readme};
 
 /// A spec with one of everything that matters.
 const SAMPLE: &str = r##"
@@ -169,4 +169,17 @@ fn progenitor_takes_the_view_and_loses_nothing() {
         .collect();
     assert_eq!(names, ["list_things", "create_thing"]);
     assert_eq!(generated.structs.len(), 1);
+}
+
+#[test]
+fn the_readme_gets_its_table_between_the_markers() {
+    let specs = [Spec::read(&APPS[0], SAMPLE).unwrap()];
+    assert_eq!(readme::update("no markers", &specs), Ok(None));
+
+    let text = "a\n<!-- operations:begin -->\nold\n<!-- operations:end -->\nb\n";
+    let updated = readme::update(text, &specs).unwrap().unwrap();
+    let row = "| `createThing` | `POST /things` | `crm.things().create(body)` | `things:write` | documented |\n";
+    assert!(updated.starts_with("a\n<!-- operations:begin -->\n| Operation |"));
+    assert!(updated.ends_with(&format!("{row}<!-- operations:end -->\nb\n")));
+    assert_eq!(readme::update(&updated, &specs), Ok(Some(updated)));
 }
