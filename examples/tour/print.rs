@@ -1,23 +1,29 @@
 //! How the tour looks.
 
 use std::fmt::Display;
+use std::io::{Write, stdout};
 
 /// A new stop.
 pub(crate) fn heading(title: &str) {
-    println!(
+    line(format_args!(
         "\n── {title} {}",
         "─".repeat(66_usize.saturating_sub(title.chars().count()))
-    );
+    ));
 }
 
 /// A name and its value.
 pub(crate) fn fact(name: &str, value: impl Display) {
-    println!("  {name:<26}{value}");
+    line(format_args!("  {name:<26}{value}"));
 }
 
 /// A sentence.
 pub(crate) fn say(text: impl Display) {
-    println!("  {text}");
+    line(format_args!("  {text}"));
+}
+
+/// Whoever reads the output may have seen enough (`| head`), which is no failure of the tour.
+fn line(text: impl Display) {
+    let _ = writeln!(stdout(), "{text}");
 }
 
 /// A bar of up to `width` characters.

@@ -25,22 +25,20 @@ pub(super) enum Verdict {
 }
 
 pub(super) fn classify(outcome: Outcome, progress: &Progress, take: Take<'_>) -> Verdict {
-    let verdict = match outcome {
+    match outcome {
         Outcome::Reply {
             status: status @ 200..=299,
             headers,
             body,
         } => match take(&body) {
-            Ok(()) => {
-                return Verdict::Done(Reply {
-                    operation: progress.operation,
-                    status,
-                    headers,
-                    body,
-                    attempts: progress.attempts,
-                    key: None,
-                });
-            }
+            Ok(()) => Verdict::Done(Reply {
+                operation: progress.operation,
+                status,
+                headers,
+                body,
+                attempts: progress.attempts,
+                key: None,
+            }),
             Err(unreadable) => unreadable_reply(unreadable, status, &headers, body, progress),
         },
         Outcome::Reply {
@@ -83,24 +81,6 @@ pub(super) fn classify(outcome: Outcome, progress: &Progress, take: Take<'_>) ->
                 .with_retryable(true);
             fail(error, progress.may_replay && !whole_call)
         }
-    };
-    let complete = |error: Error| {
-        error
-            .of(progress.operation)
-            .with_attempts(progress.attempts)
-    };
-    match verdict {
-        Verdict::Done(reply) => Verdict::Done(reply),
-        Verdict::Renew(error) => Verdict::Renew(complete(error)),
-        Verdict::Fail {
-            error,
-            again,
-            after,
-        } => Verdict::Fail {
-            error: complete(error),
-            again,
-            after,
-        },
     }
 }
 

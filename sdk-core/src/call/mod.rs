@@ -2,6 +2,7 @@
 
 mod attempt;
 mod classify;
+mod observe;
 mod send;
 
 use std::fmt;

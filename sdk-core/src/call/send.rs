@@ -7,11 +7,13 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, HeaderValue};
 use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
+use tracing::Instrument as _;
 use url::Url;
 
 use super::Call;
 use super::attempt::{self, Outcome};
 use super::classify::{Verdict, classify};
+use super::observe;
 use crate::error::{Effect, Error, ErrorKind};
 use crate::operation::{Operation, Safety};
 use crate::options::IDEMPOTENCY_KEY;
@@ -38,14 +40,22 @@ pub(super) struct Progress {
     pub(super) attempts: u32,
     pub(super) may_replay: bool,
     pub(super) bearer: Option<Arc<BearerToken>>,
+    /// The most that any attempt so far may have done.
+    effect: Effect,
 }
 
 impl Call {
-    pub(super) async fn execute(
-        &self,
-        mut request: Request,
-        take: Take<'_>,
-    ) -> Result<Reply, Error> {
+    /// Runs the call in a span of its own.
+    pub(super) async fn execute(&self, request: Request, take: Take<'_>) -> Result<Reply, Error> {
+        let span = observe::call_span(self.operation);
+        let result = self.run(request, take).instrument(span.clone()).await;
+        if !span.is_none() {
+            observe::call_ended(&span, &result);
+        }
+        result
+    }
+
+    async fn run(&self, mut request: Request, take: Take<'_>) -> Result<Reply, Error> {
         self.client.suite().counters.call();
         self.decorate(&mut request)?;
         let limits = self.limits();
@@ -54,76 +64,98 @@ impl Call {
             attempts: 0,
             may_replay: self.may_replay(),
             bearer: None,
+            effect: Effect::NotSent,
         };
         let mut renewed = false;
-        // The last attempt takes the request itself; only one that may be followed by another sends a copy.
-        let mut template = Some(request);
         loop {
             if self.operation.authenticated {
-                progress.bearer = Some(self.bearer(&limits, progress.attempts).await?);
-            }
-            let Some(mut request) = template.as_ref().and_then(Request::try_clone) else {
-                return Err(
-                    Error::new(ErrorKind::Transport, "the request cannot be repeated")
-                        .of(self.operation),
-                );
-            };
-            if let Some(bearer) = &progress.bearer {
-                request
-                    .headers_mut()
-                    .insert(AUTHORIZATION, bearer.header().clone());
-            }
-            progress.attempts += 1;
-            self.client.suite().counters.attempt();
-            let outcome = self.attempt(request, &limits).await;
-            match classify(outcome, &progress, take) {
-                Verdict::Done(reply) => {
-                    self.client.suite().budget.refund();
-                    return Ok(Reply {
-                        key: self.options.key.clone(),
-                        ..reply
-                    });
+                match self.bearer(&limits).await {
+                    Ok(bearer) => progress.bearer = Some(bearer),
+                    Err(error) => return Err(self.finish(error, &progress, &request)),
                 }
-                Verdict::Renew(error) => {
-                    // One renewal for one call: a second 401 says nothing about the token that just came.
-                    let resend = !renewed
-                        && progress.bearer.as_ref().is_some_and(|bearer| {
-                            self.client.tokens().reject(bearer).allows_resend()
+            }
+            let (error, again, after) =
+                match self.attempt(&request, &limits, &mut progress, take).await {
+                    Verdict::Done(reply) => {
+                        self.client.suite().budget.refund();
+                        return Ok(Reply {
+                            key: self.options.key.clone(),
+                            ..reply
                         });
-                    if !resend {
-                        return Err(self.finish(error, template.take()));
                     }
-                    renewed = true;
-                }
-                Verdict::Fail {
-                    error,
-                    again: false,
-                    ..
-                } => return Err(self.finish(error, template.take())),
-                Verdict::Fail {
-                    error,
-                    again: true,
-                    after,
-                } => {
-                    let Some(wait) = self.wait_before_next(&limits, progress.attempts, after)
-                    else {
-                        return Err(self.finish(error, template.take()));
-                    };
-                    tracing::debug!(
-                        operation = self.operation.id,
-                        attempt = progress.attempts,
-                        wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-                        error = %error,
-                        "repeating"
-                    );
-                    sleep(wait).await;
-                }
-            }
+                    Verdict::Renew(error) => {
+                        // One renewal for one call: a second 401 says nothing about the token that just came.
+                        let resend = !renewed
+                            && progress.bearer.as_ref().is_some_and(|bearer| {
+                                self.client.tokens().reject(bearer).allows_resend()
+                            });
+                        if !resend {
+                            return Err(self.finish(error, &progress, &request));
+                        }
+                        renewed = true;
+                        continue;
+                    }
+                    Verdict::Fail {
+                        error,
+                        again,
+                        after,
+                    } => (error, again, after),
+                };
+            let wait = again
+                .then(|| self.wait_before_next(&limits, progress.attempts, after))
+                .flatten();
+            let Some(wait) = wait else {
+                return Err(self.finish(error, &progress, &request));
+            };
+            observe::repeating(&error, progress.attempts, wait);
+            sleep(wait).await;
         }
     }
 
+    /// One attempt in a span of its own, judged.
+    async fn attempt(
+        &self,
+        template: &Request,
+        limits: &Limits,
+        progress: &mut Progress,
+        take: Take<'_>,
+    ) -> Verdict {
+        // Everything sent through here has its body in memory, which can always be copied (by reference).
+        let Some(mut request) = template.try_clone() else {
+            let error = Error::new(ErrorKind::InvalidInput, "the body cannot be sent twice");
+            return Verdict::Fail {
+                error,
+                again: false,
+                after: None,
+            };
+        };
+        if let Some(bearer) = &progress.bearer {
+            request
+                .headers_mut()
+                .insert(AUTHORIZATION, bearer.header().clone());
+        }
+        let span = observe::attempt_span(self.operation, &request, progress.attempts);
+        progress.attempts += 1;
+        self.client.suite().counters.attempt();
+        let outcome = self
+            .send_within(request, limits)
+            .instrument(span.clone())
+            .await;
+        let verdict = classify(outcome, progress, take);
+        if !span.is_none() {
+            observe::attempt_ended(&span, &verdict);
+        }
+        if let Verdict::Fail { error, .. } = &verdict {
+            // What one attempt may have done, no later one undoes.
+            if progress.effect != Effect::Unknown {
+                progress.effect = error.effect();
+            }
+        }
+        verdict
+    }
+
     /// One attempt within its own time and the call's.
-    async fn attempt(&self, request: Request, limits: &Limits) -> Outcome {
+    async fn send_within(&self, request: Request, limits: &Limits) -> Outcome {
         let until = limits.deadline.min(Instant::now() + limits.attempt_timeout);
         let http = self.client.endpoint().http();
         match timeout_at(until, attempt::run(http, request, limits.max_bytes)).await {
@@ -134,7 +166,7 @@ impl Call {
         }
     }
 
-    async fn bearer(&self, limits: &Limits, attempts: u32) -> Result<Arc<BearerToken>, Error> {
+    async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
         let tokens = self.client.tokens();
         if let Some(bearer) = tokens.try_bearer() {
             return Ok(bearer);
@@ -142,18 +174,11 @@ impl Call {
         match timeout_at(limits.deadline, tokens.bearer()).await {
             Ok(Ok(bearer)) => Ok(bearer),
             Ok(Err(error)) => Err(Error::from_token(error)),
-            Err(_elapsed) => Err(Error::new(
-                ErrorKind::Timeout,
-                "the deadline passed while waiting for a token",
-            )
-            .with_retryable(true)),
+            Err(_elapsed) => {
+                let message = "the deadline of the call passed while it waited for a token";
+                Err(Error::new(ErrorKind::Timeout, message).with_retryable(true))
+            }
         }
-        .map_err(|error| {
-            error
-                .of(self.operation)
-                .with_attempts(attempts)
-                .with_key(self.options.key.clone())
-        })
     }
 
     /// How long to wait before another attempt; `None` when there must be none.
@@ -172,19 +197,23 @@ impl Call {
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
     }
 
-    /// Completes the error of a command with what is needed to repeat it.
-    fn finish(&self, error: Error, request: Option<Request>) -> Error {
-        let error = error.with_key(self.options.key.clone());
-        match request {
-            Some(request)
-                if self.operation.safety.is_command() && error.effect() != Effect::Refused =>
-            {
-                match self.prepared_from(&request) {
-                    Ok(command) => error.with_command(command),
-                    Err(_) => error,
-                }
-            }
-            _ => error,
+    /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
+    fn finish(&self, error: Error, progress: &Progress, request: &Request) -> Error {
+        let effect = match progress.effect {
+            Effect::Unknown => Effect::Unknown,
+            _ => error.effect(),
+        };
+        let error = error
+            .of(self.operation)
+            .with_attempts(progress.attempts)
+            .with_effect(effect)
+            .with_key(self.options.key.clone());
+        if !self.operation.safety.is_command() || effect == Effect::Refused {
+            return error;
+        }
+        match self.prepared_from(request) {
+            Ok(command) => error.with_command(command),
+            Err(_) => error,
         }
     }
 

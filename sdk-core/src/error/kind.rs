@@ -45,6 +45,33 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// A short name for metrics and traces (`error.type`), which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Configuration => "configuration",
+            Self::InvalidInput => "invalid_input",
+            Self::TokenUnavailable => "token_unavailable",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::Rejected => "rejected",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::RateLimited => "rate_limited",
+            Self::Unavailable => "unavailable",
+            Self::UnexpectedStatus => "unexpected_status",
+            Self::Connect => "connect",
+            Self::Transport => "transport",
+            Self::Timeout => "timeout",
+            Self::Decode => "decode",
+            Self::SchemaVersion => "schema_version",
+            Self::Pagination => "pagination",
+            Self::PreparedCommand => "prepared_command",
+            Self::Value => "value",
+        }
+    }
+
+    /// How it reads in a sentence.
     pub(super) const fn text(self) -> &'static str {
         match self {
             Self::Configuration => "configuration",
