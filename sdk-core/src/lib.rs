@@ -6,6 +6,7 @@
 //! does not show.
 
 mod call;
+mod cause;
 mod config;
 mod credentials;
 mod error;

@@ -7,6 +7,7 @@ use http::HeaderMap;
 
 use super::attempt::Outcome;
 use super::send::{Progress, Take};
+use crate::cause;
 use crate::error::{Effect, Envelope, Error, ErrorKind};
 use crate::response::{Reply, request_id};
 use crate::retry_after::retry_after;
@@ -225,11 +226,11 @@ fn failed(error: reqwest::Error, progress: &Progress) -> Verdict {
         );
     }
     if error.is_connect() {
-        let tls = is_tls_failure(&error);
+        let tls = cause::is_tls(&error);
         let message = if tls {
-            format!("the TLS handshake failed: {}", innermost(&error))
+            format!("the TLS handshake failed: {}", cause::root(&error))
         } else {
-            format!("the server cannot be reached: {}", innermost(&error))
+            format!("the server cannot be reached: {}", cause::root(&error))
         };
         // Nothing was sent, so every operation may be tried again; a certificate does not change by trying.
         return fail(
@@ -245,7 +246,7 @@ fn failed(error: reqwest::Error, progress: &Progress) -> Verdict {
     } else {
         ErrorKind::Transport
     };
-    let message = format!("no reply came: {}", innermost(&error));
+    let message = format!("no reply came: {}", cause::root(&error));
     fail(
         Error::new(kind, message)
             .source(error)
@@ -253,29 +254,6 @@ fn failed(error: reqwest::Error, progress: &Progress) -> Verdict {
             .with_retryable(true),
         progress.may_replay,
     )
-}
-
-/// A handshake that failed shows as invalid data under a connect error.
-fn is_tls_failure(error: &reqwest::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        if let Some(io) = cause.downcast_ref::<std::io::Error>()
-            && io.kind() == std::io::ErrorKind::InvalidData
-        {
-            return true;
-        }
-        source = cause.source();
-    }
-    false
-}
-
-/// The cause that says most: the last of the chain.
-fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    cause.to_string()
 }
 
 fn excerpt(body: &Bytes) -> String {

@@ -44,8 +44,11 @@ pub(crate) fn decode<T: Reply>(
     expected: Option<&'static str>,
     lenient: bool,
 ) -> Result<T, Unreadable> {
-    let text = std::str::from_utf8(body)
-        .map_err(|error| Unreadable::Malformed(format!("not UTF-8 text: {error}")))?;
+    let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
+        // It may end within a character.
+        None => Unreadable::Truncated(error.to_string()),
+        Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
+    })?;
     match serde_json::from_str::<T>(text) {
         Ok(value) => match (expected, value.schema_version()) {
             (Some(expected), Some(found)) if expected != found => {

@@ -1,0 +1,31 @@
+//! What lies behind an error of the HTTP client.
+
+use std::error::Error;
+use std::io;
+
+/// The cause that says most: the innermost.
+pub(crate) fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    chain(error).last().unwrap_or(error)
+}
+
+/// Whether a TLS handshake failed: a TLS library reports that as an I/O error of invalid data.
+pub(crate) fn is_tls(error: &(dyn Error + 'static)) -> bool {
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::InvalidData)
+}
+
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| inner(*error))
+}
+
+/// The next error inwards. An I/O error hides what it wraps from `source`.
+fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
