@@ -10,7 +10,7 @@ impl EventCommand {
     /// ```
     /// use sdk_calendar::types::EventCommand;
     ///
-    /// let start: jiff::Zoned = "2026-03-02T09:00:00+00:00[UTC]".parse()?;
+    /// let start = "2026-03-02T09:00:00Z".parse::<jiff::Timestamp>()?.to_zoned(jiff::tz::TimeZone::UTC);
     /// let end = start.checked_add(jiff::SignedDuration::from_mins(45))?;
     /// let command = EventCommand::create().title("Kick-off").between(&start, &end);
     /// assert_eq!(command.timezone.as_deref(), Some("UTC"));

@@ -1,7 +1,5 @@
 //! Addresses and environment variables, checked before anything is sent.
 
-use std::env;
-
 use url::{Host, Url};
 
 use crate::error::Error;
@@ -24,14 +22,6 @@ pub(crate) fn url_variable(application: &str) -> String {
 /// The variable with the audience of an application.
 pub(crate) fn audience_variable(application: &str) -> String {
     format!("SUITE_{}_AUDIENCE", application.to_uppercase())
-}
-
-/// A variable that is set and not blank.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    env::var(name)
-        .ok()
-        .map(|value| value.trim().to_owned())
-        .filter(|value| !value.is_empty())
 }
 
 /// Parses an address: HTTPS, or HTTP to loopback; without user information, query and fragment.

@@ -10,6 +10,7 @@ mod cause;
 mod config;
 mod credentials;
 mod error;
+pub mod guide;
 mod idempotency;
 mod json;
 mod operation;

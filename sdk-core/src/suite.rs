@@ -42,6 +42,9 @@ impl Default for Settings {
     }
 }
 
+/// The applications that the environment can name.
+const APPLICATIONS: [&str; 4] = ["platform", "crm", "calendar", "accounting"];
+
 /// How long a connection may take to be made: on loopback and within a region it takes milliseconds.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -232,21 +235,40 @@ impl SuiteBuilder {
     ///
     /// # Errors
     /// When the credential or every address for the token exchange is missing, all missing variables named at once.
-    pub fn environment(mut self) -> Result<Self, Error> {
-        for application in ["platform", "crm", "calendar", "accounting"] {
+    pub fn environment(self) -> Result<Self, Error> {
+        // Variables that are not text cannot be among those that count.
+        self.variables(std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        }))
+    }
+
+    /// Fills in what these variables say, by the names that [`Suite::from_env`] reads: a configuration file's, or those
+    /// that a reference server hands out.
+    ///
+    /// # Errors
+    /// As [`environment`](Self::environment).
+    pub fn variables(
+        mut self,
+        variables: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self, Error> {
+        let mut variables: HashMap<String, String> = variables
+            .into_iter()
+            .map(|(name, value)| (name, value.trim().to_owned()))
+            .filter(|(name, value)| name.starts_with("SUITE_") && !value.is_empty())
+            .collect();
+        for application in APPLICATIONS {
             let config = self.applications.entry(application.to_owned()).or_default();
-            config.url = config::variable(&config::url_variable(application)).or(config.url.take());
-            config.audience = config::variable(&config::audience_variable(application))
-                .or(config.audience.take());
+            let url = variables.remove(&config::url_variable(application));
+            let audience = variables.remove(&config::audience_variable(application));
+            config.url = url.or(config.url.take());
+            config.audience = audience.or(config.audience.take());
         }
-        self.token_url = config::variable(config::TOKEN_URL).or(self.token_url);
+        self.token_url = variables.remove(config::TOKEN_URL).or(self.token_url);
         if self.source.is_some() || self.credentials.is_some() {
             return Ok(self);
         }
-        let (id, secret) = (
-            config::variable(config::CLIENT_ID),
-            config::variable(config::CLIENT_SECRET),
-        );
+        let id = variables.remove(config::CLIENT_ID);
+        let secret = variables.remove(config::CLIENT_SECRET);
         let has_token_url = self.token_url.is_some() || self.applications["platform"].url.is_some();
         let missing: Vec<&str> = [
             (config::CORE_URL, has_token_url),

@@ -2,6 +2,7 @@
 #![doc = include_str!("../README.md")]
 
 mod generated;
+mod owner;
 
 use generated::operations;
 

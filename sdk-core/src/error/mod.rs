@@ -27,6 +27,8 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// operation, the status, the application's code and message, and a hint; it never holds a secret or a token.
 ///
 /// # Troubleshooting
+/// [The guide](crate::guide::errors) lists each kind, what causes it and what to do.
+///
 /// [`effect`](Self::effect) tells whether a command may have happened. When it is [`Effect::Unknown`],
 /// [`into_command`](Self::into_command) hands back the command, to be sent again exactly.
 ///

@@ -10,8 +10,8 @@ use crate::operation::Operation;
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
     operation: &'static Operation,
-    // Bodies are checked member by member; the path leads there.
-    path: Option<&'a str>,
+    // Bodies are checked member by member; the parents lead there.
+    parent: Option<(&'a Check<'a>, &'a str)>,
 }
 
 /// A request body that knows the contract's rules for it.
@@ -29,16 +29,24 @@ impl Check<'_> {
     pub fn new(operation: &'static Operation) -> Self {
         Self {
             operation,
-            path: None,
+            parent: None,
         }
     }
 
-    /// Checks the members of the member at `path`.
+    /// Checks the members of one member.
     #[must_use]
-    pub fn member<'b>(&self, path: &'b str) -> Check<'b> {
+    pub fn member<'b>(&'b self, name: &'b str) -> Check<'b> {
         Check {
             operation: self.operation,
-            path: Some(path),
+            parent: Some((self, name)),
+        }
+    }
+
+    /// The way from the body to a member, with dots.
+    fn path(&self, name: &str) -> String {
+        match self.parent {
+            Some((parent, own)) => parent.path(&format!("{own}.{name}")),
+            None => name.to_owned(),
         }
     }
 
@@ -78,6 +86,17 @@ impl Check<'_> {
             ),
             _ => Ok(()),
         }
+    }
+
+    /// A signed number's bounds.
+    ///
+    /// # Errors
+    /// When it is out of bounds.
+    pub fn integer(&self, name: &str, value: i64, min: i64, max: i64) -> Result<(), Error> {
+        if (min..=max).contains(&value) {
+            return Ok(());
+        }
+        self.refuse(name, &format!("is from {min} to {max}"), &value.to_string())
     }
 
     /// How many items a list has.
@@ -195,10 +214,7 @@ impl Check<'_> {
     }
 
     fn refuse(&self, name: &str, rule: &str, value: &str) -> Result<(), Error> {
-        let error = match self.path {
-            Some(path) => Error::invalid(&format!("{path}.{name}"), rule, value),
-            None => Error::invalid(name, rule, value),
-        };
+        let error = Error::invalid(&self.path(name), rule, value);
         Err(error.of(self.operation))
     }
 }

@@ -28,6 +28,20 @@ pub enum TokenErrorKind {
 }
 
 impl TokenErrorKind {
+    /// A short name for metrics and traces (`error.type`), which never changes.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "token_unreachable",
+            Self::Timeout => "token_timeout",
+            Self::Refused => "token_refused",
+            Self::Unavailable => "token_unavailable",
+            Self::Malformed => "token_malformed",
+            Self::Source => "token_source",
+            Self::Lost => "token_lost",
+        }
+    }
+
     fn describe(self) -> &'static str {
         match self {
             Self::Unreachable => "token endpoint unreachable",

@@ -10,6 +10,7 @@ use std::task::Poll;
 use tokio::runtime;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
+use tracing::Instrument as _;
 
 use super::{
     AccessToken, BearerToken, TokenEntry, TokenError, TokenErrorKind, TokenRequest, TokenSource,
@@ -39,6 +40,20 @@ pub(super) struct Ticket {
 ///
 /// If the runtime drops this future, the waiters see the sender go and start anew.
 pub(super) async fn run(entry: Arc<TokenEntry>, ticket: Ticket) {
+    // A trace of its own: any number of calls wait for it, and none of them owns it.
+    let span = tracing::info_span!(
+        parent: None,
+        "suite.token",
+        otel.name = "token renewal",
+        otel.kind = "internal",
+        otel.status_code = tracing::field::Empty,
+        suite.audience = entry.request().audience(),
+        error.type = tracing::field::Empty,
+    );
+    renew(entry, ticket).instrument(span).await;
+}
+
+async fn renew(entry: Arc<TokenEntry>, ticket: Ticket) {
     let started = Instant::now();
     let answer = timeout(
         entry.policy().renewal_timeout,
@@ -81,15 +96,20 @@ fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {
             took = ?started.elapsed(),
             "token renewed"
         ),
-        Err(error) => tracing::warn!(
-            audience = request.audience(),
-            scopes = ?request.scopes(),
-            error = %error,
-            cause = error.source().map(tracing::field::display),
-            took = ?started.elapsed(),
-            live_token = entry.live().is_some(),
-            next_attempt_in = ?entry.quiet(),
-            "token renewal failed"
-        ),
+        Err(error) => {
+            let span = tracing::Span::current();
+            span.record("otel.status_code", "ERROR");
+            span.record("error.type", error.kind().as_str());
+            tracing::warn!(
+                audience = request.audience(),
+                scopes = ?request.scopes(),
+                error = %error,
+                cause = error.source().map(tracing::field::display),
+                took = ?started.elapsed(),
+                live_token = entry.live().is_some(),
+                next_attempt_in = ?entry.quiet(),
+                "token renewal failed"
+            );
+        }
     }
 }

@@ -1,0 +1,122 @@
+//! What an operator sees: a trace per call, with its attempts, waits and token renewals.
+//!
+//! The SDK emits `tracing` spans with OpenTelemetry's attribute names. Here they go through `tracing-opentelemetry` to an
+//! exporter in memory, and are drawn as a tree; a service would put its own exporter there.
+//!
+//! ```text
+//! cargo run --example observe
+//! ```
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use opentelemetry::trace::{SpanId, Status, TracerProvider as _};
+use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use sdk_core::{ClientCredentials, Error, RetryPolicy, Suite};
+use sdk_reference_server::{Operation, ReferenceServer};
+use tracing::Level;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let exporter = InMemorySpanExporter::default();
+    let provider = SdkTracerProvider::builder()
+        .with_simple_exporter(exporter.clone())
+        .build();
+    // The SDK's own spans and events; those of the HTTP library below it are for its authors.
+    let layer = tracing_opentelemetry::layer()
+        .with_tracer(provider.tracer("observe"))
+        .with_tracked_inactivity(false)
+        .with_location(false)
+        .with_target(false)
+        .with_threads(false)
+        .with_filter(Targets::new().with_target("sdk_core", Level::DEBUG));
+    tracing_subscriber::registry().with(layer).init();
+
+    let server = ReferenceServer::start().await;
+    incidents(&server).await?;
+
+    provider.force_flush()?;
+    draw(&exporter.get_finished_spans()?);
+    Ok(())
+}
+
+/// A day in the life of a service, in four calls.
+async fn incidents(server: &ReferenceServer) -> Result<(), Error> {
+    let suite = Suite::builder()
+        .core_url(server.core_url())
+        .application_url("crm", server.crm_url())
+        .credentials(ClientCredentials::new(
+            server.client_id(),
+            server.client_secret(),
+        ))
+        .retry(RetryPolicy::default().base_delay(Duration::from_millis(20)))
+        .build()?;
+    let crm = sdk_crm::Client::new(&suite)?;
+
+    // All is well.
+    crm.today().get().await?;
+    // The CRM is restarted: two attempts fail, the third one is served.
+    server.fault(Operation::ListPeople).times(2).status(503);
+    crm.people().list().await?;
+    // The token is revoked: one renewal, one more attempt.
+    server.revoke_tokens();
+    crm.actors().list().await?;
+    // A record that is not there: an error that no repeat would change.
+    let missing = crm.people().get("PER-000000000000").await;
+    assert!(missing.is_err_and(|error| error.is_not_found()));
+    Ok(())
+}
+
+/// Draws the spans as trees, in the order in which they began.
+fn draw(spans: &[SpanData]) {
+    let mut children: HashMap<SpanId, Vec<&SpanData>> = HashMap::new();
+    for span in spans {
+        children.entry(span.parent_span_id).or_default().push(span);
+    }
+    for list in children.values_mut() {
+        list.sort_by_key(|span| span.start_time);
+    }
+    branch(&children, SpanId::INVALID, "");
+}
+
+fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &str) {
+    for span in children.get(&parent).into_iter().flatten() {
+        let took = span
+            .end_time
+            .duration_since(span.start_time)
+            .unwrap_or_default();
+        let mark = if matches!(span.status, Status::Error { .. }) {
+            '✗'
+        } else {
+            '✓'
+        };
+        println!(
+            "{indent}{mark} {}  {:.1} ms",
+            span.name,
+            took.as_secs_f64() * 1000.0
+        );
+        for attribute in &span.attributes {
+            let name = attribute.key.as_str();
+            println!("{indent}    {name} = {}", attribute.value);
+        }
+        for event in span.events.iter() {
+            let told = event
+                .attributes
+                .iter()
+                .filter(|attribute| attribute.key.as_str() != "level");
+            let told: Vec<String> = told
+                .map(|it| format!("{} = {}", it.key, it.value))
+                .collect();
+            println!("{indent}    • {} ({})", event.name, told.join(", "));
+        }
+        branch(
+            children,
+            span.span_context.span_id(),
+            &format!("{indent}    "),
+        );
+    }
+}

@@ -1,0 +1,4 @@
+//! Pages to read; there is no code in here.
+
+#[doc = include_str!("../docs/errors.md")]
+pub mod errors {}

@@ -1,0 +1,17 @@
+//! What the generated owner filter lacks: its two meanings by name.
+
+use crate::types::{ActorReference, OpportunityOwner};
+
+impl OpportunityOwner {
+    /// The unowned pool.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::from("none")
+    }
+}
+
+impl From<ActorReference> for OpportunityOwner {
+    fn from(actor: ActorReference) -> Self {
+        Self::from(actor.as_str())
+    }
+}
