@@ -85,7 +85,7 @@ impl Piece {
     }
 }
 
-/// A reference type declared by [`reference!`](crate::reference).
+/// A reference type declared by the macro `reference!`.
 pub trait Reference {
     /// The documented form.
     const PATTERN: Pattern;
@@ -94,7 +94,7 @@ pub trait Reference {
     fn text(&self) -> &str;
 }
 
-/// An enumeration declared by [`open_enum!`](crate::open_enum).
+/// An enumeration declared by the macro `open_enum!`.
 pub trait OpenEnum {
     /// Whether the contract shows the whole set.
     const CLOSED: bool;

@@ -66,7 +66,7 @@ impl Error {
             TokenErrorKind::Refused => ErrorKind::Unauthenticated,
             _ => ErrorKind::TokenUnavailable,
         };
-        let mut this = Self::new(kind, error.to_string());
+        let mut this = Self::new(kind, error.gist());
         this.0.code = error.code().map(str::to_owned);
         this.0.request_id = error.request_id().map(str::to_owned);
         this.0.retryable = error.is_retryable();

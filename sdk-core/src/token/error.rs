@@ -1,7 +1,7 @@
 //! Why no token could be had.
 
 use std::error::Error as StdError;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -184,18 +184,35 @@ impl TokenError {
     }
 }
 
+impl TokenError {
+    /// What happened, without the code and the request id, which an error that wraps this one says itself.
+    pub(crate) fn gist(&self) -> String {
+        let Parts {
+            kind,
+            status,
+            description,
+            source,
+            ..
+        } = &*self.0;
+        let mut gist = kind.describe().to_owned();
+        if let Some(status) = status {
+            let _ = write!(gist, " (status {})", status.as_u16());
+        }
+        match (description, source) {
+            (Some(description), _) => gist.extend([": ", description]),
+            (None, Some(source)) => gist.extend([": ", &one_line(&source.to_string(), 300)]),
+            (None, None) => {}
+        }
+        gist
+    }
+}
+
 impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = &*self.0;
-        f.write_str(parts.kind.describe())?;
-        if let Some(status) = parts.status {
-            write!(f, " (status {})", status.as_u16())?;
-        }
+        f.write_str(&self.gist())?;
         if let Some(code) = &parts.code {
-            write!(f, ": {code}")?;
-        }
-        if let Some(description) = &parts.description {
-            write!(f, ": {description}")?;
+            write!(f, " [{code}]")?;
         }
         if let Some(id) = &parts.request_id {
             write!(f, " [request {id}]")?;

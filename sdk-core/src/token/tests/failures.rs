@@ -176,7 +176,7 @@ async fn a_token_that_no_header_can_carry_is_an_error_that_does_not_show_it() {
 #[test]
 fn an_error_keeps_its_source_and_prints_one_line() {
     let error = TokenError::from_source(std::io::Error::other("the file is gone"));
-    assert_eq!(error.to_string(), "token source failed");
+    assert_eq!(error.to_string(), "token source failed: the file is gone");
     assert_eq!(
         std::error::Error::source(&error).unwrap().to_string(),
         "the file is gone"
@@ -190,11 +190,13 @@ fn an_error_keeps_its_source_and_prints_one_line() {
     .with_request_id("r-1");
     let line = error.clone().to_string();
     assert!(
-        line.starts_with("token refused (status 400): invalid_scope: no  such scope xxx"),
+        line.starts_with("token refused (status 400): no  such scope xxx"),
         "{line}"
     );
     assert!(
-        line.ends_with("x… [request r-1]") && line.lines().count() == 1 && line.len() < 400,
+        line.ends_with("x… [invalid_scope] [request r-1]")
+            && line.lines().count() == 1
+            && line.len() < 400,
         "{line}"
     );
 }

@@ -180,7 +180,7 @@ fn both_error_shapes_are_understood() {
     );
     assert_eq!(
         error.to_string(),
-        "token refused (status 401): invalid_client: unknown client"
+        "token refused (status 401): unknown client [invalid_client]"
     );
     let error = read(
         403,
