@@ -47,6 +47,16 @@ pub(super) fn classify(outcome: Outcome, progress: &Progress, take: Take<'_>) ->
             headers,
             body,
         } => refused(status, &headers, body, progress),
+        // A refusal is what its status says, whatever was to explain it.
+        Outcome::TooLarge {
+            status,
+            headers,
+            excerpt,
+            ..
+        } if !(200..300).contains(&status) => refused(status, &headers, excerpt, progress),
+        Outcome::BodyLost {
+            status, headers, ..
+        } if !(200..300).contains(&status) => refused(status, &headers, Bytes::new(), progress),
         Outcome::TooLarge {
             status,
             headers,
