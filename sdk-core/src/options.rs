@@ -50,6 +50,8 @@ pub struct CallOptions {
     pub replay_exact: Option<bool>,
     /// What to do with another `schemaVersion`.
     pub schema_policy: Option<SchemaPolicy>,
+    /// Whether a call is refused before it is sent when the token endpoint said that it granted none of its scopes.
+    pub refuse_missing_scopes: Option<bool>,
     headers: Vec<(HeaderName, HeaderValue)>,
     query: Vec<(String, String)>,
     pub(crate) key: Option<IdempotencyKey>,
@@ -117,6 +119,7 @@ impl fmt::Debug for CallOptions {
             .field("retry", &self.retry)
             .field("replay_exact", &self.replay_exact)
             .field("schema_policy", &self.schema_policy)
+            .field("refuse_missing_scopes", &self.refuse_missing_scopes)
             .field(
                 "headers",
                 &self

@@ -24,6 +24,7 @@ pub(crate) struct Settings {
     pub(crate) max_response_bytes: usize,
     pub(crate) schema_policy: SchemaPolicy,
     pub(crate) replay_exact: bool,
+    pub(crate) refuse_missing_scopes: bool,
 }
 
 impl Default for Settings {
@@ -38,6 +39,8 @@ impl Default for Settings {
             max_response_bytes: 16 * 1024 * 1024,
             schema_policy: SchemaPolicy::Refuse,
             replay_exact: false,
+            // The service decides; what a token was granted is only a hint.
+            refuse_missing_scopes: false,
         }
     }
 }
@@ -387,6 +390,13 @@ impl SuiteBuilder {
     /// [`CallOptions::replay_exact`](crate::CallOptions::replay_exact).
     pub fn replay_exact(mut self, replay: bool) -> Self {
         self.settings.replay_exact = replay;
+        self
+    }
+
+    /// Refuses calls before they are sent when the token endpoint said that it granted none of their scopes. Off by
+    /// default: the service decides.
+    pub fn refuse_missing_scopes(mut self, refuse: bool) -> Self {
+        self.settings.refuse_missing_scopes = refuse;
         self
     }
 

@@ -4,14 +4,17 @@
 mod generated;
 mod owner;
 
-use generated::operations;
-
 pub use generated::face::*;
 pub use sdk_core::{
     CallOptions, Checkpoint, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items,
     Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
     RetryPolicy, SchemaPolicy, Suite,
 };
+
+/// The operation table: scopes, safety, statuses and provenance of each operation.
+pub mod operations {
+    pub use crate::generated::operations::*;
+}
 
 /// Requests, replies, references and enumerations of the application.
 pub mod types {

@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::Application;
+use sdk_core::runtime::{Application, RawOperations};
 use sdk_core::{Method, Operation, Provenance, Safety};
 
 /// `GET /meta`.
-pub(crate) static GET_ACCOUNTING_METADATA: Operation = Operation {
+pub static GET_ACCOUNTING_METADATA: Operation = Operation {
     id: "getAccountingMetadata",
     application: "accounting",
     group: "service",
@@ -26,7 +26,7 @@ pub(crate) static GET_ACCOUNTING_METADATA: Operation = Operation {
 };
 
 /// `GET /ready`.
-pub(crate) static GET_ACCOUNTING_READINESS: Operation = Operation {
+pub static GET_ACCOUNTING_READINESS: Operation = Operation {
     id: "getAccountingReadiness",
     application: "accounting",
     group: "service",
@@ -46,7 +46,7 @@ pub(crate) static GET_ACCOUNTING_READINESS: Operation = Operation {
 };
 
 /// `GET /actor`.
-pub(crate) static GET_ACCOUNTING_ACTOR: Operation = Operation {
+pub static GET_ACCOUNTING_ACTOR: Operation = Operation {
     id: "getAccountingActor",
     application: "accounting",
     group: "actor",
@@ -66,7 +66,7 @@ pub(crate) static GET_ACCOUNTING_ACTOR: Operation = Operation {
 };
 
 /// `GET /overview`.
-pub(crate) static GET_ACCOUNTING_OVERVIEW: Operation = Operation {
+pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation {
     id: "getAccountingOverview",
     application: "accounting",
     group: "overview",
@@ -86,7 +86,7 @@ pub(crate) static GET_ACCOUNTING_OVERVIEW: Operation = Operation {
 };
 
 /// `GET /counterparties`.
-pub(crate) static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation {
+pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation {
     id: "listFinancialCounterparties",
     application: "accounting",
     group: "counterparties",
@@ -106,7 +106,7 @@ pub(crate) static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation {
 };
 
 /// `POST /counterparties`.
-pub(crate) static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation {
+pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation {
     id: "createFinancialCounterparty",
     application: "accounting",
     group: "counterparties",
@@ -126,7 +126,7 @@ pub(crate) static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation {
 };
 
 /// `GET /invoices`.
-pub(crate) static LIST_INVOICES: Operation = Operation {
+pub static LIST_INVOICES: Operation = Operation {
     id: "listInvoices",
     application: "accounting",
     group: "invoices",
@@ -146,7 +146,7 @@ pub(crate) static LIST_INVOICES: Operation = Operation {
 };
 
 /// `POST /invoice-drafts`.
-pub(crate) static CREATE_INVOICE_DRAFT: Operation = Operation {
+pub static CREATE_INVOICE_DRAFT: Operation = Operation {
     id: "createInvoiceDraft",
     application: "accounting",
     group: "invoice_drafts",
@@ -166,7 +166,7 @@ pub(crate) static CREATE_INVOICE_DRAFT: Operation = Operation {
 };
 
 /// `POST /import-runs`.
-pub(crate) static CREATE_IMPORT_RUN: Operation = Operation {
+pub static CREATE_IMPORT_RUN: Operation = Operation {
     id: "createImportRun",
     application: "accounting",
     group: "import_runs",
@@ -186,7 +186,7 @@ pub(crate) static CREATE_IMPORT_RUN: Operation = Operation {
 };
 
 /// `POST /approval-intents`.
-pub(crate) static CREATE_APPROVAL_INTENT: Operation = Operation {
+pub static CREATE_APPROVAL_INTENT: Operation = Operation {
     id: "createApprovalIntent",
     application: "accounting",
     group: "approval_intents",
@@ -206,7 +206,7 @@ pub(crate) static CREATE_APPROVAL_INTENT: Operation = Operation {
 };
 
 /// All operations, in the order of the spec.
-pub(crate) static OPERATIONS: &[&Operation] = &[
+pub static OPERATIONS: &[&Operation] = &[
     &GET_ACCOUNTING_METADATA,
     &GET_ACCOUNTING_READINESS,
     &GET_ACCOUNTING_ACTOR,
@@ -220,9 +220,10 @@ pub(crate) static OPERATIONS: &[&Operation] = &[
 ];
 
 /// The application that these operations belong to.
-pub(crate) static APPLICATION: Application = Application {
+pub static APPLICATION: Application = Application {
     name: "accounting",
     title: "Accounting",
     contract_version: "0.1.1",
     operations: OPERATIONS,
+    raw: RawOperations::of("accounting"),
 };

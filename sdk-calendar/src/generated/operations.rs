@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::Application;
+use sdk_core::runtime::{Application, RawOperations};
 use sdk_core::{Method, Operation, Provenance, Safety};
 
 /// `POST /calendar/v1/event-commands`.
-pub(crate) static SUBMIT_EVENT_COMMAND: Operation = Operation {
+pub static SUBMIT_EVENT_COMMAND: Operation = Operation {
     id: "submitEventCommand",
     application: "calendar",
     group: "events",
@@ -26,7 +26,7 @@ pub(crate) static SUBMIT_EVENT_COMMAND: Operation = Operation {
 };
 
 /// `POST /calendar/v1/attendance-commands`.
-pub(crate) static RESPOND_ATTENDANCE: Operation = Operation {
+pub static RESPOND_ATTENDANCE: Operation = Operation {
     id: "respondAttendance",
     application: "calendar",
     group: "attendance",
@@ -46,7 +46,7 @@ pub(crate) static RESPOND_ATTENDANCE: Operation = Operation {
 };
 
 /// `POST /calendar/v1/recurrence-commands`.
-pub(crate) static CHANGE_RECURRENCE: Operation = Operation {
+pub static CHANGE_RECURRENCE: Operation = Operation {
     id: "changeRecurrence",
     application: "calendar",
     group: "recurrence",
@@ -66,7 +66,7 @@ pub(crate) static CHANGE_RECURRENCE: Operation = Operation {
 };
 
 /// `POST /calendar/v1/hold-commands`.
-pub(crate) static MANAGE_HOLD: Operation = Operation {
+pub static MANAGE_HOLD: Operation = Operation {
     id: "manageHold",
     application: "calendar",
     group: "holds",
@@ -86,7 +86,7 @@ pub(crate) static MANAGE_HOLD: Operation = Operation {
 };
 
 /// All operations, in the order of the spec.
-pub(crate) static OPERATIONS: &[&Operation] = &[
+pub static OPERATIONS: &[&Operation] = &[
     &SUBMIT_EVENT_COMMAND,
     &RESPOND_ATTENDANCE,
     &CHANGE_RECURRENCE,
@@ -94,9 +94,10 @@ pub(crate) static OPERATIONS: &[&Operation] = &[
 ];
 
 /// The application that these operations belong to.
-pub(crate) static APPLICATION: Application = Application {
+pub static APPLICATION: Application = Application {
     name: "calendar",
     title: "Calendar",
     contract_version: "1.6.0",
     operations: OPERATIONS,
+    raw: RawOperations::of("calendar"),
 };

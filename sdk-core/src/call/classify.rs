@@ -9,9 +9,18 @@ use super::attempt::Outcome;
 use super::send::{Progress, Take};
 use crate::cause;
 use crate::error::{Effect, Envelope, Error, ErrorKind};
+use crate::idempotency::IdempotencyKey;
+use crate::operation::Operation;
 use crate::response::{Reply, request_id};
 use crate::retry_after::retry_after;
 use crate::runtime::Unreadable;
+use crate::token::BearerToken;
+
+/// How many characters of a body that cannot be read are shown.
+const EXCERPT: usize = 120;
+
+/// The operation whose reply is a token.
+const TOKEN_EXCHANGE: &str = "/oauth/token";
 
 pub(super) enum Verdict {
     Done(Reply),
@@ -25,7 +34,15 @@ pub(super) enum Verdict {
     },
 }
 
-pub(super) fn classify(outcome: Outcome, progress: &Progress, take: Take<'_>) -> Verdict {
+pub(super) fn classify(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
+    let mut verdict = judge(outcome, progress, take);
+    if let Verdict::Renew(error) | Verdict::Fail { error, .. } = &mut verdict {
+        error.rewrite(|text| discreet(text, progress));
+    }
+    verdict
+}
+
+fn judge(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
     match outcome {
         Outcome::Reply {
             status: status @ 200..=299,
@@ -121,7 +138,7 @@ fn unreadable_reply(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
-    progress: &Progress,
+    progress: &Progress<'_>,
 ) -> Verdict {
     let (error, again) = match unreadable {
         Unreadable::Truncated(message) => (
@@ -132,11 +149,17 @@ fn unreadable_reply(
             .with_retryable(true),
             true,
         ),
-        Unreadable::Malformed(message) => (
-            Error::new(ErrorKind::Decode, message)
-                .hint(format!("the body begins with {}", excerpt(&body))),
-            false,
-        ),
+        Unreadable::Malformed(message) => {
+            let error = if progress.operation.route == TOKEN_EXCHANGE {
+                // Neither what is wrong nor how it begins can be said without quoting a token.
+                Error::new(ErrorKind::Decode, "this is no reply of a token endpoint")
+            } else {
+                let begin = excerpt(&body, progress);
+                Error::new(ErrorKind::Decode, message)
+                    .hint(format!("the body begins with {begin:?}"))
+            };
+            (error, false)
+        }
         Unreadable::Schema {
             expected,
             found,
@@ -162,7 +185,7 @@ fn unreadable_reply(
 }
 
 /// A non-2xx reply.
-fn refused(status: u16, headers: &HeaderMap, body: Bytes, progress: &Progress) -> Verdict {
+fn refused(status: u16, headers: &HeaderMap, body: Bytes, progress: &Progress<'_>) -> Verdict {
     let envelope = Envelope::parse(progress.operation.application, &body);
     let (kind, passing) = match status {
         401 => (ErrorKind::Unauthenticated, false),
@@ -194,7 +217,7 @@ fn refused(status: u16, headers: &HeaderMap, body: Bytes, progress: &Progress) -
         error = error.with_request_id(Some(id));
     }
     if kind == ErrorKind::Forbidden {
-        error = error.hint(scope_hint(progress));
+        error = error.hint(scope_hint(progress.operation, progress.bearer.as_deref()));
     }
     match status {
         401 if progress.operation.authenticated => Verdict::Renew(error),
@@ -207,17 +230,13 @@ fn refused(status: u16, headers: &HeaderMap, body: Bytes, progress: &Progress) -
 }
 
 /// Which scopes the operation needs, and which the token has.
-fn scope_hint(progress: &Progress) -> String {
-    let required = match progress.operation.scopes {
+pub(super) fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>) -> String {
+    let required = match operation.scopes {
         [] => "no documented scope".to_owned(),
         [scope] => format!("the scope {scope}"),
         scopes => format!("any of the scopes {}", scopes.join(", ")),
     };
-    let granted = match progress
-        .bearer
-        .as_ref()
-        .and_then(|bearer| bearer.granted_scopes())
-    {
+    let granted = match bearer.and_then(BearerToken::granted_scopes) {
         None => "the token endpoint did not say what it granted".to_owned(),
         Some([]) => "the token was granted none".to_owned(),
         Some(scopes) => format!("the token was granted {}", scopes.join(", ")),
@@ -228,7 +247,7 @@ fn scope_hint(progress: &Progress) -> String {
 }
 
 /// No reply at all.
-fn failed(error: reqwest::Error, progress: &Progress) -> Verdict {
+fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict {
     if error.is_builder() {
         return fail(
             Error::new(ErrorKind::InvalidInput, "the request cannot be built").source(error),
@@ -266,10 +285,31 @@ fn failed(error: reqwest::Error, progress: &Progress) -> Verdict {
     )
 }
 
-fn excerpt(body: &Bytes) -> String {
-    let shown = &body[..body.len().min(120)];
-    format!(
-        "{:?}",
-        crate::error::one_line(&String::from_utf8_lossy(shown))
-    )
+/// How a body begins, on one line.
+fn excerpt(body: &Bytes, progress: &Progress<'_>) -> String {
+    // Cut after what is redacted is gone, so that no half of it remains.
+    let shown = String::from_utf8_lossy(&body[..body.len().min(16 * EXCERPT)]);
+    let shown = discreet(&shown, progress).unwrap_or_else(|| shown.into_owned());
+    let shown: String = shown.chars().take(EXCERPT).collect();
+    crate::error::one_line(&shown)
+}
+
+/// A server's text without the token and the key, if it repeats them: some show the whole request in an error page.
+fn discreet(text: &str, progress: &Progress<'_>) -> Option<String> {
+    let token = progress
+        .bearer
+        .as_ref()
+        .and_then(|bearer| bearer.header().to_str().ok()?.strip_prefix("Bearer "));
+    let key = progress.key.map(IdempotencyKey::as_str);
+    [token, key]
+        .into_iter()
+        .flatten()
+        .fold(None, |redacted: Option<String>, secret| {
+            let text = redacted.as_deref().unwrap_or(text);
+            if text.contains(secret) {
+                Some(text.replace(secret, "[redacted]"))
+            } else {
+                redacted
+            }
+        })
 }

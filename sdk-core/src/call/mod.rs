@@ -42,6 +42,11 @@ impl Call {
         self.operation
     }
 
+    /// Takes the call for one of another operation: a raw call learns late that it has a key.
+    pub(crate) fn set_operation(&mut self, operation: &'static Operation) {
+        self.operation = operation;
+    }
+
     /// Where the request goes.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {

@@ -12,15 +12,17 @@ use url::Url;
 
 use super::Call;
 use super::attempt::{self, Outcome};
-use super::classify::{Verdict, classify};
+use super::classify::{Verdict, classify, scope_hint};
 use super::observe;
 use crate::error::{Effect, Error, ErrorKind};
+use crate::idempotency::IdempotencyKey;
 use crate::operation::{Operation, Safety};
 use crate::options::IDEMPOTENCY_KEY;
 use crate::prepared::PreparedCommand;
 use crate::response::Reply;
 use crate::retry::RetryPolicy;
 use crate::runtime::{ApiClient, Unreadable};
+use crate::scopes::surely_missing;
 use crate::token::BearerToken;
 
 /// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
@@ -35,8 +37,9 @@ pub(super) struct Limits {
 }
 
 /// What a call knows while it runs.
-pub(super) struct Progress {
+pub(super) struct Progress<'a> {
     pub(super) operation: &'static Operation,
+    pub(super) key: Option<&'a IdempotencyKey>,
     pub(super) attempts: u32,
     pub(super) may_replay: bool,
     pub(super) bearer: Option<Arc<BearerToken>>,
@@ -61,6 +64,7 @@ impl Call {
         let limits = self.limits();
         let mut progress = Progress {
             operation: self.operation,
+            key: self.options.key.as_ref(),
             attempts: 0,
             may_replay: self.may_replay(),
             bearer: None,
@@ -69,7 +73,11 @@ impl Call {
         let mut renewed = false;
         loop {
             if self.operation.authenticated {
-                match self.bearer(&limits).await {
+                match self
+                    .bearer(&limits)
+                    .await
+                    .and_then(|bearer| self.permitted(bearer))
+                {
                     Ok(bearer) => progress.bearer = Some(bearer),
                     Err(error) => return Err(self.finish(error, &progress, &request)),
                 }
@@ -117,7 +125,7 @@ impl Call {
         &self,
         template: &Request,
         limits: &Limits,
-        progress: &mut Progress,
+        progress: &mut Progress<'_>,
         take: Take<'_>,
     ) -> Verdict {
         // Everything sent through here has its body in memory, which can always be copied (by reference).
@@ -181,6 +189,23 @@ impl Call {
         }
     }
 
+    /// The token, unless the caller wants calls refused that it surely does not open.
+    fn permitted(&self, bearer: Arc<BearerToken>) -> Result<Arc<BearerToken>, Error> {
+        let refuse = self
+            .options
+            .refuse_missing_scopes
+            .or(self.client.defaults().refuse_missing_scopes)
+            .unwrap_or(self.client.suite().settings.refuse_missing_scopes);
+        if refuse && surely_missing(self.operation, bearer.granted_scopes()) {
+            return Err(Error::new(
+                ErrorKind::Forbidden,
+                "not sent, because the token lacks the scope",
+            )
+            .hint(scope_hint(self.operation, Some(&bearer))));
+        }
+        Ok(bearer)
+    }
+
     /// How long to wait before another attempt; `None` when there must be none.
     fn wait_before_next(
         &self,
@@ -198,7 +223,7 @@ impl Call {
     }
 
     /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
-    fn finish(&self, error: Error, progress: &Progress, request: &Request) -> Error {
+    fn finish(&self, error: Error, progress: &Progress<'_>, request: &Request) -> Error {
         let effect = match progress.effect {
             Effect::Unknown => Effect::Unknown,
             _ => error.effect(),

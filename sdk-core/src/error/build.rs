@@ -139,4 +139,15 @@ impl Error {
         self.0.key = key;
         self
     }
+
+    /// Replaces whatever text came from elsewhere, where `change` has something better.
+    pub(crate) fn rewrite(&mut self, change: impl Fn(&str) -> Option<String>) {
+        let inner = &mut *self.0;
+        let optional = [&mut inner.hint, &mut inner.code, &mut inner.request_id];
+        for text in optional.into_iter().flatten().chain([&mut inner.message]) {
+            if let Some(better) = change(text) {
+                *text = better;
+            }
+        }
+    }
 }

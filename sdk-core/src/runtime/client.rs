@@ -1,9 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::contract::{self, ContractReport};
 use crate::error::Error;
 use crate::operation::Operation;
 use crate::options::CallOptions;
+use crate::raw::{RawCall, RawOperations, RawTarget};
+use crate::scopes::MissingScopes;
 use crate::suite::{Shared, Suite};
 use crate::token::TokenEntry;
 
@@ -18,6 +21,8 @@ pub struct Application {
     pub contract_version: &'static str,
     /// Its operations.
     pub operations: &'static [&'static Operation],
+    /// What stands in for operations that are not in the table.
+    pub raw: RawOperations,
 }
 
 /// Where an application's requests go.
@@ -116,6 +121,31 @@ impl ApiClient {
     /// When no token can be had.
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.0.tokens.prewarm().await.map_err(Error::from_token)
+    }
+
+    /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
+    pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
+        RawCall::new(self, target.into())
+    }
+
+    /// Compares what the application says about its contract with what this SDK was built for.
+    ///
+    /// # Errors
+    /// When the metadata cannot be read.
+    pub async fn check_contract(&self) -> Result<ContractReport, Error> {
+        contract::check(self).await
+    }
+
+    /// Which of these operations the client's token does not open.
+    ///
+    /// # Errors
+    /// When no token can be had.
+    pub async fn missing_scopes(
+        &self,
+        operations: &[&'static Operation],
+    ) -> Result<MissingScopes, Error> {
+        let bearer = self.0.tokens.bearer().await.map_err(Error::from_token)?;
+        Ok(MissingScopes::new(operations, bearer.granted_scopes()))
     }
 
     pub(crate) fn suite(&self) -> &Shared {

@@ -56,6 +56,35 @@ macro_rules! application_client {
                 $crate::runtime::Call::replay(&self.api, command, $crate::CallOptions::default()).await
             }
 
+            /// A call with raw JSON in and out and all of the runtime's behaviour: of an operation of the table, or of a
+            /// method and path that this SDK does not know yet.
+            pub fn raw_call(&self, target: impl Into<$crate::RawTarget>) -> $crate::RawCall {
+                self.api.raw_call(target)
+            }
+
+            /// Compares what the application says about its contract with what this SDK was built for: one cheap call
+            /// without a token, for a service's start-up. Where the contract documents no metadata, the report says so.
+            ///
+            /// # Errors
+            /// When the metadata cannot be had or read.
+            pub async fn check_contract(
+                &self,
+            ) -> ::std::result::Result<$crate::ContractReport, $crate::Error> {
+                self.api.check_contract().await
+            }
+
+            /// Which of these operations the client's token does not open, by the scopes that the token endpoint said
+            /// it granted. Obtains a token if there is none.
+            ///
+            /// # Errors
+            /// When no token can be had.
+            pub async fn missing_scopes(
+                &self,
+                operations: &[&'static $crate::Operation],
+            ) -> ::std::result::Result<$crate::MissingScopes, $crate::Error> {
+                self.api.missing_scopes(operations).await
+            }
+
             pub(crate) fn api(&self) -> &$crate::runtime::ApiClient {
                 &self.api
             }

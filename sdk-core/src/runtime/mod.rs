@@ -19,6 +19,7 @@ pub use reqwest;
 pub use serde;
 
 pub use crate::call::Call;
+pub use crate::raw::RawOperations;
 pub use crate::reference::{OpenEnum, Pattern, Piece, Reference, text};
 
 pub(crate) use decode::{Unreadable, decode};

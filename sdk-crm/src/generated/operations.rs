@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::Application;
+use sdk_core::runtime::{Application, RawOperations};
 use sdk_core::{Method, Operation, Provenance, Safety};
 
 /// `GET /api/health`.
-pub(crate) static GET_HEALTH: Operation = Operation {
+pub static GET_HEALTH: Operation = Operation {
     id: "getHealth",
     application: "crm",
     group: "service",
@@ -26,7 +26,7 @@ pub(crate) static GET_HEALTH: Operation = Operation {
 };
 
 /// `GET /api/ready`.
-pub(crate) static GET_READINESS: Operation = Operation {
+pub static GET_READINESS: Operation = Operation {
     id: "getReadiness",
     application: "crm",
     group: "service",
@@ -46,7 +46,7 @@ pub(crate) static GET_READINESS: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/meta`.
-pub(crate) static GET_CRM_METADATA: Operation = Operation {
+pub static GET_CRM_METADATA: Operation = Operation {
     id: "getCrmMetadata",
     application: "crm",
     group: "service",
@@ -66,7 +66,7 @@ pub(crate) static GET_CRM_METADATA: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/today`.
-pub(crate) static GET_TODAY: Operation = Operation {
+pub static GET_TODAY: Operation = Operation {
     id: "getToday",
     application: "crm",
     group: "today",
@@ -86,7 +86,7 @@ pub(crate) static GET_TODAY: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/intake-submissions`.
-pub(crate) static LIST_INTAKE_SUBMISSIONS: Operation = Operation {
+pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation {
     id: "listIntakeSubmissions",
     application: "crm",
     group: "intake",
@@ -106,7 +106,7 @@ pub(crate) static LIST_INTAKE_SUBMISSIONS: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/intake-submissions/{reference}`.
-pub(crate) static GET_INTAKE_SUBMISSION: Operation = Operation {
+pub static GET_INTAKE_SUBMISSION: Operation = Operation {
     id: "getIntakeSubmission",
     application: "crm",
     group: "intake",
@@ -126,7 +126,7 @@ pub(crate) static GET_INTAKE_SUBMISSION: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/people`.
-pub(crate) static LIST_PEOPLE: Operation = Operation {
+pub static LIST_PEOPLE: Operation = Operation {
     id: "listPeople",
     application: "crm",
     group: "people",
@@ -146,7 +146,7 @@ pub(crate) static LIST_PEOPLE: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub(crate) static GET_PERSON: Operation = Operation {
+pub static GET_PERSON: Operation = Operation {
     id: "getPerson",
     application: "crm",
     group: "people",
@@ -166,7 +166,7 @@ pub(crate) static GET_PERSON: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/people/{reference}/timeline`.
-pub(crate) static GET_PERSON_TIMELINE: Operation = Operation {
+pub static GET_PERSON_TIMELINE: Operation = Operation {
     id: "getPersonTimeline",
     application: "crm",
     group: "people",
@@ -186,7 +186,7 @@ pub(crate) static GET_PERSON_TIMELINE: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/organizations`.
-pub(crate) static LIST_ORGANIZATIONS: Operation = Operation {
+pub static LIST_ORGANIZATIONS: Operation = Operation {
     id: "listOrganizations",
     application: "crm",
     group: "organizations",
@@ -206,7 +206,7 @@ pub(crate) static LIST_ORGANIZATIONS: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/organizations/{reference}`.
-pub(crate) static GET_ORGANIZATION: Operation = Operation {
+pub static GET_ORGANIZATION: Operation = Operation {
     id: "getOrganization",
     application: "crm",
     group: "organizations",
@@ -226,7 +226,7 @@ pub(crate) static GET_ORGANIZATION: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/opportunities`.
-pub(crate) static LIST_OPPORTUNITIES: Operation = Operation {
+pub static LIST_OPPORTUNITIES: Operation = Operation {
     id: "listOpportunities",
     application: "crm",
     group: "opportunities",
@@ -246,7 +246,7 @@ pub(crate) static LIST_OPPORTUNITIES: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/opportunities/{reference}`.
-pub(crate) static GET_OPPORTUNITY: Operation = Operation {
+pub static GET_OPPORTUNITY: Operation = Operation {
     id: "getOpportunity",
     application: "crm",
     group: "opportunities",
@@ -266,7 +266,7 @@ pub(crate) static GET_OPPORTUNITY: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/tasks`.
-pub(crate) static LIST_TASKS: Operation = Operation {
+pub static LIST_TASKS: Operation = Operation {
     id: "listTasks",
     application: "crm",
     group: "tasks",
@@ -286,7 +286,7 @@ pub(crate) static LIST_TASKS: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/search`.
-pub(crate) static SEARCH: Operation = Operation {
+pub static SEARCH: Operation = Operation {
     id: "search",
     application: "crm",
     group: "search",
@@ -306,7 +306,7 @@ pub(crate) static SEARCH: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/funnel`.
-pub(crate) static GET_FUNNEL: Operation = Operation {
+pub static GET_FUNNEL: Operation = Operation {
     id: "getFunnel",
     application: "crm",
     group: "funnel",
@@ -326,7 +326,7 @@ pub(crate) static GET_FUNNEL: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/actors`.
-pub(crate) static GET_ACTORS: Operation = Operation {
+pub static GET_ACTORS: Operation = Operation {
     id: "getActors",
     application: "crm",
     group: "actors",
@@ -346,7 +346,7 @@ pub(crate) static GET_ACTORS: Operation = Operation {
 };
 
 /// `GET /api/crm/v1/presentation`.
-pub(crate) static GET_PRESENTATION: Operation = Operation {
+pub static GET_PRESENTATION: Operation = Operation {
     id: "getPresentation",
     application: "crm",
     group: "presentation",
@@ -366,7 +366,7 @@ pub(crate) static GET_PRESENTATION: Operation = Operation {
 };
 
 /// `POST /api/crm/v1/commands`.
-pub(crate) static SUBMIT_COMMAND: Operation = Operation {
+pub static SUBMIT_COMMAND: Operation = Operation {
     id: "submitCommand",
     application: "crm",
     group: "commands",
@@ -391,7 +391,7 @@ pub(crate) static SUBMIT_COMMAND: Operation = Operation {
 };
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub(crate) static REVIEW_INTAKE_SUBMISSION: Operation = Operation {
+pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation {
     id: "reviewIntakeSubmission",
     application: "crm",
     group: "intake",
@@ -411,7 +411,7 @@ pub(crate) static REVIEW_INTAKE_SUBMISSION: Operation = Operation {
 };
 
 /// All operations, in the order of the spec.
-pub(crate) static OPERATIONS: &[&Operation] = &[
+pub static OPERATIONS: &[&Operation] = &[
     &GET_HEALTH,
     &GET_READINESS,
     &GET_CRM_METADATA,
@@ -435,9 +435,10 @@ pub(crate) static OPERATIONS: &[&Operation] = &[
 ];
 
 /// The application that these operations belong to.
-pub(crate) static APPLICATION: Application = Application {
+pub static APPLICATION: Application = Application {
     name: "crm",
     title: "CRM",
     contract_version: "3.0.0",
     operations: OPERATIONS,
+    raw: RawOperations::of("crm"),
 };

@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::Application;
+use sdk_core::runtime::{Application, RawOperations};
 use sdk_core::{Method, Operation, Provenance, Safety};
 
 /// `POST /oauth/token`.
-pub(crate) static EXCHANGE_TOKEN: Operation = Operation {
+pub static EXCHANGE_TOKEN: Operation = Operation {
     id: "exchangeToken",
     application: "platform",
     group: "oauth",
@@ -26,7 +26,7 @@ pub(crate) static EXCHANGE_TOKEN: Operation = Operation {
 };
 
 /// `GET /platform/v1/apps`.
-pub(crate) static LIST_APPS: Operation = Operation {
+pub static LIST_APPS: Operation = Operation {
     id: "listApps",
     application: "platform",
     group: "apps",
@@ -46,7 +46,7 @@ pub(crate) static LIST_APPS: Operation = Operation {
 };
 
 /// `GET /platform/v1/organization`.
-pub(crate) static GET_ORGANIZATION_CONTEXT: Operation = Operation {
+pub static GET_ORGANIZATION_CONTEXT: Operation = Operation {
     id: "getOrganizationContext",
     application: "platform",
     group: "organization",
@@ -66,7 +66,7 @@ pub(crate) static GET_ORGANIZATION_CONTEXT: Operation = Operation {
 };
 
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`.
-pub(crate) static GET_PUBLICATION: Operation = Operation {
+pub static GET_PUBLICATION: Operation = Operation {
     id: "getPublication",
     application: "platform",
     group: "publications",
@@ -86,7 +86,7 @@ pub(crate) static GET_PUBLICATION: Operation = Operation {
 };
 
 /// All operations, in the order of the spec.
-pub(crate) static OPERATIONS: &[&Operation] = &[
+pub static OPERATIONS: &[&Operation] = &[
     &EXCHANGE_TOKEN,
     &LIST_APPS,
     &GET_ORGANIZATION_CONTEXT,
@@ -94,9 +94,10 @@ pub(crate) static OPERATIONS: &[&Operation] = &[
 ];
 
 /// The application that these operations belong to.
-pub(crate) static APPLICATION: Application = Application {
+pub static APPLICATION: Application = Application {
     name: "platform",
     title: "Platform",
     contract_version: "v1",
     operations: OPERATIONS,
+    raw: RawOperations::of("platform"),
 };

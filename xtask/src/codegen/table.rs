@@ -9,12 +9,12 @@ use super::spec::{Auth, Operation, Spec};
 pub(crate) fn write(spec: &Spec) -> String {
     let mut code = String::from(
         "//! The operation table.\n\n\
-         use sdk_core::runtime::Application;\nuse sdk_core::{Method, Operation, Provenance, Safety};\n\n",
+         use sdk_core::runtime::{Application, RawOperations};\nuse sdk_core::{Method, Operation, Provenance, Safety};\n\n",
     );
     for operation in &spec.operations {
         code.push_str(&row(spec, operation));
     }
-    code.push_str("/// All operations, in the order of the spec.\npub(crate) static OPERATIONS: &[&Operation] = &[\n");
+    code.push_str("/// All operations, in the order of the spec.\npub static OPERATIONS: &[&Operation] = &[\n");
     for operation in &spec.operations {
         let _ = writeln!(code, "&{},", names::screaming(&operation.id));
     }
@@ -22,8 +22,9 @@ pub(crate) fn write(spec: &Spec) -> String {
     let _ = write!(
         code,
         "];\n\n/// The application that these operations belong to.\n\
-         pub(crate) static APPLICATION: Application = Application {{\n\
-         name: {name:?}, title: {title:?}, contract_version: {version:?}, operations: OPERATIONS,\n}};\n"
+         pub static APPLICATION: Application = Application {{\n\
+         name: {name:?}, title: {title:?}, contract_version: {version:?}, operations: OPERATIONS,\n\
+         raw: RawOperations::of({name:?}),\n}};\n"
     );
     code
 }
@@ -47,7 +48,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         "Documented"
     };
     format!(
-        "/// `{http} {path}`.\npub(crate) static {constant}: Operation = Operation {{\n\
+        "/// `{http} {path}`.\npub static {constant}: Operation = Operation {{\n\
          id: {id:?}, application: {application:?}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
          safety: Safety::{safety}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\

@@ -1,0 +1,210 @@
+//! What an application says about its contract, beside what this SDK was built for.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::json::RawJson;
+use crate::operation::Operation;
+use crate::runtime::{ApiClient, Application};
+
+/// How the served contract relates to the one that this SDK was built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ContractMatch {
+    /// The same version.
+    Same,
+    /// A later version of the same major one: it adds, and what it adds is kept as it comes.
+    Newer,
+    /// An earlier version of the same major one: what this SDK knows may be missing there.
+    Older,
+    /// Another major version, or one that cannot be compared: expect errors.
+    Incompatible,
+    /// The application has no metadata, or its metadata shows no version.
+    Unknown,
+}
+
+/// A comparison of the served contract with the one that this SDK was built for.
+///
+/// It prints as a short text for a log at start-up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ContractReport {
+    /// The application.
+    pub application: &'static str,
+    /// The version of the contract that this SDK was built from.
+    pub built_for: &'static str,
+    /// The version that the application serves, if it says.
+    pub served: Option<String>,
+    /// How they relate.
+    pub matches: ContractMatch,
+    /// The service's own status, such as `preview`, if it says.
+    pub status: Option<String>,
+    /// Everything that differs or could not be compared, one sentence each; empty when all is as expected.
+    pub findings: Vec<String>,
+    /// The metadata as it came; `None` when the contract documents none.
+    pub metadata: Option<RawJson>,
+}
+
+impl ContractReport {
+    /// Whether everything that could be compared is as expected.
+    #[must_use]
+    pub fn is_as_expected(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl fmt::Display for ContractReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let served = self.served.as_deref().unwrap_or("unknown");
+        write!(
+            f,
+            "{}: built for contract {}, served {served}",
+            self.application, self.built_for
+        )?;
+        if let Some(status) = &self.status {
+            write!(f, " ({status})")?;
+        }
+        for finding in &self.findings {
+            write!(f, "\n  - {finding}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks the application for its metadata, where the contract has such an operation, and compares.
+pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
+    let application = client.application();
+    match metadata_operation(application) {
+        None => Ok(without_metadata(application)),
+        Some(operation) => {
+            let url = format!("{}{}", client.endpoint().base(), operation.route);
+            let call = Call::new(client, operation);
+            let request = call.built(
+                client
+                    .endpoint()
+                    .http()
+                    .get(url)
+                    .header(http::header::ACCEPT, "application/json")
+                    .build(),
+            );
+            let metadata = call.send::<RawJson>(request).await?.into_inner();
+            Ok(compare(application, operation, metadata))
+        }
+    }
+}
+
+fn metadata_operation(application: &Application) -> Option<&'static Operation> {
+    application
+        .operations
+        .iter()
+        .copied()
+        .find(|operation| !operation.body && operation.route.ends_with("/meta"))
+}
+
+fn without_metadata(application: &'static Application) -> ContractReport {
+    ContractReport {
+        application: application.name,
+        built_for: application.contract_version,
+        served: None,
+        matches: ContractMatch::Unknown,
+        status: None,
+        findings: vec![
+            "the contract documents no metadata for this application: nothing can be compared"
+                .to_owned(),
+        ],
+        metadata: None,
+    }
+}
+
+fn compare(
+    application: &'static Application,
+    operation: &'static Operation,
+    metadata: RawJson,
+) -> ContractReport {
+    let value = metadata.to_value().unwrap_or_default();
+    // Accounting's members are documented; those of the CRM are not shown and assumed to have the same names (A46).
+    let text = |name: &str| {
+        value
+            .get(name)
+            .and_then(|member| member.as_str())
+            .map(str::to_owned)
+    };
+    let served = text("version").or_else(|| text("contractVersion"));
+    let matches = served.as_deref().map_or(ContractMatch::Unknown, |served| {
+        relate(application.contract_version, served)
+    });
+    let mut findings = Vec::new();
+    let version = served.as_deref().unwrap_or_default();
+    let built_for = application.contract_version;
+    match matches {
+        ContractMatch::Same => {}
+        ContractMatch::Newer => findings.push(format!(
+            "the application serves {version}, later than {built_for}: members and values that it adds are kept as they come"
+        )),
+        ContractMatch::Older => findings.push(format!(
+            "the application serves {version}, earlier than {built_for}: operations or members may be missing"
+        )),
+        ContractMatch::Incompatible => findings.push(format!(
+            "the application serves {version}, which is not compatible with {built_for}: expect errors, and update the SDK"
+        )),
+        ContractMatch::Unknown => {
+            findings.push(format!("{} shows no version", operation.route));
+        }
+    }
+    if let (Some(expected), Some(found)) = (operation.schema_version, text("schemaVersion")) {
+        if expected != found {
+            findings.push(format!(
+                "{} has schemaVersion {found}, expected {expected}",
+                operation.route
+            ));
+        }
+    }
+    ContractReport {
+        application: application.name,
+        built_for,
+        served,
+        matches,
+        status: text("status"),
+        findings,
+        metadata: Some(metadata),
+    }
+}
+
+/// Compares `major.minor.patch`; anything else only for equality.
+fn relate(built_for: &str, served: &str) -> ContractMatch {
+    if built_for == served {
+        return ContractMatch::Same;
+    }
+    let numbers = |version: &str| -> Option<Vec<u64>> {
+        version.split('.').map(|part| part.parse().ok()).collect()
+    };
+    match (numbers(built_for), numbers(served)) {
+        (Some(ours), Some(theirs)) if ours.first() == theirs.first() => match theirs.cmp(&ours) {
+            Ordering::Less => ContractMatch::Older,
+            Ordering::Equal => ContractMatch::Same,
+            Ordering::Greater => ContractMatch::Newer,
+        },
+        _ => ContractMatch::Incompatible,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ContractMatch, relate};
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for (served, expected) in [
+            ("3.0.0", ContractMatch::Same),
+            ("3.10.0", ContractMatch::Newer),
+            ("3.0.1", ContractMatch::Newer),
+            ("4.0.0", ContractMatch::Incompatible),
+            ("next", ContractMatch::Incompatible),
+        ] {
+            assert_eq!(relate("3.0.0", served), expected, "{served}");
+        }
+        assert_eq!(relate("3.2.0", "3.1.9"), ContractMatch::Older);
+    }
+}

@@ -1,0 +1,243 @@
+//! Calls that no generated builder covers.
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use url::Url;
+
+use crate::call::Call;
+use crate::error::{Error, ErrorKind};
+use crate::json::RawJson;
+use crate::operation::{Method, Operation, Provenance, Safety};
+use crate::response::Receipt;
+use crate::runtime::{ApiClient, Check};
+
+/// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
+#[derive(Clone, Debug)]
+pub enum RawTarget {
+    /// An operation of the table, whose safety, scopes and route hold.
+    Operation(&'static Operation),
+    /// A method and a path below the application's base URL, such as `/api/crm/v1/notes`.
+    Path(Method, String),
+}
+
+impl From<&'static Operation> for RawTarget {
+    fn from(operation: &'static Operation) -> Self {
+        Self::Operation(operation)
+    }
+}
+
+impl From<(Method, &str)> for RawTarget {
+    fn from((method, path): (Method, &str)) -> Self {
+        Self::Path(method, path.to_owned())
+    }
+}
+
+impl From<(Method, String)> for RawTarget {
+    fn from((method, path): (Method, String)) -> Self {
+        Self::Path(method, path)
+    }
+}
+
+/// Operations that stand for whatever a raw path is: they decide safety and authentication.
+#[derive(Debug)]
+pub struct RawOperations {
+    /// For methods that change nothing.
+    pub read: Operation,
+    /// For commands with a key.
+    pub keyed: Operation,
+    /// For other commands.
+    pub unkeyed: Operation,
+}
+
+impl RawOperations {
+    /// Those of an application.
+    #[must_use]
+    pub const fn of(application: &'static str) -> Self {
+        Self {
+            read: row(application, Method::Get, Safety::Read),
+            keyed: row(application, Method::Post, Safety::Keyed),
+            unkeyed: row(application, Method::Post, Safety::Unkeyed),
+        }
+    }
+}
+
+const fn row(application: &'static str, method: Method, safety: Safety) -> Operation {
+    Operation {
+        id: "rawCall",
+        application,
+        group: "raw",
+        name: "call",
+        method,
+        route: "(raw)",
+        scopes: &[],
+        authenticated: true,
+        safety,
+        cursor: false,
+        body: safety.is_command(),
+        schema_version: None,
+        provenance: Provenance::NameOnly,
+        assumptions: &[],
+        statuses: &[],
+        summary: "A call of a path that this SDK does not know.",
+    }
+}
+
+/// A call with raw JSON in and out, and everything else that a call has: token, retry, deadline, key, errors, traces.
+///
+/// It makes a new endpoint usable before the SDK knows it.
+///
+/// ```no_run
+/// # async fn example(api: &sdk_core::runtime::ApiClient) -> Result<(), sdk_core::Error> {
+/// # let crm = api;
+/// use sdk_core::Method;
+///
+/// let notes = crm.raw_call((Method::Get, "/api/crm/v1/notes")).query("limit", "10").await?;
+/// println!("{notes:?}");
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a request does nothing until it is sent"]
+pub struct RawCall {
+    call: Call,
+    client: ApiClient,
+    target: RawTarget,
+    parameters: Vec<(String, String)>,
+    body: Option<RawJson>,
+}
+
+impl RawCall {
+    pub(crate) fn new(client: &ApiClient, target: RawTarget) -> Self {
+        let raw = &client.application().raw;
+        let operation = match &target {
+            RawTarget::Operation(operation) => operation,
+            RawTarget::Path(Method::Get, _) => &raw.read,
+            RawTarget::Path(..) => &raw.unkeyed,
+        };
+        Self {
+            call: Call::new(client, operation),
+            client: client.clone(),
+            target,
+            parameters: Vec::new(),
+            body: None,
+        }
+    }
+
+    /// Fills in a parameter of the route, such as `reference` in `/people/{reference}`.
+    pub fn path(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.parameters.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the JSON body.
+    pub fn body(mut self, body: impl Into<RawJson>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
+    /// Sends an `Idempotency-Key`, with which a command may be repeated.
+    pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
+        if let RawTarget::Path(method, _) = &self.target {
+            if *method != Method::Get {
+                self.call
+                    .set_operation(&self.client.application().raw.keyed);
+            }
+        }
+        self.call.set_key(key);
+        self
+    }
+
+    /// Lets a command without a key be repeated after an ambiguous failure.
+    pub fn replay_exact(mut self, replay: bool) -> Self {
+        self.call.options_mut().replay_exact = Some(replay);
+        self
+    }
+
+    /// Turns the call into a command that can be stored and sent later.
+    ///
+    /// # Errors
+    /// When it is not of an operation of the table: a stored command has to be found again by its operation.
+    pub fn prepare(self) -> Result<crate::PreparedCommand, Error> {
+        if matches!(self.target, RawTarget::Path(..)) {
+            return Err(Error::new(
+                ErrorKind::PreparedCommand,
+                "a raw path cannot be prepared, only an operation of the table",
+            ));
+        }
+        let request = self.request();
+        self.call.prepare(request)
+    }
+
+    /// Sends the request.
+    ///
+    /// # Errors
+    /// As every call.
+    pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        let request = self.request();
+        self.call.command(request).await
+    }
+
+    fn request(&self) -> Result<reqwest::Request, Error> {
+        let (method, path) = match &self.target {
+            RawTarget::Operation(operation) => (operation.method, self.filled(operation.route)?),
+            RawTarget::Path(method, path) => (*method, self.filled(path)?),
+        };
+        let text = format!("{}{path}", self.client.endpoint().base());
+        let url = Url::parse(&text)
+            .map_err(|error| Error::invalid("path", "is a path", &error.to_string()))?;
+        let mut request = reqwest::Request::new(method.to_http(), url);
+        request
+            .headers_mut()
+            .insert(ACCEPT, HeaderValue::from_static("application/json"));
+        if let Some(body) = &self.body {
+            request
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            *request.body_mut() = Some(Bytes::copy_from_slice(body.as_str().as_bytes()).into());
+        }
+        Ok(request)
+    }
+
+    /// The path with its parameters, each of them one segment.
+    fn filled(&self, route: &str) -> Result<String, Error> {
+        let check = Check::new(self.call.operation());
+        let mut filled = String::with_capacity(route.len());
+        for segment in route
+            .strip_prefix('/')
+            .ok_or_else(|| Error::invalid("path", "begins with a slash", route))?
+            .split('/')
+        {
+            filled.push('/');
+            match segment
+                .strip_prefix('{')
+                .and_then(|rest| rest.strip_suffix('}'))
+            {
+                Some(name) => {
+                    let value = self.parameters.iter().find(|(own, _)| own == name);
+                    let Some((_, value)) = value else {
+                        return Err(Error::invalid(
+                            name,
+                            "is a parameter of the path",
+                            "not set",
+                        ));
+                    };
+                    check.segment(name, value)?;
+                    filled.push_str(&progenitor_client::encode_path(value));
+                }
+                None => {
+                    check.segment("path", segment)?;
+                    if segment.contains(['?', '#']) {
+                        return Err(Error::invalid(
+                            "path",
+                            "has no query and no fragment",
+                            segment,
+                        ));
+                    }
+                    filled.push_str(segment);
+                }
+            }
+        }
+        Ok(filled)
+    }
+}
+
+crate::call_options!(RawCall => Receipt<RawJson>);
