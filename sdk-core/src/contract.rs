@@ -153,13 +153,13 @@ fn compare(
             findings.push(format!("{} shows no version", operation.route));
         }
     }
-    if let (Some(expected), Some(found)) = (operation.schema_version, text("schemaVersion")) {
-        if expected != found {
-            findings.push(format!(
-                "{} has schemaVersion {found}, expected {expected}",
-                operation.route
-            ));
-        }
+    if let (Some(expected), Some(found)) = (operation.schema_version, text("schemaVersion"))
+        && expected != found
+    {
+        findings.push(format!(
+            "{} has schemaVersion {found}, expected {expected}",
+            operation.route
+        ));
     }
     ContractReport {
         application: application.name,

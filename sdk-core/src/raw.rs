@@ -136,11 +136,11 @@ impl RawCall {
 
     /// Sends an `Idempotency-Key`, with which a command may be repeated.
     pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
-        if let RawTarget::Path(method, _) = &self.target {
-            if *method != Method::Get {
-                self.call
-                    .set_operation(&self.client.application().raw.keyed);
-            }
+        if let RawTarget::Path(method, _) = &self.target
+            && *method != Method::Get
+        {
+            self.call
+                .set_operation(&self.client.application().raw.keyed);
         }
         self.call.set_key(key);
         self
@@ -207,33 +207,27 @@ impl RawCall {
             .split('/')
         {
             filled.push('/');
-            match segment
+            let parameter = segment
                 .strip_prefix('{')
-                .and_then(|rest| rest.strip_suffix('}'))
-            {
-                Some(name) => {
-                    let value = self.parameters.iter().find(|(own, _)| own == name);
-                    let Some((_, value)) = value else {
-                        return Err(Error::invalid(
-                            name,
-                            "is a parameter of the path",
-                            "not set",
-                        ));
-                    };
-                    check.segment(name, value)?;
-                    filled.push_str(&progenitor_client::encode_path(value));
+                .and_then(|rest| rest.strip_suffix('}'));
+            if let Some(name) = parameter {
+                let value = self.parameters.iter().find(|(own, _)| own == name);
+                let Some((_, value)) = value else {
+                    return Err(Error::invalid(
+                        name,
+                        "is a parameter of the path",
+                        "not set",
+                    ));
+                };
+                check.segment(name, value)?;
+                filled.push_str(&progenitor_client::encode_path(value));
+            } else {
+                check.segment("path", segment)?;
+                if segment.contains(['?', '#']) {
+                    let rule = "has no query and no fragment";
+                    return Err(Error::invalid("path", rule, segment));
                 }
-                None => {
-                    check.segment("path", segment)?;
-                    if segment.contains(['?', '#']) {
-                        return Err(Error::invalid(
-                            "path",
-                            "has no query and no fragment",
-                            segment,
-                        ));
-                    }
-                    filled.push_str(segment);
-                }
+                filled.push_str(segment);
             }
         }
         Ok(filled)
