@@ -100,6 +100,12 @@ impl<T: fmt::Debug> fmt::Debug for Response<T> {
     }
 }
 
+impl<T: fmt::Display> fmt::Display for Response<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
 /// The header that correlates a request (assumed: A44).
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers
@@ -165,5 +171,11 @@ impl<T: fmt::Debug> fmt::Debug for Receipt<T> {
         f.debug_struct("Receipt")
             .field("response", &self.response)
             .finish_non_exhaustive()
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Receipt<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.response.fmt(f)
     }
 }

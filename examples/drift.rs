@@ -1,0 +1,87 @@
+//! What a service sees when the suite is ahead of it: contracts are `preview` and change under running programs.
+//!
+//! ```text
+//! cargo run --example drift
+//! ```
+
+use sdk_core::{ClientCredentials, Error, Method, SchemaPolicy, Suite, least_scopes};
+use sdk_crm::operations;
+use sdk_reference_server::{Operation, ReferenceServer};
+use serde_json::json;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let server = ReferenceServer::start().await;
+    let suite = Suite::builder()
+        .core_url(server.core_url())
+        .application_url("crm", server.crm_url())
+        .application_url("calendar", server.calendar_url())
+        .application_url("accounting", server.accounting_url())
+        .credentials(ClientCredentials::new(
+            server.client_id(),
+            server.client_secret(),
+        ))
+        .build()?;
+    let crm = sdk_crm::Client::new(&suite)?;
+
+    println!("At start-up, all is as expected:");
+    println!("{}", crm.check_contract().await?);
+    println!(
+        "{}",
+        sdk_accounting::Client::new(&suite)?
+            .check_contract()
+            .await?
+    );
+    println!(
+        "{}\n",
+        sdk_calendar::Client::new(&suite)?.check_contract().await?
+    );
+
+    // The CRM is updated: a later contract, a new suffix on a schema, a new member and a new value in it.
+    let metadata = json!({"service": "suite-crm", "version": "3.1.0", "status": "preview"});
+    server
+        .fault(Operation::GetCrmMetadata)
+        .body(metadata.to_string(), "application/json");
+    server
+        .fault(Operation::GetToday)
+        .schema_suffix("v2")
+        .unknown_member()
+        .unknown_enum();
+
+    println!("After an update of the CRM:");
+    println!("{}\n", crm.check_contract().await?);
+
+    println!("A reply of another schema is not acted upon:");
+    match crm.today().get().await {
+        Err(error) => println!("{error}\n"),
+        Ok(_) => println!("taken\n"),
+    }
+
+    println!("Unless the program says that it copes:");
+    let today = crm.today().get().schema_policy(SchemaPolicy::Warn).await?;
+    let unknown: Vec<&str> = today.extra.iter().map(|(name, _)| name).collect();
+    println!(
+        "{} items of {}, unknown members: {unknown:?}\n",
+        today.attention.len(),
+        today.schema_version
+    );
+
+    println!("What a part of the program needs, and what its token lacks:");
+    let needed = [&operations::LIST_PEOPLE, &operations::SUBMIT_COMMAND];
+    println!("least scopes: {:?}", least_scopes(&needed));
+    let narrow = sdk_crm::Client::new(&suite.with_scopes("crm", ["crm:people:read"]))?;
+    println!("{}\n", narrow.missing_scopes(&needed).await?);
+
+    println!(
+        "An endpoint that this SDK does not know yet, with token, retries and errors as ever:"
+    );
+    match crm
+        .raw_call((Method::Get, "/api/crm/v1/notes"))
+        .query("limit", "10")
+        .await
+    {
+        Ok(notes) => println!("{notes}"),
+        Err(error) => println!("{error}"),
+    }
+    Ok(())
+}

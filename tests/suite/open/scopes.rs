@@ -1,0 +1,94 @@
+use sdk_core::{Effect, ErrorKind, least_scopes};
+use sdk_crm::operations;
+use sdk_reference_server::{Operation, ReferenceServer};
+
+use crate::support::{builder_for, crm_for, suite_for};
+
+#[tokio::test]
+async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
+    let server = ReferenceServer::start().await;
+    let needed = [
+        &operations::LIST_PEOPLE,
+        &operations::GET_PERSON,
+        &operations::GET_TODAY,
+    ];
+    let scopes = least_scopes(&needed);
+    assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
+
+    let crm = sdk_crm::Client::new(&suite_for(&server).with_scopes("crm", scopes)).unwrap();
+
+    crm.people().list().await.unwrap();
+    crm.today().get().await.unwrap();
+    assert!(crm.tasks().list().await.unwrap_err().is_forbidden());
+    assert_eq!(server.exchanges(), 1);
+}
+
+#[test]
+fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway() {
+    let open = &operations::SUBMIT_COMMAND;
+    assert!(open.scopes.len() > 1);
+    assert_eq!(least_scopes(&[open]).len(), 1);
+    assert_eq!(least_scopes(&[open, &operations::GET_HEALTH]).len(), 1);
+}
+
+#[tokio::test]
+async fn missing_scopes_are_those_that_the_token_was_not_granted() {
+    let server = ReferenceServer::start().await;
+    let suite = suite_for(&server).with_scopes("crm", ["crm:people:read", "crm:people:write"]);
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+
+    let missing = crm
+        .missing_scopes(&[
+            &operations::LIST_PEOPLE,
+            &operations::SUBMIT_COMMAND,
+            &operations::LIST_TASKS,
+            &operations::GET_HEALTH,
+        ])
+        .await
+        .unwrap();
+
+    let ids: Vec<&str> = missing
+        .operations
+        .iter()
+        .map(|operation| operation.id)
+        .collect();
+    assert_eq!(ids, ["listTasks"], "any one of several scopes is enough");
+    assert!(
+        missing
+            .to_string()
+            .contains("listTasks needs crm:tasks:read"),
+        "{missing}"
+    );
+    assert!(
+        crm_for(&server)
+            .missing_scopes(&[&operations::LIST_TASKS])
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent() {
+    let server = ReferenceServer::start().await;
+    let suite = builder_for(&server)
+        .refuse_missing_scopes(true)
+        .scopes("crm", ["crm:people:read"])
+        .build()
+        .unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+
+    let error = crm.tasks().list().await.unwrap_err();
+
+    assert_eq!(
+        (error.kind(), error.effect(), error.attempts()),
+        (ErrorKind::Forbidden, Effect::NotSent, 0)
+    );
+    assert!(
+        error.to_string().contains("crm:tasks:read")
+            && error.to_string().contains("crm:people:read"),
+        "{error}"
+    );
+    assert_eq!(server.attempts(Operation::ListTasks), 0);
+    crm.people().list().await.unwrap();
+}

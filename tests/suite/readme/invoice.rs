@@ -1,0 +1,27 @@
+use sdk_accounting::types::{InvoiceDraftCreate, TaxAmount};
+use sdk_accounting::{Client, Effect, Error, RawJson, Suite};
+
+pub async fn draft_invoice(
+    suite: &Suite,
+    counterparty: &str,
+    lines: Vec<RawJson>,
+) -> Result<(), Error> {
+    let accounting = Client::new(suite)?;
+    // Minor units are exact, whatever their size: they never touch floating point.
+    let tax = TaxAmount::new()
+        .currency("EUR")
+        .minor_units("1900")
+        .scale(2);
+    let draft = InvoiceDraftCreate::new(counterparty, tax, lines);
+    match accounting.invoice_drafts().create(&draft).await {
+        Ok(receipt) => println!("{}", receipt.subject_reference),
+        // The reply was lost: whether it happened is unknown, and sending the same command again finds out.
+        Err(error) if error.effect() == Effect::Unknown => {
+            if let Some(command) = error.into_command() {
+                accounting.send_prepared(&command).await?;
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
