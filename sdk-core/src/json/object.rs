@@ -144,6 +144,24 @@ macro_rules! json_object {
     (@written optional, $value:expr) => { $value.is_some() };
 }
 
+/// Implements `Debug` for a struct that holds a secret: of `extra`, where another may stand, the names alone are shown.
+/// Used by generated code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! discreet_debug {
+    ($type:ident { $( $field:ident ),* $(,)? }) => {
+        impl ::std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                let names: ::std::vec::Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();
+                f.debug_struct(stringify!($type))
+                    $( .field(stringify!($field), &self.$field) )*
+                    .field("extra", &names)
+                    .finish()
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Members, RawJson};

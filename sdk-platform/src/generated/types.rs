@@ -9,7 +9,7 @@ use sdk_core::{Error, Members, Secret};
 /// RFC 6749, and `audience`.
 ///
 /// Assumed: A03 in `specs/ASSUMPTIONS.md`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TokenRequest {
     /// The client id, where HTTP Basic is not used.
@@ -35,6 +35,13 @@ sdk_core::json_object!(TokenRequest {
     audience: optional "audience",
 } constants {
     "grant_type" = "client_credentials",
+});
+
+sdk_core::discreet_debug!(TokenRequest {
+    client_id,
+    client_secret,
+    scope,
+    audience
 });
 
 impl TokenRequest {
@@ -87,7 +94,7 @@ impl Validate for TokenRequest {
 /// 5.1.
 ///
 /// Assumed: A05 in `specs/ASSUMPTIONS.md`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TokenResponse {
     /// The token.
@@ -107,6 +114,13 @@ sdk_core::json_object!(TokenResponse {
     token_type: optional "token_type",
     expires_in: optional "expires_in",
     scope: optional "scope",
+});
+
+sdk_core::discreet_debug!(TokenResponse {
+    access_token,
+    token_type,
+    expires_in,
+    scope
 });
 
 impl Reply for TokenResponse {}

@@ -151,10 +151,13 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         ..
     } = object.component;
     let defaults = object.is_input && object.fields.iter().all(Field::is_option);
-    let derives = if defaults {
-        "Clone, Debug, Default, PartialEq"
-    } else {
-        "Clone, Debug, PartialEq"
+    // Members that nobody knows of may be secret where others are.
+    let discreet = object.fields.iter().any(|field| field.ty.contains("Secret"));
+    let derives = match (discreet, defaults) {
+        (false, true) => "Clone, Debug, Default, PartialEq",
+        (false, false) => "Clone, Debug, PartialEq",
+        (true, true) => "Clone, Default, PartialEq",
+        (true, false) => "Clone, PartialEq",
     };
     let mut code = docs::comment(&format!(
         "{}\n\n{}",
@@ -192,6 +195,14 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         code.push('}');
     }
     code.push_str(");\n\n");
+    if discreet {
+        let fields: Vec<&str> = object.fields.iter().map(Field::ident).collect();
+        let _ = write!(
+            code,
+            "sdk_core::discreet_debug!({name} {{ {} }});\n\n",
+            fields.join(", ")
+        );
+    }
     if object.is_input {
         code.push_str(&inputs::write(spec, object));
     }
