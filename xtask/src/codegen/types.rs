@@ -152,7 +152,10 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
     } = object.component;
     let defaults = object.is_input && object.fields.iter().all(Field::is_option);
     // Members that nobody knows of may be secret where others are.
-    let discreet = object.fields.iter().any(|field| field.ty.contains("Secret"));
+    let discreet = object
+        .fields
+        .iter()
+        .any(|field| field.ty.contains("Secret"));
     let derives = match (discreet, defaults) {
         (false, true) => "Clone, Debug, Default, PartialEq",
         (false, false) => "Clone, Debug, PartialEq",
