@@ -1,0 +1,107 @@
+//! Row 30: replies that are too much.
+
+use sdk_core::{Effect, ErrorKind};
+use sdk_crm::Client;
+
+use super::fixtures::{PERSON, person};
+use crate::peer::{Peer, Step, always, endless, gzip_bomb, reply};
+use crate::support::{builder_at, crm_at};
+
+/// What a reply may have here.
+const LIMIT: usize = 1024 * 1024;
+
+/// What may be on its way when the connection is closed: the buffers of both sockets.
+const BUFFERED: usize = 32 * 1024 * 1024;
+
+const GIGABYTE: u64 = 1024 * 1024 * 1024;
+
+/// Reads a person with the limit set.
+async fn read(peer: &Peer) -> sdk_core::Error {
+    let suite = builder_at(&peer.url())
+        .max_response_bytes(LIMIT)
+        .build()
+        .unwrap();
+    let crm = Client::new(&suite).unwrap();
+    crm.people().get(PERSON).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn fault_30_a_body_is_read_up_to_the_limit() {
+    let bomb = person()
+        .header("content-encoding", "gzip")
+        .body(gzip_bomb(64));
+    let bodies: [(&str, Step); 3] = [
+        ("announced", endless(Some(GIGABYTE))),
+        ("endless", endless(None)),
+        ("bomb", bomb),
+    ];
+    for (name, step) in bodies {
+        let peer = Peer::start(always(step.header("x-request-id", "req-30")));
+
+        let error = read(&peer).await;
+
+        assert_eq!(error.kind(), ErrorKind::Decode, "{name}: {error}");
+        assert_eq!((error.status(), error.attempts()), (Some(200), 1));
+        assert_eq!(error.request_id(), Some("req-30"));
+        assert!(!error.retryable());
+        assert!(
+            error.message().contains("larger than 1048576 bytes"),
+            "{error}"
+        );
+        assert!(error.body().is_none_or(|kept| kept.len() <= 1024));
+        peer.has_open(0).await;
+        assert!(peer.written() < BUFFERED, "{name}: {}", peer.written());
+        let seen = peer.requests();
+        assert_eq!(seen.len(), 1, "{name}");
+        assert_eq!(seen[0].header("accept-encoding"), Some("gzip"));
+    }
+}
+
+#[tokio::test]
+async fn fault_30_an_error_page_without_an_end_is_still_its_status() {
+    for (status, kind, attempts) in [
+        (503, ErrorKind::Unavailable, 3),
+        (404, ErrorKind::NotFound, 1),
+    ] {
+        for step in [
+            endless(None),
+            endless(Some(GIGABYTE)),
+            reply(status).body("<html>").cut_at(3),
+        ] {
+            let peer = Peer::start(always(step.with_status(status)));
+
+            let error = read(&peer).await;
+
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!((error.status(), error.attempts()), (Some(status), attempts));
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_30_an_endless_401_still_renews_the_token() {
+    let peer = Peer::start([endless(None).with_status(401), person()]);
+
+    let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+
+    assert_eq!(person.attempts(), 2);
+    assert_eq!(peer.exchanges().len(), 2);
+}
+
+#[tokio::test]
+async fn fault_30_headers_are_bounded_too() {
+    let many = (0..10_000).fold(person(), |step, number| {
+        step.header(&format!("x-{number}"), "value")
+    });
+    let long = person().header("x-long", "x".repeat(4 * 1024 * 1024));
+    for step in [many, long] {
+        let peer = Peer::start(always(step));
+
+        let error = read(&peer).await;
+
+        assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
+        assert_eq!(error.effect(), Effect::Unknown);
+        assert!(error.message().contains("too large"), "{error}");
+        peer.has_open(0).await;
+    }
+}

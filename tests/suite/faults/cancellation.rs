@@ -1,0 +1,106 @@
+//! Row 36: calls and streams that the caller drops.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::fixtures::{PERSON, page, person, server};
+use crate::peer::{Peer, always, script, stall};
+use crate::support::{crm_at, crm_for, suite_at};
+
+const SOON: Duration = Duration::from_millis(30);
+
+#[tokio::test]
+async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others() {
+    let peer = Peer::start(script([person(), stall(), person().held()]).then_always(person()));
+    let crm = crm_at(&peer);
+    crm.people().get(PERSON).await.unwrap();
+
+    let cancelled = timeout(SOON, crm.people().get(PERSON).send()).await;
+    assert!(cancelled.is_err());
+    peer.has_open(0).await;
+
+    // Two at once need two connections, which then serve everything.
+    let other = tokio::spawn(crm.people().get(PERSON).send());
+    peer.saw(3).await;
+    crm.people().get(PERSON).await.unwrap();
+    peer.release(1);
+    other.await.unwrap().unwrap();
+    for _ in 0..20 {
+        crm.people().get(PERSON).await.unwrap();
+    }
+    assert_eq!(peer.connections(), 3);
+    assert_eq!(peer.exchanges().len(), 1);
+}
+
+#[tokio::test]
+async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along() {
+    let peer = Peer::start(always(person()).tokens([token().held()]));
+    let crm = crm_at(&peer);
+    let mut calls = JoinSet::new();
+    let aborts: Vec<_> = (0..100)
+        .map(|_| calls.spawn(crm.people().get(PERSON).send()))
+        .collect();
+    while peer.exchanges().is_empty() {
+        tokio::task::yield_now().await;
+    }
+
+    for abort in aborts.iter().step_by(2) {
+        abort.abort();
+    }
+    peer.release(1);
+    let mut served = 0;
+    while let Some(call) = calls.join_next().await {
+        served += call.map_or(0, |call| call.map(|_person| 1).unwrap());
+    }
+
+    assert_eq!(served, 50);
+    assert_eq!(peer.requests().len(), 50);
+    assert_eq!(peer.exchanges().len(), 1);
+}
+
+#[tokio::test]
+async fn fault_36_a_dropped_stream_asks_for_nothing_more() {
+    let server = server().await;
+    let crm = crm_for(&server);
+
+    let mut people = crm.people().list().limit(10).items();
+    for _ in 0..15 {
+        people.try_next().await.unwrap().unwrap();
+    }
+    drop(people);
+    let mut ahead = crm.people().list().limit(10).pages().read_ahead(true);
+    ahead.try_next().await.unwrap().unwrap();
+    drop(ahead);
+    crm.people().get(server.sample_person()).await.unwrap();
+
+    let pages = server.attempts("listPeople");
+    assert!((3..=4).contains(&pages), "one page ahead at most: {pages}");
+}
+
+#[tokio::test]
+async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection() {
+    let first = page(&json!([{"publicReference": PERSON}]), Some("cursor-2"));
+    for ahead in [false, true] {
+        let peer = Peer::start(script([first.clone(), stall()]).then_always(person()));
+        let suite = suite_at(&peer);
+        let crm = sdk_crm::Client::new(&suite).unwrap();
+
+        let mut pages = crm.people().list().pages().read_ahead(ahead);
+        pages.try_next().await.unwrap().unwrap();
+        assert!(timeout(SOON, pages.try_next()).await.is_err());
+        drop(pages);
+        peer.has_open(0).await;
+
+        crm.people().get(PERSON).await.unwrap();
+        assert_eq!(peer.requests().len(), 3);
+        drop((crm, suite));
+        peer.has_open(0).await;
+    }
+}
+
+fn token() -> crate::peer::Step {
+    crate::peer::json(200, &json!({"access_token": "t-held", "expires_in": 300}))
+}

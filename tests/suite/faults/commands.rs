@@ -1,0 +1,122 @@
+//! Rows 21, 22 and 23: what became of a command, and what is never repeated.
+
+use sdk_core::{Effect, ErrorKind, IdempotencyKey, Suite};
+use sdk_reference_server::Operation;
+use serde_json::json;
+
+use super::fixtures::{new_event, new_person, server};
+use crate::peer::{Peer, always, json};
+use crate::support::{calendar_for, key, suite_at};
+
+#[tokio::test]
+async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
+    let server = server().await;
+    let calendar = calendar_for(&server);
+    server
+        .fault(Operation::SubmitEventCommand)
+        .times(1)
+        .lose_reply();
+
+    let receipt = calendar
+        .events()
+        .command(&new_event("Kick-off"))
+        .await
+        .unwrap();
+
+    assert!(receipt.replayed);
+    assert_eq!((receipt.status(), receipt.attempts()), (200, 2));
+    assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
+    let keys: Vec<_> = server
+        .requests()
+        .iter()
+        .filter_map(|request| request.idempotency_key().map(str::to_owned))
+        .collect();
+    let sent = receipt.idempotency_key().unwrap().as_str();
+    assert_eq!(keys, [sent, sent]);
+}
+
+#[tokio::test]
+async fn fault_22_a_key_used_for_another_command_is_a_conflict_and_stays_the_key() {
+    let server = server().await;
+    let calendar = calendar_for(&server);
+    let key = IdempotencyKey::derive("tests", ["fault-22"]);
+    let command = |title| {
+        calendar
+            .events()
+            .command(&new_event(title))
+            .idempotency_key(key.clone())
+            .send()
+    };
+    command("First").await.unwrap();
+
+    let error = command("Second").await.unwrap_err();
+
+    assert!(error.is_conflict() && error.is_idempotency_conflict());
+    assert_eq!(error.code(), Some("IDEMPOTENCY_CONFLICT"));
+    assert_eq!((error.attempts(), error.effect()), (1, Effect::Refused));
+    assert_eq!(error.idempotency_key(), Some(&key));
+    assert!(!error.retryable());
+    assert_eq!(server.attempts(Operation::SubmitEventCommand), 2);
+    assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
+}
+
+#[tokio::test]
+async fn fault_23_a_time_conflict_is_not_tried_again() {
+    let server = server().await;
+    let calendar = calendar_for(&server);
+    let event = new_event("Kick-off").check_conflicts(true);
+    calendar.events().command(&event).await.unwrap();
+
+    let error = calendar.events().command(&event).await.unwrap_err();
+
+    assert!(error.is_conflict() && !error.is_idempotency_conflict());
+    assert_eq!((error.status(), error.attempts()), (Some(409), 1));
+    assert_eq!(error.effect(), Effect::Refused);
+    assert_eq!(server.attempts(Operation::SubmitEventCommand), 2);
+}
+
+#[tokio::test]
+async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
+    let refusals = [
+        (400, "validation_failed", ErrorKind::Rejected),
+        (409, "stale_record_version", ErrorKind::Conflict),
+        (409, "invalid_state", ErrorKind::Conflict),
+        (422, "not_acceptable", ErrorKind::Rejected),
+    ];
+    for (status, code, kind) in refusals {
+        let body = json!({
+            "error": {"code": code, "message": "no", "requestId": "req-23", "retryable": true},
+        });
+        let peer = Peer::start(always(json(status, &body)));
+        for error in all_sorts_of_calls(&suite_at(&peer)).await {
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!((error.status(), error.attempts()), (Some(status), 1));
+            assert_eq!(
+                (error.code(), error.request_id()),
+                (Some(code), Some("req-23"))
+            );
+            assert_eq!(error.effect(), Effect::Refused);
+            assert!(!error.retryable(), "{error}");
+        }
+        assert_eq!(peer.requests().len(), 4);
+    }
+}
+
+/// A read, a keyed command, one without a key that may be replayed, and the application whose envelope is documented.
+async fn all_sorts_of_calls(suite: &Suite) -> [sdk_core::Error; 4] {
+    let crm = sdk_crm::Client::new(suite).unwrap();
+    let calendar = sdk_calendar::Client::new(suite).unwrap();
+    let platform = sdk_platform::Client::new(suite).unwrap();
+    let event = new_event("Kick-off");
+    let keyed = calendar
+        .events()
+        .command(&event)
+        .idempotency_key(key("a-key-for-row-23"));
+    let unkeyed = crm.commands().submit(new_person()).replay_exact(true);
+    [
+        crm.people().list().await.unwrap_err(),
+        keyed.await.unwrap_err(),
+        unkeyed.await.unwrap_err(),
+        platform.apps().list().await.unwrap_err(),
+    ]
+}

@@ -1,0 +1,70 @@
+//! Requests and replies that many tests need.
+
+use sdk_calendar::types::{EventCommand, EventOperation};
+use sdk_reference_server::{ReferenceServer, Transport};
+use serde_json::{Value, json};
+
+use crate::peer::{self, Step};
+
+/// A person that a peer may have.
+pub(crate) const PERSON: &str = "PER-0123456789AB";
+
+/// A reference server that can break connections, and whose threads no paused clock stops.
+pub(crate) async fn server() -> ReferenceServer {
+    ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .start()
+        .await
+}
+
+/// The reply to a request for a person.
+pub(crate) fn person() -> Step {
+    peer::json(
+        200,
+        &json!({"publicReference": PERSON, "displayName": "Ann Example"}),
+    )
+}
+
+/// A reply to a CRM command.
+pub(crate) fn committed() -> Step {
+    peer::json(
+        201,
+        &json!({"outcome": "succeeded", "publicReference": PERSON}),
+    )
+}
+
+/// A reply to an event command.
+pub(crate) fn created() -> Step {
+    peer::json(
+        201,
+        &json!({
+            "schemaVersion": "suite-calendar-command-result.v1",
+            "operation": "event.create",
+            "outcome": "succeeded",
+            "publicReference": "EVT-1",
+            "recordVersion": 1,
+            "replayed": false,
+        }),
+    )
+}
+
+/// A page of a list.
+pub(crate) fn page(items: &Value, next: Option<&str>) -> Step {
+    peer::json(200, &json!({"items": items, "nextCursor": next}))
+}
+
+/// A CRM command that creates a person.
+pub(crate) fn new_person() -> Value {
+    json!({"commandType": "person.create", "payload": {"displayName": "Ann Example"}})
+}
+
+/// A calendar command that creates an event.
+pub(crate) fn new_event(title: &str) -> EventCommand {
+    EventCommand::new()
+        .operation(EventOperation::Create)
+        .collection_reference("COL-1")
+        .title(title)
+        .starts_at("2026-02-01T09:00:00Z".parse().unwrap())
+        .ends_at("2026-02-01T10:00:00Z".parse().unwrap())
+        .timezone("UTC")
+}

@@ -1,0 +1,18 @@
+//! What must be survived. `fault_NN_…` is row NN of the list of faults; rows 4, 5 and 9 to 11, which are about the
+//! token engine alone, have their tests in `sdk-core`.
+
+mod bounds;
+mod canary;
+mod cancellation;
+mod commands;
+mod connections;
+mod deadlines;
+mod drift;
+mod fixtures;
+mod redirects;
+mod refusals;
+mod rejections;
+mod replies;
+mod retries;
+mod token_endpoint;
+mod walks;

@@ -1,0 +1,161 @@
+//! Rows 29 and 31: what never reaches the wire.
+
+use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, SuiteBuilder};
+
+use super::fixtures::{new_event, person};
+use crate::peer::{Peer, always, reply};
+use crate::support::{builder_at, calendar_at, crm_at, suite_at};
+
+/// Every way in which an address can be given.
+fn with_address(address: &str) -> [SuiteBuilder; 4] {
+    let good = || builder_at("https://suite.example");
+    [
+        good().core_url(address),
+        good().application_url("crm", address),
+        good().application_url("accounting", address),
+        good().token_url(address),
+    ]
+}
+
+#[test]
+fn fault_29_plain_http_beyond_loopback_is_refused() {
+    for address in [
+        "http://crm.example.com",
+        "http://127.0.0.1.example.com",
+        "http://localhost.example.com",
+        "http://10.0.0.1",
+        "http://[2001:db8::1]",
+        "ftp://crm.example.com",
+        "crm.example.com",
+        "",
+    ] {
+        for builder in with_address(address) {
+            let error = builder.build().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Configuration, "{address}");
+            assert_eq!(error.effect(), Effect::NotSent);
+        }
+    }
+    for address in [
+        "http://127.0.0.1:4010",
+        "http://[::1]:4010",
+        "http://localhost:4010",
+    ] {
+        for builder in with_address(address) {
+            builder.build().unwrap();
+        }
+    }
+    for builder in with_address("http://crm.example.com") {
+        builder.allow_insecure_http().build().unwrap();
+    }
+}
+
+#[test]
+fn fault_29_user_information_is_refused_and_not_repeated() {
+    for address in [
+        "https://ann:hunter2@crm.example.com",
+        "https://hunter2@crm.example.com",
+        "http://ann:hunter2@127.0.0.1",
+    ] {
+        for builder in with_address(address) {
+            let error = builder.allow_insecure_http().build().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Configuration);
+            let printed = format!("{error} {error:?}");
+            assert!(!printed.contains("hunter2"), "{printed}");
+            assert!(
+                printed.contains("holds no user name or password"),
+                "{printed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn fault_31_a_key_of_another_form_is_no_key() {
+    let long = "k".repeat(161);
+    for text in [
+        "",
+        "fifteen-chars-k",
+        &long,
+        "sixteen-chars-k\r\nx-evil: 1",
+        "sixteen-chars-kéy",
+        "sixteen chars key",
+    ] {
+        let error = text.parse::<IdempotencyKey>().unwrap_err();
+        assert!(refused(&error), "{error}");
+        assert!(serde_json::from_value::<IdempotencyKey>(text.into()).is_err());
+    }
+}
+
+#[tokio::test]
+async fn fault_31_a_path_value_that_is_no_single_segment_is_refused() {
+    let peer = Peer::start(always(person()));
+    let crm = crm_at(&peer);
+    let platform = sdk_platform::Client::new(&suite_at(&peer)).unwrap();
+    for bad in [
+        "..", ".", "%2e%2e", "%2E.", "a/b", "a%2fb", "a\\b", "", "a\r\nb", "\0",
+    ] {
+        let publications = platform.publications();
+        let errors = [
+            crm.people().get(bad).await.unwrap_err(),
+            publications.get(bad, "person", "1").await.unwrap_err(),
+            publications.get("crm", bad, "1").await.unwrap_err(),
+            publications.get("crm", "person", bad).await.unwrap_err(),
+        ];
+        for error in errors {
+            assert!(refused(&error), "{bad:?}: {error}");
+            assert_eq!(error.attempts(), 0);
+        }
+    }
+    // Not even a token was asked for.
+    assert_eq!(peer.connections(), 0);
+}
+
+#[tokio::test]
+async fn fault_31_an_odd_path_value_that_is_one_segment_arrives_as_such() {
+    let peer = Peer::start(always(reply(200).body("{}")));
+    let platform = sdk_platform::Client::new(&suite_at(&peer)).unwrap();
+
+    platform
+        .publications()
+        .get("crm", "a b?c#d", "100% ü")
+        .await
+        .unwrap();
+
+    let target = &peer.requests()[0].target;
+    let (_, tail) = target.split_once("/publications/").unwrap();
+    assert_eq!(tail, "crm/a%20b%3Fc%23d/100%25%20%C3%BC");
+}
+
+#[tokio::test]
+async fn fault_31_a_header_that_breaks_the_line_is_refused() {
+    let peer = Peer::start(always(person()));
+    let (crm, calendar) = (crm_at(&peer), calendar_at(&peer));
+    for (name, value) in [
+        ("x-note", "one\r\nx-evil: 1"),
+        ("x-note\r\nx-evil", "yes"),
+        ("x-note", "é"),
+        ("authorization", "Bearer mine"),
+        ("idempotency-key", "sixteen-chars-k."),
+        ("host", "elsewhere.example"),
+    ] {
+        let errors = [
+            crm.people().list().header(name, value).await.unwrap_err(),
+            calendar
+                .events()
+                .command(&new_event("Kick-off"))
+                .header(name, value)
+                .await
+                .unwrap_err(),
+        ];
+        for error in errors {
+            assert!(refused(&error), "{name:?}: {error}");
+            let line = error.to_string();
+            assert!(line.lines().count() == 1 && !line.contains(value), "{line}");
+        }
+    }
+    assert_eq!(peer.connections(), 0);
+}
+
+fn refused(error: &Error) -> bool {
+    error.kind() == ErrorKind::InvalidInput && error.effect() == Effect::NotSent
+}

@@ -1,0 +1,107 @@
+//! Rows 19 and 20: when to try again, and when to leave it.
+
+use std::time::{Duration, Instant};
+
+use sdk_core::{Effect, ErrorKind};
+use tokio::time::advance;
+
+use super::fixtures::{PERSON, person};
+use crate::peer::{Peer, always, reply, script};
+use crate::support::{Events, HoldClock, builder_at, crm_at, quick_retry};
+
+#[tokio::test]
+async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
+    for after in ["100000000000000", "99999999999999999999999999", "31"] {
+        let peer = Peer::start(always(reply(503).header("retry-after", after)));
+        let start = Instant::now();
+
+        let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
+
+        assert_eq!((error.status(), error.attempts()), (Some(503), 1));
+        let asked = after.parse().unwrap_or(u64::MAX);
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(asked)));
+        assert!(start.elapsed() < Duration::from_secs(5));
+        assert_eq!(peer.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn fault_19_a_retry_after_that_makes_no_sense_is_ignored() {
+    for after in ["-1", "soon", "", "1.5e3", "Wed, 21 Oct 2015 07:28:00 GMT"] {
+        let busy = reply(429).header("retry-after", after);
+        let peer = Peer::start(script([busy.clone(), busy]).then_always(person()));
+
+        let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+
+        assert_eq!(person.attempts(), 3, "{after}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_19_a_retry_after_within_the_deadline_is_waited_for() {
+    let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
+    let peer = Peer::start([reply(503).header("retry-after", "7"), person()]);
+    let call = tokio::spawn(crm_at(&peer).people().get(PERSON).send());
+    while events.lines("DEBUG", &["the call is repeated"]).is_empty() {
+        tokio::task::yield_now().await;
+    }
+
+    advance(Duration::from_millis(6_900)).await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(peer.requests().len(), 1);
+    advance(Duration::from_millis(200)).await;
+
+    assert_eq!(call.await.unwrap().unwrap().attempts(), 2);
+    assert_eq!(peer.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn fault_20_in_a_long_outage_the_budget_keeps_attempts_per_call_near_one() {
+    let with_budget = attempts_per_call(None).await;
+    let without = attempts_per_call(Some(u32::MAX)).await;
+
+    println!(
+        "an outage of the CRM at 1,000 calls: {with_budget:.2} attempts per call with the retry budget, {without:.2} without it"
+    );
+    assert!(with_budget <= 1.1, "{with_budget}");
+    assert!((without - 3.0).abs() < f64::EPSILON, "{without}");
+}
+
+/// What 1,000 calls cost a CRM that answers all of them with 503.
+async fn attempts_per_call(budget: Option<u32>) -> f64 {
+    const CALLS: u32 = 1_000;
+    let peer = Peer::start(always(reply(503)));
+    let mut builder = builder_at(&peer.url()).retry(quick_retry());
+    if let Some(capacity) = budget {
+        builder = builder.retry_budget(capacity);
+    }
+    let suite = builder.build().unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    for _ in 0..CALLS {
+        let error = crm.people().get(PERSON).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unavailable);
+        assert_eq!(error.effect(), Effect::Unknown);
+    }
+    assert_eq!(suite.stats().attempts, peer.requests().len() as u64);
+    f64::from(u32::try_from(peer.requests().len()).unwrap()) / f64::from(CALLS)
+}
+
+#[tokio::test]
+async fn fault_20_the_budget_refills_with_successes() {
+    let outage = [reply(503), reply(503), reply(503)];
+    let after = [person(), person(), person(), person(), person(), reply(503)];
+    let peer = Peer::start(script(outage.into_iter().chain(after)).then_always(person()));
+    // Room for two repeats.
+    let suite = builder_at(&peer.url()).retry_budget(10).build().unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+
+    let error = crm.people().get(PERSON).await.unwrap_err();
+    assert_eq!(error.attempts(), 3);
+    for _ in 0..5 {
+        crm.people().get(PERSON).await.unwrap();
+    }
+
+    assert_eq!(crm.people().get(PERSON).await.unwrap().attempts(), 2);
+}

@@ -1,0 +1,139 @@
+//! Rows 1, 2, 3 and 35: the token endpoint fails, refuses, or reads credentials strictly.
+
+use std::error::Error as _;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sdk_core::token::TokenError;
+use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
+use sdk_crm::Client;
+use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
+use tokio::time::advance;
+
+use super::fixtures::server;
+use crate::support::{Events, HoldClock, builder_for, crm_for};
+
+/// Moves the clocks of both sides.
+async fn pass(server: &ReferenceServer, time: Duration) {
+    server.advance(time);
+    advance(time).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives() {
+    let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
+    let server = server().await;
+    let crm = crm_for(&server);
+    crm.people().list().await.unwrap();
+    server.fault(Operation::ExchangeToken).status(500);
+
+    // Due for renewal since 240 s at the latest, alive until 300 s.
+    pass(&server, Duration::from_secs(250)).await;
+    while events.lines("WARN", &[]).is_empty() {
+        assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
+    }
+    for _ in 0..20 {
+        assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
+    }
+
+    // One renewal of three attempts, one warning, and then quiet.
+    assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
+    let warnings = events.lines("WARN", &[]);
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].contains("token renewal failed") && warnings[0].contains("live_token=true"),
+        "{warnings:?}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_is_over() {
+    let _clock = HoldClock::new();
+    let server = server().await;
+    let crm = crm_for(&server);
+    crm.people().list().await.unwrap();
+    pass(&server, Duration::from_secs(301)).await;
+    server.fault(Operation::ExchangeToken).times(3).status(500);
+
+    let calls = join_all((0..50).map(|_| crm.people().list().send())).await;
+
+    for call in calls {
+        let error = call.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+        assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
+        assert!(error.retryable());
+        let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
+        assert_eq!(cause.status().unwrap().as_u16(), 500);
+    }
+    assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
+    assert_eq!(server.attempts(Operation::ListPeople), 1);
+
+    // Nothing goes out within the backoff; after it the next call recovers.
+    crm.people().list().await.unwrap_err();
+    assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
+    pass(&server, Duration::from_secs(2)).await;
+    crm.people().list().await.unwrap();
+    assert_eq!(server.exchanges(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
+    let _clock = HoldClock::new();
+    let server = server().await;
+    let suite = builder_for(&server)
+        .credentials(ClientCredentials::new(server.client_id(), "wrong"))
+        .build()
+        .unwrap();
+    let crm = Client::new(&suite).unwrap();
+
+    for _ in 0..100 {
+        let error = crm.people().list().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+        assert_eq!(error.code(), Some("invalid_client"));
+        assert_eq!((error.retryable(), error.attempts()), (false, 0));
+        assert_eq!(error.effect(), Effect::NotSent);
+        assert!(error.request_id().is_some());
+        assert!(
+            error
+                .to_string()
+                .starts_with("crm.listPeople: not authenticated invalid_client: "),
+            "{error}"
+        );
+    }
+
+    assert_eq!(server.attempts(Operation::ExchangeToken), 1);
+    pass(&server, Duration::from_secs(2)).await;
+    crm.people().list().await.unwrap_err();
+    assert_eq!(server.attempts(Operation::ExchangeToken), 2);
+    assert_eq!(server.attempts(Operation::ListPeople), 0);
+}
+
+#[tokio::test]
+async fn fault_35_any_id_and_secret_pass_a_strict_server() {
+    let pairs = [
+        ("we:ird", "p%25 +%zz"),
+        ("a b+c%20", "::"),
+        ("ünï-cødé ☃", "sëcret & more=less"),
+        ("tab\tand\"quote", "~!*'()"),
+    ];
+    let server = server().await;
+    for (id, secret) in pairs {
+        server.add_client(ClientSpec::new(id, secret));
+        for method in [
+            ClientAuthentication::Basic,
+            ClientAuthentication::RequestBody,
+        ] {
+            let credentials = ClientCredentials::new(id, secret).authentication(method);
+            let suite = builder_for(&server)
+                .credentials(credentials)
+                .build()
+                .unwrap();
+            let crm = Client::new(&suite).unwrap();
+
+            let page = crm.people().list().await;
+
+            assert!(page.is_ok(), "{id} {method:?}: {:?}", page.err());
+        }
+    }
+    assert_eq!(server.exchanges(), 2 * pairs.len() as u64);
+}

@@ -1,0 +1,147 @@
+//! Rows 24 to 27: lists that go in circles, fail, or outlive their token.
+
+use std::time::Duration;
+
+use sdk_core::{Checkpoint, ErrorKind, Items, Record, RetryPolicy};
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use serde_json::json;
+use tokio::time::advance;
+
+use super::fixtures::page;
+use crate::peer::Peer;
+use crate::support::{HoldClock, crm_at, crm_for};
+
+/// A server with so many people.
+async fn server_of(people: u64) -> ReferenceServer {
+    ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .people(people)
+        .start()
+        .await
+}
+
+/// Takes items until the end or an error.
+async fn take(items: &mut Items<Record>) -> (Vec<String>, Option<sdk_core::Error>) {
+    let mut taken = Vec::new();
+    loop {
+        match items.try_next().await {
+            Ok(Some(item)) => taken.push(item.text("publicReference").unwrap()),
+            Ok(None) => return (taken, None),
+            Err(error) => return (taken, Some(error)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_24_a_circle_of_cursors_is_an_error_at_its_first_repetition() {
+    for round in [1, 2, 1_000] {
+        let server = server_of(1_100).await;
+        let crm = crm_for(&server);
+        server.fault(Operation::ListPeople).cursor_loop_of(round);
+
+        let mut items = crm.people().list().limit(1).items();
+        let (taken, error) = take(&mut items).await;
+
+        let error = error.unwrap();
+        assert_eq!(error.kind(), ErrorKind::Pagination);
+        assert!(error.to_string().contains("goes in circles"), "{error}");
+        assert_eq!(taken.len(), round + 1);
+        assert_eq!(server.attempts(Operation::ListPeople), round as u64 + 1);
+        assert!(items.try_next().await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn fault_25_an_empty_page_goes_on_and_duplicates_pass() {
+    let person = |name: &str| json!({"publicReference": name});
+    let peer = Peer::start([
+        page(&json!([]), Some("cursor-2")),
+        page(&json!([person("a"), person("b")]), Some("cursor-3")),
+        page(&json!([person("b")]), Some("cursor-4")),
+        page(&json!([]), Some("")),
+    ]);
+
+    let (taken, error) = take(&mut crm_at(&peer).people().list().items()).await;
+
+    assert!(error.is_none());
+    assert_eq!(taken, ["a", "b", "b"]);
+    let targets: Vec<_> = peer
+        .requests()
+        .into_iter()
+        .map(|seen| seen.target)
+        .collect();
+    let path = "/api/crm/v1/people";
+    assert_eq!(targets[0], path);
+    for (target, cursor) in targets[1..].iter().zip(2..) {
+        assert_eq!(*target, format!("{path}?cursor=cursor-{cursor}"));
+    }
+    assert_eq!(targets.len(), 4);
+}
+
+#[tokio::test]
+async fn fault_26_after_a_failure_the_checkpoint_goes_on_in_another_process() {
+    let server = server_of(45).await;
+    let (all, _) = take(&mut crm_for(&server).people().list().limit(10).items()).await;
+    assert_eq!(all.len(), 45);
+    server
+        .fault(Operation::ListPeople)
+        .skip(2)
+        .times(1)
+        .status(503);
+
+    let crm = crm_for(&server);
+    let list = || crm.people().list().limit(10).retry(RetryPolicy::none());
+    let mut items = list().items();
+    let (mut taken, error) = take(&mut items).await;
+
+    assert_eq!(taken, all[..20]);
+    assert_eq!(error.unwrap().status(), Some(503));
+    assert!(items.try_next().await.unwrap().is_none());
+    let stored = serde_json::to_string(&items.checkpoint()).unwrap();
+    let checkpoint: Checkpoint = serde_json::from_str(&stored).unwrap();
+    assert_eq!(checkpoint.delivered(), 20);
+    let before = server.attempts(Operation::ListPeople);
+
+    let crm = crm_for(&server);
+    let mut rest = crm
+        .people()
+        .list()
+        .limit(10)
+        .items()
+        .resume(checkpoint)
+        .unwrap();
+    taken.extend(take(&mut rest).await.0);
+
+    assert_eq!(taken, all);
+    assert_eq!(server.attempts(Operation::ListPeople) - before, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_27_a_token_that_dies_in_the_middle_of_a_walk_is_renewed() {
+    let _clock = HoldClock::new();
+    let server = server_of(100).await;
+    let crm = crm_for(&server);
+    let (all, _) = take(&mut crm.people().list().limit(50).items()).await;
+
+    // Each page finds the last one's token dead; the fifth finds its own revoked besides.
+    let mut pages = crm.people().list().limit(10).pages();
+    let mut taken = Vec::new();
+    while let Some(page) = pages.try_next().await.unwrap() {
+        taken.extend(
+            page.items()
+                .iter()
+                .map(|item| item.text("publicReference").unwrap()),
+        );
+        assert_eq!(page.attempts(), if taken.len() == 50 { 2 } else { 1 });
+        if taken.len() == 40 {
+            server.revoke_tokens();
+        } else {
+            server.advance(Duration::from_secs(400));
+            advance(Duration::from_secs(400)).await;
+        }
+    }
+
+    assert_eq!(taken, all);
+    assert_eq!(server.exchanges(), 10);
+    assert_eq!(server.attempts(Operation::ListPeople), 2 + 10 + 1);
+}

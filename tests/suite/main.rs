@@ -1,0 +1,7 @@
+//! Tests of the clients through their public face, against the reference server or a scripted peer.
+
+mod faults;
+mod open;
+mod peer;
+mod readme;
+mod support;

@@ -1,0 +1,178 @@
+//! A scripted TCP peer, for what no HTTP server does on purpose: resets, half replies, bombs, silence.
+//!
+//! ```ignore
+//! let peer = Peer::start([reply(503), json(200, PAGE).close_on_reuse()]);
+//! let crm = crm_at(&peer);
+//! …
+//! assert_eq!(peer.requests().len(), 2);
+//! ```
+//!
+//! Each request takes the next step of the script; `POST /oauth/token` is answered with a token by itself, unless
+//! the script has steps for it. The peer runs on a thread and a runtime of its own: a test may pause its clock, or
+//! end its runtime.
+
+mod bomb;
+mod script;
+mod seen;
+mod serve;
+mod step;
+mod write;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use tokio::net::TcpSocket;
+use tokio::sync::{Semaphore, oneshot};
+
+pub(crate) use bomb::gzip_bomb;
+pub(crate) use script::{Script, always, script};
+pub(crate) use seen::Seen;
+pub(crate) use step::{Step, close, endless, json, raw, redirect, reply, reset, stall};
+
+/// A peer that listens on a free port of loopback until it is dropped.
+pub(crate) struct Peer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _stop: oneshot::Sender<()>,
+}
+
+/// What the connections and the test have in common.
+struct Shared {
+    script: Mutex<Script>,
+    requests: Mutex<Vec<Seen>>,
+    exchanges: Mutex<Vec<Seen>>,
+    /// Connections accepted so far.
+    accepted: AtomicUsize,
+    /// Connections that are open now.
+    open: AtomicUsize,
+    /// Bytes written so far.
+    written: AtomicUsize,
+    /// A permit for each held reply that may go.
+    gate: Semaphore,
+}
+
+impl Peer {
+    /// Starts to listen and to act.
+    pub(crate) fn start(script: impl Into<Script>) -> Self {
+        Reserved::new().open(script)
+    }
+
+    /// Its origin, without a trailing slash.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The requests it saw, those for tokens left out, in the order in which they were read.
+    pub(crate) fn requests(&self) -> Vec<Seen> {
+        lock(&self.shared.requests).clone()
+    }
+
+    /// The requests for tokens it saw.
+    pub(crate) fn exchanges(&self) -> Vec<Seen> {
+        lock(&self.shared.exchanges).clone()
+    }
+
+    /// How many connections it accepted.
+    pub(crate) fn connections(&self) -> usize {
+        self.shared.accepted.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes it got rid of.
+    pub(crate) fn written(&self) -> usize {
+        self.shared.written.load(Ordering::Relaxed)
+    }
+
+    /// Lets so many held replies go.
+    pub(crate) fn release(&self, replies: usize) {
+        self.shared.gate.add_permits(replies);
+    }
+
+    /// Waits until it has seen so many requests, those for tokens left out.
+    pub(crate) async fn saw(&self, requests: usize) {
+        self.until(|peer| peer.requests().len() >= requests).await;
+    }
+
+    /// Waits until no more than so many connections are open.
+    pub(crate) async fn has_open(&self, connections: usize) {
+        self.until(|peer| peer.shared.open.load(Ordering::Relaxed) <= connections)
+            .await;
+    }
+
+    /// Yields until something holds, by the wall clock: the test's own may stand still.
+    async fn until(&self, holds: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !holds(self) {
+            assert!(
+                start.elapsed() < Duration::from_secs(5),
+                "it never happened"
+            );
+            std::thread::sleep(Duration::from_micros(200));
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// A port that refuses connections until it is opened.
+pub(crate) struct Reserved {
+    socket: TcpSocket,
+    address: SocketAddr,
+}
+
+impl Reserved {
+    pub(crate) fn new() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        // Bound, so that nobody else gets it, and not listening, so that connections are refused.
+        socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+        let address = socket.local_addr().unwrap();
+        Self { socket, address }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Accepts connections from now on.
+    pub(crate) fn open(self, script: impl Into<Script>) -> Peer {
+        let shared = Arc::new(Shared {
+            script: Mutex::new(script.into()),
+            requests: Mutex::default(),
+            exchanges: Mutex::default(),
+            accepted: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
+            written: AtomicUsize::new(0),
+            gate: Semaphore::new(0),
+        });
+        let (stop, stopped) = oneshot::channel();
+        let (ready, listening) = mpsc::channel();
+        let socket = self.socket;
+        std::thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                runtime.block_on(async {
+                    let listener = socket.listen(1024).unwrap();
+                    ready.send(()).unwrap();
+                    tokio::select! {
+                        () = serve::accept(listener, shared) => {}
+                        _dropped = stopped => {}
+                    }
+                });
+            }
+        });
+        listening.recv().unwrap();
+        Peer {
+            address: self.address,
+            shared,
+            _stop: stop,
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

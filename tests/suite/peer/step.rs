@@ -1,0 +1,177 @@
+//! What the peer does with one request.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A reply, how much of it is sent and how, and what becomes of the connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    pub(super) act: Act,
+    pub(super) then: Then,
+    pub(super) held: bool,
+}
+
+/// How the reply is sent.
+#[derive(Clone, Debug)]
+pub(super) enum Act {
+    /// Whole, with its length.
+    Whole,
+    /// Announced whole, and broken off after so many bytes of the body.
+    Cut(usize),
+    /// In chunks, without the last one.
+    Unended,
+    /// Body byte by byte, with a pause after each.
+    Drip(Duration),
+    /// Everything byte by byte, the head too.
+    Trickle(Duration),
+    /// A head, and then a body without an end; announced as so long, or in chunks.
+    Endless(Option<u64>),
+    /// These bytes, and nothing else.
+    Raw(Vec<u8>),
+    /// Nothing, ever.
+    Stall,
+    /// Nothing, and the connection is closed.
+    Close,
+    /// Nothing, and the connection is reset.
+    Reset,
+}
+
+/// What becomes of the connection after a whole reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It waits for the next request.
+    KeepAlive,
+    /// It looks like that, and is closed once the next request has come.
+    CloseOnReuse,
+}
+
+/// A whole reply without a body.
+pub(crate) fn reply(status: u16) -> Step {
+    Step {
+        status,
+        headers: Vec::new(),
+        body: Vec::new(),
+        act: Act::Whole,
+        then: Then::KeepAlive,
+        held: false,
+    }
+}
+
+/// A whole JSON reply.
+pub(crate) fn json(status: u16, body: &Value) -> Step {
+    reply(status)
+        .header("content-type", "application/json")
+        .body(body.to_string())
+}
+
+/// A redirect to `location`.
+pub(crate) fn redirect(status: u16, location: impl Into<String>) -> Step {
+    reply(status).header("location", location)
+}
+
+/// A 200 whose body never ends; it says that it is so long, or nothing about it.
+pub(crate) fn endless(announced: Option<u64>) -> Step {
+    doing(Act::Endless(announced)).header("content-type", "application/json")
+}
+
+/// Bytes that need not be HTTP, and the end of the connection.
+pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Step {
+    doing(Act::Raw(bytes.into()))
+}
+
+/// No answer at all, on a connection that stays open.
+pub(crate) fn stall() -> Step {
+    doing(Act::Stall)
+}
+
+/// The connection is closed once the request has been read.
+pub(crate) fn close() -> Step {
+    doing(Act::Close)
+}
+
+/// The connection is reset once the request has been read.
+pub(crate) fn reset() -> Step {
+    doing(Act::Reset)
+}
+
+fn doing(act: Act) -> Step {
+    Step { act, ..reply(200) }
+}
+
+impl Step {
+    /// The status of the reply.
+    pub(crate) fn status(&self) -> u16 {
+        self.status
+    }
+
+    /// The whole body.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Sets the status.
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    /// Adds a header.
+    pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Sets the body.
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Announces the whole body and breaks off after so many bytes of it.
+    pub(crate) fn cut_at(self, bytes: usize) -> Self {
+        Self {
+            act: Act::Cut(bytes),
+            ..self
+        }
+    }
+
+    /// Sends the body in chunks and breaks off before the one that ends it.
+    pub(crate) fn unended(self) -> Self {
+        Self {
+            act: Act::Unended,
+            ..self
+        }
+    }
+
+    /// Sends the body byte by byte, so that no wait for the next byte is long.
+    pub(crate) fn dripped(self, pause: Duration) -> Self {
+        Self {
+            act: Act::Drip(pause),
+            ..self
+        }
+    }
+
+    /// Sends everything byte by byte, from the status line on.
+    pub(crate) fn slow_headers(self, pause: Duration) -> Self {
+        Self {
+            act: Act::Trickle(pause),
+            ..self
+        }
+    }
+
+    /// Keeps the connection open, to close it under the next request.
+    pub(crate) fn close_on_reuse(self) -> Self {
+        Self {
+            then: Then::CloseOnReuse,
+            ..self
+        }
+    }
+
+    /// Waits for [`Peer::release`](super::Peer::release) before anything is sent.
+    pub(crate) fn held(self) -> Self {
+        Self { held: true, ..self }
+    }
+}

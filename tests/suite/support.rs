@@ -1,0 +1,172 @@
+//! What the tests of this binary share: suites that point at a server, clocks that stand still, events that are kept.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::time::Duration;
+
+use sdk_core::{ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_reference_server::ReferenceServer;
+use tracing::Dispatch;
+use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::peer::Peer;
+
+/// A suite of all four applications of a reference server.
+pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
+    builder_for(server).build().unwrap()
+}
+
+/// [`suite_for`], to be changed before it is built.
+pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
+    quick(Suite::builder())
+        .core_url(server.core_url())
+        .application_url("crm", server.crm_url())
+        .application_url("calendar", server.calendar_url())
+        .application_url("accounting", server.accounting_url())
+        .credentials(ClientCredentials::new(
+            server.client_id(),
+            server.client_secret(),
+        ))
+}
+
+/// A suite whose applications and token endpoint are all one scripted peer.
+pub(crate) fn suite_at(peer: &Peer) -> Suite {
+    builder_at(&peer.url()).build().unwrap()
+}
+
+/// [`suite_at`] any origin, to be changed before it is built.
+pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
+    quick(Suite::builder())
+        .core_url(origin)
+        .application_url("crm", origin)
+        .application_url("calendar", origin)
+        .application_url("accounting", origin)
+        .credentials(ClientCredentials::new("client", "secret"))
+}
+
+pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {
+    sdk_crm::Client::new(&suite_for(server)).unwrap()
+}
+
+pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {
+    sdk_crm::Client::new(&suite_at(peer)).unwrap()
+}
+
+pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
+    sdk_calendar::Client::new(&suite_for(server)).unwrap()
+}
+
+pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
+    sdk_calendar::Client::new(&suite_at(peer)).unwrap()
+}
+
+/// The default policies, with waits that are next to nothing.
+fn quick(builder: SuiteBuilder) -> SuiteBuilder {
+    builder.retry(quick_retry()).token_policy(quick_tokens())
+}
+
+/// Three attempts in all, at once.
+pub(crate) fn quick_retry() -> RetryPolicy {
+    RetryPolicy::default().base_delay(Duration::ZERO)
+}
+
+/// Retries within one exchange at once; lifetimes, margins and backoff as they are by default.
+pub(crate) fn quick_tokens() -> TokenPolicy {
+    let mut policy = TokenPolicy::default();
+    policy.retry_base = Duration::ZERO;
+    policy
+}
+
+/// A key that a test can look for.
+pub(crate) fn key(text: &str) -> IdempotencyKey {
+    text.parse().unwrap()
+}
+
+/// Keeps a paused clock where it is while the runtime waits for a socket.
+///
+/// On its own, a paused clock jumps to the next timer whenever nothing is ready, so that a timeout strikes before the
+/// reply has a chance to come. A task on the blocking pool prevents that for as long as it runs. Move the clock with
+/// `tokio::time::advance`.
+pub(crate) struct HoldClock {
+    _running: mpsc::Sender<()>,
+}
+
+impl HoldClock {
+    pub(crate) fn new() -> Self {
+        let (running, ended) = mpsc::channel::<()>();
+        tokio::task::spawn_blocking(move || {
+            let _ = ended.recv();
+        });
+        Self { _running: running }
+    }
+}
+
+/// Everything that is reported through `tracing` or `log` on the thread that it was made on.
+#[derive(Clone, Default)]
+pub(crate) struct Events(Arc<Mutex<Vec<u8>>>);
+
+impl Events {
+    /// Collects what this thread reports, at every level, until the guard is dropped.
+    pub(crate) fn here() -> (Self, DefaultGuard) {
+        // While there is only one subscriber, `tracing` lets any thread decide for all whether an event is wanted;
+        // a second one, kept for good, prevents that.
+        static SECOND: OnceLock<Dispatch> = OnceLock::new();
+        SECOND.get_or_init(|| {
+            tracing_log::LogTracer::init().unwrap();
+            Self::default().dispatch()
+        });
+        let events = Self::default();
+        let guard = tracing::dispatcher::set_default(&events.dispatch());
+        (events, guard)
+    }
+
+    /// All lines so far.
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The lines of one level, such as `WARN`, that have all these words.
+    pub(crate) fn lines(&self, level: &str, words: &[&str]) -> Vec<String> {
+        self.text()
+            .lines()
+            .filter(|line| line.trim_start().starts_with(level))
+            .filter(|line| words.iter().all(|word| line.contains(word)))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn dispatch(&self) -> Dispatch {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+            .with_ansi(false)
+            .without_time()
+            .with_writer(self.clone())
+            .finish()
+            .into()
+    }
+}
+
+impl Write for Events {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Events {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
