@@ -164,7 +164,9 @@ impl Call {
 
     /// One attempt within its own time and the call's.
     async fn send_within(&self, request: Request, limits: &Limits) -> Outcome {
-        let until = limits.deadline.min(Instant::now() + limits.attempt_timeout);
+        let until = Instant::now()
+            .checked_add(limits.attempt_timeout)
+            .map_or(limits.deadline, |end| end.min(limits.deadline));
         let http = self.client.endpoint().http();
         match timeout_at(until, attempt::run(http, request, limits.max_bytes)).await {
             Ok(outcome) => outcome,
