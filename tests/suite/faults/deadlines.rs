@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sdk_core::{Effect, Error, ErrorKind, RetryPolicy};
 
 use super::fixtures::{PERSON, created, new_event, new_person, person};
-use crate::peer::{Peer, Step, always, script, stall};
+use crate::peer::{Peer, Step, always, reply, script, stall};
 use crate::support::{calendar_at, crm_at};
 
 /// How long an attempt may take, and how long a call.
@@ -96,4 +96,19 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
     assert!(error.command().is_some());
     assert_eq!(peer.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn fault_15_limits_beyond_the_clock_are_none() {
+    let peer = Peer::start([reply(503), person()]);
+
+    let person = crm_at(&peer)
+        .people()
+        .get(PERSON)
+        .timeout(Duration::MAX)
+        .deadline(Duration::MAX)
+        .await
+        .unwrap();
+
+    assert_eq!(person.attempts(), 2);
 }

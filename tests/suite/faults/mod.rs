@@ -15,4 +15,5 @@ mod rejections;
 mod replies;
 mod retries;
 mod token_endpoint;
+mod truncated;
 mod walks;

@@ -1,6 +1,6 @@
 //! Rows 29 and 31: what never reaches the wire.
 
-use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, SuiteBuilder};
+use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
 
 use super::fixtures::{new_event, person};
 use crate::peer::{Peer, always, reply};
@@ -107,6 +107,26 @@ async fn fault_31_a_path_value_that_is_no_single_segment_is_refused() {
         }
     }
     // Not even a token was asked for.
+    assert_eq!(peer.connections(), 0);
+}
+
+#[tokio::test]
+async fn fault_31_a_raw_path_stays_below_the_origin() {
+    let peer = Peer::start(always(person()));
+    let crm = crm_at(&peer);
+    for path in [
+        "/api/../admin",
+        "/api/%2e%2e/admin",
+        "//elsewhere.example/api",
+        "@elsewhere.example/api",
+        ".elsewhere.example/api",
+        "/api\\..\\admin",
+        "/api?admin",
+        "",
+    ] {
+        let error = crm.raw_call((Method::Get, path)).await.unwrap_err();
+        assert!(refused(&error), "{path:?}: {error}");
+    }
     assert_eq!(peer.connections(), 0);
 }
 

@@ -1,0 +1,93 @@
+//! What errors, events and panics show, even when a server repeats what it was sent.
+
+use std::time::Duration;
+
+use sdk_core::ClientAuthentication;
+use serde_json::json;
+
+use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
+use crate::faults::fixtures::{PERSON, new_event};
+use crate::peer::{Peer, Step, always, close, json, reply, reset, script, stall};
+use crate::support::{Events, builder_at, key};
+
+#[tokio::test]
+async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
+    let (events, _guard) = Events::here();
+    // Servers that repeat what they were sent, in every place that gets into an error.
+    let echo = "canary-token canary-key-of-row-32";
+    let body = json!({"code": echo, "message": echo, "requestId": echo});
+    let steps: [Step; 8] = [
+        json(401, &body).header("x-request-id", echo),
+        json(403, &body),
+        json(409, &body),
+        json(503, &body),
+        json(200, &json!(echo)),
+        reply(200).body(format!("<html>authorization: Bearer {echo}</html>")),
+        reset(),
+        stall(),
+    ];
+    let mut printed = String::new();
+    for step in steps {
+        let peer = Peer::start(with_canary_tokens(always(step)));
+        let suite = builder_at(&peer.url())
+            .credentials(credentials(ClientAuthentication::RequestBody))
+            .timeout(Duration::from_millis(50))
+            .build()
+            .unwrap();
+        let calendar = sdk_calendar::Client::new(&suite).unwrap();
+        let command = calendar
+            .events()
+            .command(&new_event("Kick-off"))
+            .idempotency_key(key(KEY));
+        let panicked = tokio::spawn(async { command.await.unwrap() }).await;
+        let panicked = panicked.unwrap_err().into_panic();
+        printed += panicked.downcast_ref::<String>().unwrap();
+
+        let event = new_event("Kick-off");
+        let command = calendar.events().command(&event);
+        let command = command.idempotency_key(key(KEY));
+        let error = command.await.unwrap_err();
+        printed += &print_error(&error);
+        printed += &print(&error.command());
+        assert_eq!(peer.requests()[0].key(), Some(KEY));
+        assert_eq!(peer.requests()[0].bearer(), Some("canary-token"));
+    }
+
+    assert_silent(&printed);
+    assert_silent(&events.text());
+    for reported in [
+        "suite.call",
+        "suite.attempt",
+        "the call is repeated",
+        "token renewed",
+        "starting new connection",
+    ] {
+        assert!(events.text().contains(reported), "{reported}");
+    }
+}
+
+#[tokio::test]
+async fn fault_32_a_failing_exchange_shows_no_secret() {
+    let (events, _guard) = Events::here();
+    let echo = json!({"error": "canary-secret", "error_description": "not canary-secret"});
+    for step in [
+        json(401, &echo),
+        json(503, &echo),
+        reply(200).body("canary-token"),
+        close(),
+    ] {
+        let peer = Peer::start(script([]).tokens_always(step));
+        let suite = builder_at(&peer.url())
+            .credentials(credentials(ClientAuthentication::RequestBody))
+            .build()
+            .unwrap();
+        let crm = sdk_crm::Client::new(&suite).unwrap();
+
+        let error = crm.people().get(PERSON).await.unwrap_err();
+
+        assert_silent(&print_error(&error));
+        assert!(peer.exchanges()[0].text().contains("canary-secret"));
+    }
+    assert_silent(&events.text());
+    assert!(events.text().contains("token renewal failed"));
+}

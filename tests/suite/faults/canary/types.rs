@@ -1,0 +1,102 @@
+//! What types print that hold something.
+
+use std::sync::Arc;
+
+use sdk_core::runtime::reqwest;
+use sdk_core::token::{ClientCredentialsSource, TokenCache};
+use sdk_core::{
+    AccessToken, CallOptions, ClientAuthentication, Method, Secret, TokenPolicy, TokenRequest,
+};
+use sdk_platform::types;
+use serde_json::json;
+
+use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
+use crate::faults::fixtures::{PERSON, new_event, new_person, person};
+use crate::peer::{Peer, always, json, reply, script};
+use crate::support::{builder_at, key};
+
+#[tokio::test]
+async fn fault_32_no_type_prints_what_it_holds() {
+    let peer = Peer::start(with_canary_tokens(always(person())));
+    let request = TokenRequest::new().with_audience("crm");
+    let source = ClientCredentialsSource::new(
+        reqwest::Client::new(),
+        format!("{}/oauth/token", peer.url()).parse().unwrap(),
+        credentials(ClientAuthentication::Basic),
+        &TokenPolicy::default(),
+    );
+    let mut printed = print(&source);
+    let cache = TokenCache::new(Arc::new(source), TokenPolicy::default());
+    let entry = cache.entry(request);
+    let bearer = entry.bearer().await.unwrap();
+    printed += &(print(&bearer) + &print(&bearer.header()) + &print(&entry) + &print(&cache));
+    printed += &(print(&credentials(ClientAuthentication::Basic))
+        + &print(&AccessToken::new("canary-token")));
+    printed += &(print(&Secret::from("canary")) + &print(&key(KEY)));
+
+    let builder = builder_at(&peer.url()).credentials(credentials(ClientAuthentication::Basic));
+    printed += &print(&builder);
+    let suite = builder.build().unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let person = crm.people().get(PERSON).await.unwrap();
+    printed += &(print(&person) + &print(&suite) + &print(&crm) + &print(&suite.stats()));
+
+    let mut options = CallOptions::default();
+    options.header("x-api-key", "canary-header");
+    options.query("key", "canary-query");
+    printed += &(print(&options) + &print(&crm.with_defaults(options)));
+    let list = crm.people().list().header("x-api-key", "canary-header");
+    printed += &(print(&list) + &print(&list.clone().pages()) + &print(&list.items()));
+
+    let command = calendar
+        .events()
+        .command(&new_event("Kick-off"))
+        .idempotency_key(key(KEY))
+        .header("x-api-key", "canary-header");
+    printed += &print(&command);
+    printed += &print(&command.prepare().unwrap());
+    printed += &print(&crm.commands().submit(new_person()));
+    let raw = crm.raw_call((Method::Post, "/api/crm/v1/notes"));
+    let raw = raw
+        .header("x-api-key", "canary-header")
+        .query("key", "canary-query");
+    printed += &print(&raw.idempotency_key(key(KEY)));
+
+    assert_silent(&printed);
+}
+
+#[tokio::test]
+async fn fault_32_a_token_that_is_asked_for_by_hand_is_not_printed() {
+    let replies = [
+        json(
+            200,
+            &json!({"access_token": "canary-token", "refresh_token": "canary-refresh"}),
+        ),
+        json(200, &json!(["canary-token"])),
+        reply(200).body(r#"{"access_token": "canary-token"#),
+        reply(200).body("access_token=canary-token"),
+    ];
+    let peer = Peer::start(script([]).tokens(replies.clone()));
+    let suite = builder_at(&peer.url()).build().unwrap();
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let form = types::TokenRequest::new()
+        .client_id("client")
+        .client_secret("canary-secret");
+    let mut printed = print(&form) + &print(&platform.oauth().token(&form));
+
+    let token = platform.oauth().token(&form).await.unwrap();
+    assert_eq!(token.access_token, Some(Secret::from("canary-token")));
+    printed += &print(&token);
+    printed += &print(&token.into_inner());
+    for _ in 1..replies.len() {
+        printed += &print_error(&platform.oauth().token(&form).await.unwrap_err());
+    }
+
+    assert_silent(&printed);
+    assert!(
+        peer.exchanges()[0]
+            .text()
+            .contains("client_secret=canary-secret")
+    );
+}
