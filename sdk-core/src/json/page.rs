@@ -6,6 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Members, RawJson};
+use crate::error::{Error, ErrorKind};
 
 /// One page of a list.
 ///
@@ -31,10 +32,46 @@ impl<T> Page<T> {
         self.items.as_deref().unwrap_or_default()
     }
 
-    /// The records of this page, taken out.
+    /// The records of this page, taken out; empty when the page has no `items`.
     #[must_use]
     pub fn into_items(self) -> Vec<T> {
         self.items.unwrap_or_default()
+    }
+
+    /// The records of this page, taken out.
+    ///
+    /// # Errors
+    /// When the page has no `items`; the error lists the members that it has.
+    pub fn try_into_items(self) -> Result<Vec<T>, Error> {
+        if let Some(items) = self.items {
+            return Ok(items);
+        }
+        let named = [
+            ("schemaVersion", self.schema_version.is_some()),
+            ("nextCursor", self.next_cursor.is_some()),
+        ];
+        let mut members: Vec<String> = named
+            .into_iter()
+            .filter(|(_, came)| *came)
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        members.extend(self.extra.iter().map(|(name, value)| {
+            if value.is_null() {
+                format!("`{name}` (null)")
+            } else {
+                format!("`{name}`")
+            }
+        }));
+        let members = if members.is_empty() {
+            "none".to_owned()
+        } else {
+            members.join(", ")
+        };
+        Err(Error::new(
+            ErrorKind::Pagination,
+            format!("the page has no `items` (assumed: A07); its members are {members}"),
+        )
+        .hint("`pages()` delivers it as it came"))
     }
 
     /// The cursor of the next page; `None` at the end of the list.

@@ -7,7 +7,7 @@ use std::hash::{BuildHasher, RandomState};
 const RECENT: usize = 4096;
 
 /// Remembers the latest cursors by their hashes, and one old cursor in ever longer intervals (Brent's method), so
-/// that a circle of any length is found before it has gone round three times.
+/// that a circle of any length is found before three times as many pages were fetched as there are.
 #[derive(Debug)]
 pub(super) struct CycleGuard {
     hasher: RandomState,
@@ -78,8 +78,14 @@ mod tests {
 
     #[test]
     fn long_circles_are_found_with_bounded_memory() {
-        let period = RECENT * 5;
-        assert!(pages_until_found(100, period) < 100 + 4 * period);
+        for (lead, period) in [
+            (100, RECENT * 5),
+            (0, RECENT + 1),
+            (RECENT * 5, RECENT + 1),
+            (RECENT * 2, RECENT * 2),
+        ] {
+            assert!(pages_until_found(lead, period) <= 3 * (lead + period));
+        }
         let mut guard = CycleGuard::new();
         for cursor in 0..RECENT * 3 {
             assert!(!guard.seen(&cursor.to_string()));

@@ -1,6 +1,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::vec;
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
@@ -19,13 +20,18 @@ use crate::error::Error;
 /// }
 /// # Ok(()) }
 /// ```
+///
+/// [`try_next`](Self::try_next) needs no other crate; as a [`Stream`] it also takes the combinators of `futures`. The
+/// builder's `limit` is the size of a page, not of the walk: to have ten items, take ten and drop the rest.
+/// What holds for all walks is said in [`paging`](crate::paging).
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
-    page: std::vec::IntoIter<T>,
+    page: vec::IntoIter<T>,
     /// Where the walk stands within the page.
     at: Checkpoint,
-    failed: bool,
+    /// The page at `at` arrived, and had no items.
+    itemless: bool,
 }
 
 impl<T: DeserializeOwned + Send + 'static> Items<T> {
@@ -34,14 +40,14 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
             at: pages.checkpoint(),
             pages,
             page: Vec::new().into_iter(),
-            failed: false,
+            itemless: false,
         }
     }
 
     /// Goes on where a checkpoint was taken; see [`Pages::resume`].
     ///
     /// # Errors
-    /// When the checkpoint is of another operation, of other filters, or of a later SDK.
+    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
     pub fn resume(self, from: Checkpoint) -> Result<Self, Error> {
         Ok(Self::new(self.pages.resume(from)?))
     }
@@ -60,8 +66,11 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
 
     /// The next item; `None` at the end.
     ///
+    /// It may be cancelled: what is under way goes on with the next call, and nothing is lost.
+    ///
     /// # Errors
-    /// When the next page cannot be had. The stream is over then; its checkpoint goes on after the last item.
+    /// When the next page cannot be had, or has no items. The walk is over then; its checkpoint goes on after the last
+    /// item that was delivered.
     pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
         if let Some(item) = self.page.next() {
             self.at.item();
@@ -75,7 +84,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     /// Where the walk stands: after the item that was delivered last.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
-        if self.page.len() == 0 && !self.failed {
+        if self.page.as_slice().is_empty() && !self.itemless {
             self.pages.checkpoint()
         } else {
             self.at.clone()
@@ -88,7 +97,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 self.at.item();
                 return Poll::Ready(Some(Ok(item)));
             }
-            if self.failed {
+            if self.pages.is_over() {
                 return Poll::Ready(None);
             }
             let before = self.pages.checkpoint();
@@ -97,40 +106,39 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(page)) => {
                     self.at = before;
-                    let page = page.into_inner();
-                    let Some(items) = page.items else {
-                        self.failed = true;
-                        let members: Vec<&str> = page.extra.iter().map(|(name, _)| name).collect();
-                        return Poll::Ready(Some(Err(Error::pagination(
-                            self.pages.operation(),
-                            format!(
-                                "the page has no `items` (assumed: A07); its members are {}",
-                                members.join(", ")
-                            ),
-                        )
-                        .hint("`pages()` delivers it as it came"))));
-                    };
-                    self.page = items.into_iter();
+                    match page.into_inner().try_into_items() {
+                        Ok(items) => self.page = items.into_iter(),
+                        Err(error) => {
+                            self.itemless = true;
+                            self.pages.end();
+                            return Poll::Ready(Some(Err(error.of(self.pages.operation()))));
+                        }
+                    }
                 }
             }
         }
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> Stream for Items<T>
-where
-    T: Unpin,
-{
+/// Nothing in it is pinned.
+impl<T> Unpin for Items<T> {}
+
+impl<T: DeserializeOwned + Send + 'static> Stream for Items<T> {
     type Item = Result<T, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll_item(context)
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.page.len();
+        (left, self.pages.is_over().then_some(left))
+    }
 }
 
-impl<T: DeserializeOwned + Send + Unpin + 'static> FusedStream for Items<T> {
+impl<T: DeserializeOwned + Send + 'static> FusedStream for Items<T> {
     fn is_terminated(&self) -> bool {
-        self.page.len() == 0 && (self.failed || self.pages.is_terminated())
+        self.page.as_slice().is_empty() && self.pages.is_over()
     }
 }
 
@@ -138,7 +146,7 @@ impl<T> fmt::Debug for Items<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Items")
             .field("pages", &self.pages)
-            .field("at", &self.at)
+            .field("left_of_page", &self.page.len())
             .finish_non_exhaustive()
     }
 }

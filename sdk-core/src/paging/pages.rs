@@ -1,7 +1,8 @@
 use std::fmt;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use futures_core::stream::FusedStream;
@@ -9,9 +10,10 @@ use serde::de::DeserializeOwned;
 
 use super::checkpoint::{self, Checkpoint};
 use super::cycle::CycleGuard;
+use super::fetch::{Fetch, Fetching};
 use super::items::Items;
 use crate::call::Call;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::json::Page;
 use crate::operation::Operation;
 use crate::response::Response;
@@ -19,13 +21,11 @@ use crate::response::Response;
 /// Makes the request for the page at a cursor.
 type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<reqwest::Request, Error> + Send + Sync>;
 
-/// A page being fetched.
-type Fetch<T> = Pin<Box<dyn Future<Output = Result<Response<Page<T>>, Error>> + Send>>;
-
 /// A list as a stream of pages: lazy, `'static`, over after its first error.
 ///
 /// Nothing is sent before the first page is asked for. An empty page with a cursor goes on; a null, absent or empty
-/// cursor ends the walk; a cursor that came before is an error.
+/// cursor ends the walk; a cursor that came before is an error. What holds for all walks is said in
+/// [`paging`](crate::paging).
 ///
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -35,6 +35,9 @@ type Fetch<T> = Pin<Box<dyn Future<Output = Result<Response<Page<T>>, Error>> + 
 /// }
 /// # Ok(()) }
 /// ```
+///
+/// Each page is a [`Response`]: with its status, its headers, and in [`bytes`](Response::bytes) the JSON as it came.
+/// That is where to look when a page has no `items`.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Pages<T> {
     call: Call,
@@ -64,17 +67,14 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         cursor: Option<String>,
         make: impl Fn(Option<&str>) -> Result<reqwest::Request, Error> + Send + Sync + 'static,
     ) -> Self {
-        let (filters, refused) = match make(cursor.as_deref()) {
-            Ok(request) => (checkpoint::filters(&request), None),
-            Err(error) => (String::new(), Some(error.of(call.operation()))),
+        // What selects the items is read off the request as it would be sent, query parameters among the options
+        // included, and relative to the base URL, which may change between two processes.
+        let (filters, refused) = match call.clone().prepare(make(cursor.as_deref())) {
+            Ok(request) => (checkpoint::filters(request.path()), None),
+            Err(error) => (String::new(), Some(error)),
         };
         Self {
-            checkpoint: Checkpoint::start(
-                call.operation().application,
-                call.operation().id,
-                filters,
-                cursor,
-            ),
+            checkpoint: Checkpoint::start(call.operation(), filters, cursor),
             call,
             make: Arc::new(make),
             state: State::Ready,
@@ -86,30 +86,40 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// Goes on where a checkpoint was taken.
+    /// Goes on where a checkpoint was taken, whatever this walk has done so far. After an error, so does
+    /// `let at = pages.checkpoint(); pages = pages.resume(at)?;`.
+    ///
+    /// When the checkpoint lies within a page, the items that were delivered are left out of that page; its
+    /// [`bytes`](Response::bytes) are still all of it.
     ///
     /// # Errors
-    /// When the checkpoint is of another operation, of other filters, or of a later SDK.
+    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
     pub fn resume(mut self, from: Checkpoint) -> Result<Self, Error> {
         if let Some(error) = self.refused.take() {
             return Err(error);
         }
         from.fits(&self.checkpoint)
             .map_err(|error| error.of(self.call.operation()))?;
-        if from.is_finished() {
-            self.state = State::Over;
-        }
+        self.state = if from.is_finished() {
+            State::Over
+        } else {
+            State::Ready
+        };
+        self.guard = CycleGuard::new();
         self.checkpoint = from;
         Ok(self)
     }
 
-    /// The items of all pages.
+    /// The items of all pages, from here on.
     pub fn items(self) -> Items<T> {
         Items::new(self)
     }
 
-    /// Fetches the next page while the caller works on the current one. It costs a task per page and at most one page
-    /// too many when the walk is dropped early; needs a Tokio runtime.
+    /// Fetches the next page while the caller works on the current one: network and consumer overlap.
+    ///
+    /// It begins when a page arrives, in a task of its own on the Tokio runtime that polls the walk, and costs at most
+    /// one page too many when the walk is dropped early. The task ends with the walk. Pages, their order and the
+    /// checkpoint are the same as without.
     pub fn read_ahead(mut self, on: bool) -> Self {
         self.read_ahead = on;
         self
@@ -123,8 +133,10 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// The next page; `None` at the end.
     ///
+    /// It may be cancelled: what is under way goes on with the next call, and nothing is lost.
+    ///
     /// # Errors
-    /// When the page cannot be had. The stream is over then; its checkpoint goes on at the page that failed.
+    /// When the page cannot be had. The walk is over then; its checkpoint goes on at the page that failed.
     pub async fn try_next(&mut self) -> Result<Option<Response<Page<T>>>, Error> {
         std::future::poll_fn(|context| self.poll_page(context))
             .await
@@ -141,29 +153,40 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self.call.operation()
     }
 
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    /// Ends the walk, and what it has under way.
+    pub(super) fn end(&mut self) {
+        self.state = State::Over;
+    }
+
     pub(super) fn poll_page(
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Response<Page<T>>, Error>>> {
-        loop {
-            match &mut self.state {
-                State::Over => return Poll::Ready(None),
-                State::Ready => match self.begin() {
-                    Ok(fetch) => self.state = State::Fetching(fetch),
-                    Err(error) => {
-                        self.state = State::Over;
-                        return Poll::Ready(Some(Err(error)));
-                    }
-                },
-                State::Fetching(fetch) => {
-                    let page = ready!(fetch.as_mut().poll(context));
-                    return Poll::Ready(Some(self.arrived(page)));
-                }
+        // An error, and a panic in the decoder of an item too, leave the walk where it is taken from here: over.
+        let mut fetch = match mem::replace(&mut self.state, State::Over) {
+            State::Over => return Poll::Ready(None),
+            State::Fetching(fetch) => fetch,
+            State::Ready => match self.begin() {
+                Ok(call) => Fetch::here(call),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            },
+        };
+        match fetch.poll(context) {
+            Poll::Pending => {
+                self.state = State::Fetching(fetch);
+                Poll::Pending
             }
+            Poll::Ready(Ok(page)) => Poll::Ready(Some(Ok(self.arrived(page)))),
+            Poll::Ready(Err(error)) => Poll::Ready(Some(Err(self.explain(error)))),
         }
     }
 
-    fn begin(&mut self) -> Result<Fetch<T>, Error> {
+    /// Begins to fetch the page at the checkpoint. What fails fails again when it is tried again.
+    fn begin(&mut self) -> Result<Fetching<T>, Error> {
         let refuse = |message: String| Err(Error::pagination(self.call.operation(), message));
         if let Some(error) = self.refused.take() {
             return Err(error);
@@ -177,39 +200,34 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         let cursor = self.checkpoint.cursor();
         if cursor.is_some_and(|cursor| self.guard.seen(cursor)) {
             return refuse(format!(
-                "the list goes in circles: a cursor came again after {} pages",
-                self.fetched
+                "the list goes in circles: a cursor came again after {} pages; {} items were delivered so far",
+                self.fetched,
+                self.checkpoint.delivered()
             ));
         }
         Ok(Box::pin(self.call.clone().send((self.make)(cursor))))
     }
 
-    fn arrived(
-        &mut self,
-        page: Result<Response<Page<T>>, Error>,
-    ) -> Result<Response<Page<T>>, Error> {
-        let mut page = page.map_err(|error| {
-            self.state = State::Over;
-            self.explain(error)
-        })?;
+    /// Moves the checkpoint past a page, and on to the next one.
+    fn arrived(&mut self, mut page: Response<Page<T>>) -> Response<Page<T>> {
         self.fetched += 1;
-        // A checkpoint within a page: what was delivered of it is not delivered again.
+        let mut skipped = 0;
         if let Some(items) = &mut page.value_mut().items {
-            items.drain(..self.checkpoint.skip().min(items.len()));
+            skipped = self.checkpoint.skip().min(items.len());
+            items.drain(..skipped);
         }
-        self.checkpoint.items(page.items().len());
-        self.checkpoint.turn(page.next_cursor());
+        self.checkpoint
+            .page(skipped, page.items().len(), page.next_cursor());
         self.state = if self.checkpoint.is_finished() {
             State::Over
-        } else if self.read_ahead {
-            match self.begin() {
-                Ok(fetch) => State::Fetching(ahead(fetch)),
-                Err(error) => State::Fetching(Box::pin(std::future::ready(Err(error)))),
-            }
+        } else if self.read_ahead
+            && let Ok(call) = self.begin()
+        {
+            State::Fetching(Fetch::ahead(call))
         } else {
             State::Ready
         };
-        Ok(page)
+        page
     }
 
     /// A cursor that the server no longer takes looks like any bad request; the caller is told what to do.
@@ -224,29 +242,6 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 }
 
-/// Drives a fetch in a task of its own, which ends with the walk.
-fn ahead<T: Send + 'static>(fetch: Fetch<T>) -> Fetch<T> {
-    struct Abort<T>(tokio::task::JoinHandle<T>);
-
-    impl<T> Drop for Abort<T> {
-        fn drop(&mut self) {
-            self.0.abort();
-        }
-    }
-
-    let mut task = Abort(tokio::spawn(fetch));
-    Box::pin(async move {
-        match (&mut task.0).await {
-            Ok(page) => page,
-            Err(lost) => Err(Error::new(
-                ErrorKind::Transport,
-                "the read-ahead was lost with its runtime",
-            )
-            .source(lost)),
-        }
-    })
-}
-
 impl<T: DeserializeOwned + Send + 'static> Stream for Pages<T> {
     type Item = Result<Response<Page<T>>, Error>;
 
@@ -257,7 +252,7 @@ impl<T: DeserializeOwned + Send + 'static> Stream for Pages<T> {
 
 impl<T: DeserializeOwned + Send + 'static> FusedStream for Pages<T> {
     fn is_terminated(&self) -> bool {
-        matches!(self.state, State::Over)
+        self.is_over()
     }
 }
 
@@ -266,6 +261,7 @@ impl<T> fmt::Debug for Pages<T> {
         f.debug_struct("Pages")
             .field("call", &self.call)
             .field("fetched", &self.fetched)
+            .field("delivered", &self.checkpoint.delivered())
             .finish_non_exhaustive()
     }
 }
