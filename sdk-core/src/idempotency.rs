@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use bytes::Bytes;
+use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorKind};
 use crate::idempotency::{IdempotencyKey, hex};

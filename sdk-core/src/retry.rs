@@ -1,5 +1,6 @@
 //! When and how long to wait before another attempt.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -71,8 +72,18 @@ impl RetryPolicy {
     pub(crate) fn delay(&self, made: u32) -> Duration {
         let factor = 2_u32.saturating_pow(made.saturating_sub(1).min(20));
         let ceiling = self.base_delay.saturating_mul(factor).min(self.max_delay);
-        ceiling.mul_f64(fastrand::f64())
+        ceiling.mul_f64(jitter())
     }
+}
+
+/// A number from 0 to 1 that differs each time. The standard library's hash keys are random enough to spread calls, and
+/// cost no further crate.
+pub(crate) fn jitter() -> f64 {
+    let random = RandomState::new().hash_one(());
+    // The 53 bits that a floating-point number keeps.
+    #[allow(clippy::cast_precision_loss)]
+    let fraction = (random >> 11) as f64 / (1_u64 << 53) as f64;
+    fraction
 }
 
 /// Attempts that a suite may spend on repeating, so that an outage is not amplified.
@@ -130,6 +141,18 @@ mod tests {
             assert!(policy.delay(made) <= policy.max_delay);
         }
         assert!(policy.delay(1) <= policy.base_delay);
+    }
+
+    #[test]
+    fn jitter_spreads_over_its_range() {
+        let rolls: Vec<f64> = (0..1_000).map(|_| jitter()).collect();
+        let mean = rolls.iter().sum::<f64>() / 1_000.0;
+        assert!(rolls.iter().all(|roll| (0.0..1.0).contains(roll)));
+        assert!((0.4..0.6).contains(&mean), "{mean}");
+        assert!(
+            rolls.windows(2).any(|pair| pair[0] < pair[1])
+                && rolls.windows(2).any(|pair| pair[0] > pair[1])
+        );
     }
 
     #[test]

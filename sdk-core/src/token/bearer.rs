@@ -1,5 +1,6 @@
 //! A token ready for the wire.
 
+use crate::retry::jitter;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +46,7 @@ impl BearerToken {
             header: bearer_header(secret)?,
             scopes: token.scopes().map(Arc::from),
             generation,
-            schedule: lifetime::schedule(start, lifetime, policy, fastrand::f64()),
+            schedule: lifetime::schedule(start, lifetime, policy, jitter()),
         })
     }
 
@@ -113,7 +114,7 @@ pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue,
 }
 
 /// Lends wiped-on-drop memory to [`Bytes`].
-pub(super) struct Wiped(pub(super) Zeroizing<Vec<u8>>);
+pub(crate) struct Wiped(pub(crate) Zeroizing<Vec<u8>>);
 
 impl AsRef<[u8]> for Wiped {
     fn as_ref(&self) -> &[u8] {

@@ -1,5 +1,6 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
+use crate::retry::jitter;
 use std::fmt;
 
 use bytes::Bytes;
@@ -68,7 +69,7 @@ impl ClientCredentialsSource {
                 return Err(error);
             }
             let (base, cap) = (self.policy.retry_base, self.policy.retry_cap);
-            let pause = backoff::full_jitter(base, cap, attempt, fastrand::f64()).max(asked);
+            let pause = backoff::full_jitter(base, cap, attempt, jitter()).max(asked);
             tracing::debug!(attempt, error = %error, ?pause, "token exchange will be tried again");
             sleep(pause).await;
             attempt += 1;

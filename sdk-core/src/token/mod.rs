@@ -31,6 +31,7 @@ mod transport;
 mod tests;
 
 pub use bearer::BearerToken;
+pub(crate) use bearer::Wiped;
 pub use cache::TokenCache;
 pub use entry::TokenEntry;
 pub use error::{TokenError, TokenErrorKind};

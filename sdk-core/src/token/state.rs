@@ -1,5 +1,6 @@
 //! The state of an entry and its decisions, free of locks, tasks and clocks.
 
+use crate::retry::jitter;
 use std::sync::Arc;
 
 use tokio::runtime;
@@ -182,7 +183,7 @@ impl State {
             policy.backoff_base,
             policy.backoff_cap,
             self.failures,
-            fastrand::f64(),
+            jitter(),
         );
         let asked = error
             .retry_after()
@@ -217,7 +218,7 @@ impl State {
         {
             return Rejection::Superseded;
         }
-        if !self.rejections.admit(now, policy, fastrand::f64()) {
+        if !self.rejections.admit(now, policy, jitter()) {
             return Rejection::Kept;
         }
         self.token = None;
