@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::Instrument as _;
@@ -263,6 +263,12 @@ impl Call {
     }
 
     pub(super) fn prepared_from(&self, request: &Request) -> Result<PreparedCommand, Error> {
+        // It holds the client's secret, and would be replayed as JSON.
+        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+        if request.headers().get(CONTENT_TYPE) == Some(&form) {
+            let message = "a form is no command";
+            return Err(Error::new(ErrorKind::PreparedCommand, message).of(self.operation));
+        }
         let base = self.client.endpoint().base();
         let path = request
             .url()

@@ -3,7 +3,7 @@ use std::fmt;
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::{Check, Validate};
+use super::{Check, Validate, form};
 use crate::error::{Error, ErrorKind};
 use crate::json::RawJson;
 use crate::operation::Operation;
@@ -16,17 +16,15 @@ impl Body {
     /// Checks a value against the contract and writes it as JSON.
     pub fn json<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
         Self::checked(operation, value, |value| {
-            serde_json::to_vec(value).map_err(|error| error.to_string())
+            serde_json::to_vec(value)
+                .map(Bytes::from)
+                .map_err(|error| error.to_string())
         })
     }
 
     /// Checks a value against the contract and writes it as a form.
     pub fn form<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
-        Self::checked(operation, value, |value| {
-            serde_urlencoded::to_string(value)
-                .map(String::into_bytes)
-                .map_err(|error| error.to_string())
-        })
+        Self::checked(operation, value, form::encode)
     }
 
     /// Takes JSON whose shape the contract does not show.
@@ -38,13 +36,11 @@ impl Body {
     fn checked<T: Validate>(
         operation: &'static Operation,
         value: &T,
-        write: impl FnOnce(&T) -> Result<Vec<u8>, String>,
+        write: impl FnOnce(&T) -> Result<Bytes, String>,
     ) -> Self {
         Self(match value.validate(&Check::new(operation)) {
             Err(error) => Err(error.message().to_owned()),
-            Ok(()) => write(value)
-                .map(Bytes::from)
-                .map_err(|error| format!("the body cannot be written: {error}")),
+            Ok(()) => write(value).map_err(|error| format!("the body cannot be written: {error}")),
         })
     }
 

@@ -8,6 +8,7 @@ mod check;
 mod client;
 mod decode;
 mod facade;
+mod form;
 
 pub use body::Body;
 pub use bytes::Bytes;
