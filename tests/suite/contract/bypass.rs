@@ -1,0 +1,112 @@
+//! A client that knows no rule: what the SDK refuses to send goes out all the same.
+
+use reqwest::header::HeaderMap;
+use sdk_reference_server::{App, ReferenceServer};
+use serde_json::Value;
+
+pub(super) struct Bypass {
+    http: reqwest::Client,
+    origin: String,
+    token: Option<String>,
+}
+
+/// A reply, read whole.
+#[derive(Debug)]
+pub(super) struct Plain {
+    pub(super) status: u16,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+}
+
+impl Plain {
+    /// The items of a list.
+    #[track_caller]
+    pub(super) fn items(&self) -> &[Value] {
+        self.body["items"].as_array().unwrap()
+    }
+}
+
+impl Bypass {
+    /// With a token for one application.
+    pub(super) async fn to(server: &ReferenceServer, app: App) -> Bypass {
+        let http = reqwest::Client::new();
+        let form = format!(
+            "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
+            server.client_id(),
+            server.client_secret(),
+            server.audience(app)
+        );
+        let exchange = http
+            .post(server.token_url())
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form);
+        let reply = read(exchange).await;
+        Bypass {
+            http,
+            origin: server.url(app),
+            token: reply.body["access_token"].as_str().map(str::to_owned),
+        }
+    }
+
+    /// With the same token to another origin.
+    pub(super) fn at(self, origin: String) -> Bypass {
+        Bypass { origin, ..self }
+    }
+
+    /// Without any.
+    pub(super) fn without_token(self) -> Bypass {
+        Bypass {
+            token: None,
+            ..self
+        }
+    }
+
+    /// Gets a path and query, given as they go over the wire.
+    pub(super) async fn get(&self, target: &str) -> Plain {
+        self.send(self.http.get(self.url(target))).await
+    }
+
+    /// Posts JSON, with an idempotency key if there is one.
+    pub(super) async fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Plain {
+        self.post_as("application/json", path, key, &body.to_string())
+            .await
+    }
+
+    /// Posts any text as any media type.
+    pub(super) async fn post_as(
+        &self,
+        media_type: &str,
+        path: &str,
+        key: Option<&str>,
+        body: &str,
+    ) -> Plain {
+        let request = self.http.post(self.url(path)).body(body.to_owned());
+        let request = request.header("content-type", media_type);
+        self.send(match key {
+            Some(key) => request.header("idempotency-key", key),
+            None => request,
+        })
+        .await
+    }
+
+    fn url(&self, target: &str) -> String {
+        format!("{}{target}", self.origin)
+    }
+
+    async fn send(&self, request: reqwest::RequestBuilder) -> Plain {
+        read(match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        })
+        .await
+    }
+}
+
+async fn read(request: reqwest::RequestBuilder) -> Plain {
+    let reply = request.send().await.unwrap();
+    Plain {
+        status: reply.status().as_u16(),
+        headers: reply.headers().clone(),
+        body: serde_json::from_str(&reply.text().await.unwrap()).unwrap_or_default(),
+    }
+}

@@ -1,0 +1,23 @@
+//! The contract through the public face: each operation, each rule, each documented failure. What the caller gets
+//! counts as much as what the server saw.
+
+mod authentication;
+mod authorization;
+mod availability;
+mod both;
+mod bypass;
+mod case;
+mod conflicts;
+mod coverage;
+mod cursors;
+mod defaults;
+mod filters;
+mod keys;
+mod listing;
+mod operations;
+mod rules;
+mod samples;
+mod tokens;
+mod walks;
+mod wire;
+mod world;

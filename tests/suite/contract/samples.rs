@@ -1,0 +1,40 @@
+//! Commands that many tests send.
+
+use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
+use sdk_calendar::types::EventCommand;
+use serde_json::{Value, json};
+
+/// An hour that creates an event, without a look at conflicts.
+pub(super) fn event(title: &str) -> EventCommand {
+    EventCommand::create()
+        .collection_reference("team")
+        .title(title)
+        .starts_at("2026-02-02T09:00:00Z".parse().unwrap())
+        .ends_at("2026-02-02T10:00:00Z".parse().unwrap())
+        .timezone("UTC")
+}
+
+/// A draft with so many lines.
+pub(super) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
+    let tax = TaxAmount::new()
+        .currency("EUR")
+        .minor_units("1900")
+        .scale(2);
+    let line = || json!({"description": "Workshop"});
+    InvoiceDraftCreate::new(counterparty, tax, (0..lines).map(|_| line()))
+}
+
+/// A run of an adapter of this name.
+pub(super) fn import(adapter: &str, mode: ImportMode) -> ImportRunCreate {
+    let (source, coverage) = (json!({"name": "legacy"}), json!({"from": "2026-01-01"}));
+    ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
+}
+
+/// A record command that gives a person another job.
+pub(super) fn promotion(person: &str, job: &str) -> Value {
+    json!({
+        "commandType": "person.update",
+        "subjectReference": person,
+        "payload": {"jobTitle": job},
+    })
+}
