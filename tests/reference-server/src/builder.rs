@@ -2,16 +2,15 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use crate::adapters::{Transport, hyper, wiremock};
+use crate::adapters::Transport;
 use crate::app::App;
 use crate::client::ClientSpec;
 use crate::data::Sizes;
-use crate::server::{ReferenceServer, Serving};
-use crate::suite::Suite;
+use crate::server::ReferenceServer;
+use crate::start;
 use crate::token::registry::LONGEST_LIFE;
 
 /// The id of the client that every server knows.
@@ -32,8 +31,10 @@ pub(crate) struct Settings {
     pub(crate) client: ClientSpec,
     pub(crate) transport: Transport,
     pub(crate) workers: usize,
-    host: IpAddr,
-    ports: HashMap<App, u16>,
+    pub(crate) host: IpAddr,
+    pub(crate) ports: HashMap<App, u16>,
+    pub(crate) control_host: IpAddr,
+    pub(crate) control_port: Option<u16>,
 }
 
 /// Sets a [`ReferenceServer`] up. Everything has a default.
@@ -59,6 +60,8 @@ impl Default for Builder {
                 workers: 1,
                 host: Ipv4Addr::LOCALHOST.into(),
                 ports: HashMap::new(),
+                control_host: Ipv4Addr::LOCALHOST.into(),
+                control_port: None,
             },
         }
     }
@@ -155,6 +158,20 @@ impl Builder {
         self
     }
 
+    /// Opens a control endpoint at this port, 0 for a free one: faults, clock, tokens and counts for those who do not
+    /// write Rust. There is none unless it is asked for.
+    pub fn control_port(mut self, port: u16) -> Builder {
+        self.settings.control_port = Some(port);
+        self
+    }
+
+    /// The address that the control endpoint listens at; loopback unless said otherwise, whatever
+    /// [`host`](Builder::host) says. Whoever reaches it commands the server.
+    pub fn control_host(mut self, host: IpAddr) -> Builder {
+        self.settings.control_host = host;
+        self
+    }
+
     /// Starts the server.
     ///
     /// # Panics
@@ -168,43 +185,6 @@ impl Builder {
 
     /// Starts the server, or says why it cannot.
     pub async fn try_start(self) -> io::Result<ReferenceServer> {
-        let settings = self.settings;
-        let mut listeners = Vec::new();
-        for app in App::ALL {
-            let port = settings.ports.get(&app).copied().unwrap_or_default();
-            let address = SocketAddr::new(settings.host, port);
-            let listener = TcpListener::bind(address).map_err(|error| {
-                io::Error::new(error.kind(), format!("{app} at {address}: {error}"))
-            })?;
-            listeners.push((app, listener));
-        }
-        let mut origins: [String; 4] = Default::default();
-        for (app, listener) in &listeners {
-            origins[app.index()] = format!("http://{}", reachable(listener.local_addr()?));
-        }
-        let suite = Arc::new(Suite::new(&settings, origins));
-        let serving = match settings.transport {
-            Transport::Wiremock => {
-                let mut servers = Vec::new();
-                for (app, listener) in listeners {
-                    servers.push(wiremock::start(listener, Arc::clone(&suite), app).await);
-                }
-                Serving::Wiremock(servers)
-            }
-            Transport::Hyper => Serving::Hyper(hyper::start(
-                listeners,
-                Arc::clone(&suite),
-                settings.workers,
-            )?),
-        };
-        Ok(ReferenceServer::new(suite, settings.client, serving))
+        start::start(self.settings).await
     }
-}
-
-/// An address that a client on this machine can use.
-fn reachable(mut address: SocketAddr) -> SocketAddr {
-    if address.ip().is_unspecified() {
-        address.set_ip(Ipv4Addr::LOCALHOST.into());
-    }
-    address
 }

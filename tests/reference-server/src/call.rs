@@ -10,6 +10,7 @@ use crate::message::{Reply, Request};
 use crate::params::Query;
 use crate::refusal::Refusal;
 use crate::suite::Suite;
+use crate::token::exchange::Terms;
 
 /// What a handler gives back.
 pub(crate) type Answer = Result<Reply, Refusal>;
@@ -22,6 +23,7 @@ pub(crate) struct Call<'a> {
     pub(crate) params: Vec<String>,
     pub(crate) query: Query,
     pub(crate) caller: Option<Caller>,
+    pub(crate) terms: Terms,
     pub(crate) now: Timestamp,
 }
 
@@ -52,7 +54,7 @@ impl Call<'_> {
         if self.request.media_type().as_deref() != Some("application/json") {
             return Err(Refusal::invalid("Content-Type: application/json is needed"));
         }
-        serde_json::from_slice(&self.request.body)
+        serde_json::from_slice(self.request.body()?)
             .map_err(|error| Refusal::invalid(format!("the body is not JSON: {error}")))
     }
 

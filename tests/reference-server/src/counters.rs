@@ -25,6 +25,15 @@ impl Default for Counters {
 }
 
 impl Counters {
+    pub(crate) fn clear(&self) {
+        let all = self
+            .attempts
+            .iter()
+            .chain(&self.commits)
+            .chain([&self.exchanges]);
+        all.for_each(|counter| counter.store(0, Ordering::Relaxed));
+    }
+
     pub(crate) fn attempted(&self, operation: Operation) {
         self.attempts[operation as usize].fetch_add(1, Ordering::Relaxed);
     }

@@ -42,11 +42,7 @@ pub(crate) fn dispatch(call: &Call<'_>) -> Answer {
         Operation::CreateInvoiceDraft => accounting::invoices::create_draft(call),
         Operation::CreateImportRun => accounting::imports::create(call),
         Operation::CreateApprovalIntent => accounting::approvals::create(call),
-        Operation::ExchangeToken => Ok(token::exchange::exchange(
-            call.suite,
-            call.request,
-            call.now,
-        )),
+        Operation::ExchangeToken => Ok(token::exchange::exchange(call)),
         Operation::ListApps => platform::apps::list(call),
         Operation::GetOrganizationContext => platform::organization::get(call),
         Operation::GetPublication => platform::publications::get(call),

@@ -32,6 +32,7 @@ mod calendar;
 mod call;
 mod client;
 mod clock;
+mod control;
 mod counters;
 mod crm;
 mod cursor;
@@ -42,18 +43,22 @@ mod fields;
 // One row per operation, whether or not two rows are alike.
 #[allow(clippy::match_same_arms)]
 mod generated {
+    pub(crate) mod contracts;
     pub(crate) mod operations;
 }
 mod idempotency;
 mod keys;
 mod message;
 mod named;
+mod pages;
 mod params;
 mod platform;
 mod recorder;
 mod refusal;
 mod routing;
+mod seconds;
 mod server;
+mod start;
 mod suite;
 mod token;
 
@@ -61,7 +66,7 @@ pub use adapters::Transport;
 pub use app::App;
 pub use builder::Builder;
 pub use client::ClientSpec;
-pub use faults::{Fault, FaultStrike};
+pub use faults::{Fault, FaultStrike, InvalidFaults};
 pub use generated::operations::Operation;
 pub use named::Named;
 pub use recorder::RecordedRequest;

@@ -4,19 +4,51 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
 
-/// A request as the wire gave it: the path still encoded, the body whole.
+use crate::refusal::Refusal;
+use crate::seconds;
+
+/// No body may be longer.
+pub(crate) const LONGEST_BODY: usize = 1 << 20;
+
+/// A request as the wire gave it: the path still encoded, the body whole unless it was too long.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    pub(crate) body: RequestBody,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RequestBody {
+    /// All of it.
+    Whole(Bytes),
+    /// It was longer than [`LONGEST_BODY`].
+    TooLong,
+}
+
+impl RequestBody {
+    pub(crate) fn new(bytes: Bytes) -> RequestBody {
+        if bytes.len() > LONGEST_BODY {
+            return RequestBody::TooLong;
+        }
+        RequestBody::Whole(bytes)
+    }
 }
 
 impl Request {
+    /// The body, or a refusal if there was too much of it.
+    pub(crate) fn body(&self) -> Result<&Bytes, Refusal> {
+        match &self.body {
+            RequestBody::Whole(bytes) => Ok(bytes),
+            RequestBody::TooLong => Err(Refusal::invalid("the body is longer than 1 MiB")),
+        }
+    }
+
     /// The value of a header, if it is there once and is text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
@@ -45,7 +77,19 @@ pub(crate) struct Reply {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fate {
     pub(crate) delay: Duration,
+    pub(crate) drip: Option<Drip>,
     pub(crate) ending: Ending,
+}
+
+/// A body that comes in small pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Drip {
+    /// How many bytes come at a time.
+    pub(crate) bytes: usize,
+    /// How long it takes until the next ones come.
+    #[serde(rename = "pauseSeconds", with = "seconds")]
+    pub(crate) pause: Duration,
 }
 
 /// How the exchange ends on the wire.
@@ -61,14 +105,19 @@ pub(crate) enum Ending {
 }
 
 impl Reply {
-    pub(crate) fn json(status: u16, body: &Value) -> Reply {
+    pub(crate) fn json(status: u16, body: &(impl Serialize + ?Sized)) -> Reply {
+        let body = serde_json::to_vec(body).expect("replies are plain JSON");
+        Reply::text(status, "application/json", body)
+    }
+
+    pub(crate) fn text(status: u16, media_type: &str, body: impl Into<Bytes>) -> Reply {
         let mut reply = Reply::empty(status);
-        reply.body = Bytes::from(body.to_string());
-        reply.set(header::CONTENT_TYPE, "application/json");
+        reply.body = body.into();
+        reply.set(header::CONTENT_TYPE, media_type);
         reply
     }
 
-    pub(crate) fn ok(body: &Value) -> Reply {
+    pub(crate) fn ok(body: &(impl Serialize + ?Sized)) -> Reply {
         Reply::json(200, body)
     }
 

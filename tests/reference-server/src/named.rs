@@ -18,9 +18,16 @@ impl Named for &str {
     /// # Panics
     /// If there is no such operation, since a test would otherwise count nothing and pass.
     fn operation(self) -> Operation {
-        let found = Operation::ALL
+        Operation::named(self).unwrap_or_else(|| panic!("no operation is called {self:?}"))
+    }
+}
+
+impl Operation {
+    /// The operation with that `operationId`.
+    #[must_use]
+    pub fn named(id: &str) -> Option<Operation> {
+        Operation::ALL
             .into_iter()
-            .find(|operation| operation.id() == self);
-        found.unwrap_or_else(|| panic!("no operation is called {self:?}"))
+            .find(|operation| operation.id() == id)
     }
 }

@@ -5,32 +5,36 @@ use percent_encoding::percent_decode_str;
 
 use crate::refusal::Refusal;
 
-/// The parameters of a request.
+/// The parameters of a request. What cannot be decoded is nothing, and spoils only the parameter that it is.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query(Vec<(String, String)>);
+pub(crate) struct Query(Vec<(String, Option<String>)>);
 
 impl Query {
-    pub(crate) fn parse(raw: Option<&str>) -> Result<Query, Refusal> {
-        let mut pairs = Vec::new();
-        for pair in raw
+    pub(crate) fn parse(raw: Option<&str>) -> Query {
+        let pairs = raw
             .unwrap_or_default()
             .split('&')
-            .filter(|pair| !pair.is_empty())
-        {
+            .filter(|pair| !pair.is_empty());
+        let decoded = pairs.filter_map(|pair| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            pairs.push((form_decode(name)?, form_decode(value)?));
-        }
-        Ok(Query(pairs))
+            Some((form_decode(name).ok()?, form_decode(value).ok()))
+        });
+        Query(decoded.collect())
     }
 
     /// The value of a parameter that may be given once.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
         let mut values = self.0.iter().filter(|(key, _)| key == name);
-        let value = values.next().map(|(_, value)| value.as_str());
+        let Some((_, value)) = values.next() else {
+            return Ok(None);
+        };
         if values.next().is_some() {
             return Err(Refusal::invalid(format!("{name}: given more than once")));
         }
-        Ok(value)
+        let value = value.as_deref();
+        value
+            .map(Some)
+            .ok_or_else(|| Refusal::invalid(format!("{name}: it is not UTF-8")))
     }
 
     /// A whole number within bounds.
@@ -183,8 +187,9 @@ mod tests {
 
     #[test]
     fn characters_are_counted_not_bytes() {
-        let query = Query::parse(Some("q=%C3%A9%C3%A9")).unwrap();
+        let query = Query::parse(Some("q=%C3%A9%C3%A9&other=%FF&%FF=1"));
         assert_eq!(query.bounded("q", (2, 2)).unwrap(), Some("éé"));
         assert!(query.bounded("q", (3, 9)).is_err());
+        assert!(query.text("other").is_err() && query.text("third").is_ok());
     }
 }

@@ -11,7 +11,8 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::generated::operations::Operation;
 use crate::keys;
-use crate::suite::Visit;
+use crate::message::{Request, RequestBody};
+use crate::suite::{Visit, request_id};
 
 /// Longer bodies are not kept.
 const LONGEST_KEPT_BODY: usize = 16 * 1024;
@@ -43,6 +44,12 @@ pub struct RecordedRequest {
 }
 
 impl RecordedRequest {
+    /// The `x-request-id` of the reply, which error bodies and the log of faults name.
+    #[must_use]
+    pub fn request_id(&self) -> String {
+        request_id(self.number)
+    }
+
     /// The value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -126,13 +133,20 @@ impl Recorder {
         ring.push_back(recorded);
     }
 
+    pub(crate) fn clear(&self) {
+        self.ring
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
     pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
         let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         ring.iter().cloned().collect()
     }
 }
 
-fn headers(request: &crate::message::Request) -> Vec<(String, String)> {
+fn headers(request: &Request) -> Vec<(String, String)> {
     let shown = |name: &http::HeaderName, value: &http::HeaderValue| {
         if *name == header::AUTHORIZATION
             || *name == header::COOKIE
@@ -150,14 +164,17 @@ fn headers(request: &crate::message::Request) -> Vec<(String, String)> {
         .collect()
 }
 
-fn body(request: &crate::message::Request, operation: Option<Operation>) -> Bytes {
-    if request.body.len() > LONGEST_KEPT_BODY {
+fn body(request: &Request, operation: Option<Operation>) -> Bytes {
+    let RequestBody::Whole(body) = &request.body else {
+        return Bytes::new();
+    };
+    if body.len() > LONGEST_KEPT_BODY {
         return Bytes::new();
     }
     if operation != Some(Operation::ExchangeToken) {
-        return request.body.clone();
+        return body.clone();
     }
-    let text = String::from_utf8_lossy(&request.body);
+    let text = String::from_utf8_lossy(body);
     let fields = text.split('&').map(|field| match field.split_once('=') {
         Some((name @ ("grant_type" | "scope" | "audience" | "client_id"), value)) => {
             format!("{name}={value}")

@@ -28,15 +28,9 @@ pub(crate) fn route(app: App, method: &Method, path: &str) -> Result<Route, Refu
             allowed.push(operation.method());
             continue;
         }
-        let params = raw
-            .into_iter()
-            .map(|value| {
-                let decoded = percent_decode_str(value).decode_utf8();
-                decoded
-                    .map(std::borrow::Cow::into_owned)
-                    .map_err(|_| Refusal::invalid("a path segment is not UTF-8"))
-            })
-            .collect::<Result<_, _>>()?;
+        // What is not UTF-8 becomes a character that no reference has.
+        let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
+        let params = raw.into_iter().map(decoded).collect();
         return Ok(Route { operation, params });
     }
     if allowed.is_empty() {

@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use http::HeaderName;
 use jiff::Timestamp;
 
+use crate::adapters::Transport;
 use crate::app::App;
 use crate::builder::Settings;
 use crate::call::Call;
@@ -15,26 +17,30 @@ use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
 use crate::faults::{Faults, Strike};
+use crate::generated::operations::Operation;
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::params::Query;
 use crate::recorder::Recorder;
 use crate::refusal::Refusal;
 use crate::routing::{self, Route};
+use crate::token::exchange::Terms;
 use crate::token::registry::Registry;
-use crate::{auth, dispatch, token};
-
-/// No body may be longer.
-pub(crate) const LONGEST_BODY: usize = 1 << 20;
+use crate::{auth, dispatch, pages, token};
 
 /// The state of one server; two servers share nothing.
 pub(crate) struct Suite {
+    pub(crate) transport: Transport,
     pub(crate) clock: Clock,
     pub(crate) token_key: Key,
     pub(crate) cursor_key: Key,
     pub(crate) faults: Faults,
     pub(crate) recorder: Recorder,
     pub(crate) counters: Counters,
+    pub(crate) seed: u64,
+    /// The origin of the control endpoint, if there is one.
+    pub(crate) control: Option<String>,
+    token_lifetime: Duration,
     origins: [String; 4],
     audiences: [String; 4],
     store: RwLock<Store>,
@@ -44,7 +50,7 @@ pub(crate) struct Suite {
 
 impl Suite {
     /// A suite whose applications answer at `origins`, in the order of [`App::ALL`].
-    pub(crate) fn new(settings: &Settings, origins: [String; 4]) -> Suite {
+    pub(crate) fn new(settings: &Settings, origins: [String; 4], control: Option<String>) -> Suite {
         let audiences = App::ALL.map(|app| {
             let other = settings.audiences.get(&app);
             other
@@ -53,12 +59,16 @@ impl Suite {
         });
         let issuer = &origins[App::Platform.index()];
         let suite = Suite {
+            transport: settings.transport,
             clock: Clock::new(settings.frozen_clock),
             token_key: Key::new("token", settings.seed, issuer),
             cursor_key: Key::new("cursor", settings.seed, ""),
             faults: Faults::default(),
             recorder: Recorder::new(settings.recorded_requests),
             counters: Counters::default(),
+            seed: settings.seed,
+            control,
+            token_lifetime: settings.token_lifetime,
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
@@ -76,6 +86,14 @@ impl Suite {
 
     pub(crate) fn audience(&self, app: App) -> &str {
         &self.audiences[app.index()]
+    }
+
+    pub(crate) fn token_url(&self) -> String {
+        format!(
+            "{}{}",
+            self.origin(App::Platform),
+            Operation::ExchangeToken.path()
+        )
     }
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
@@ -117,14 +135,31 @@ impl Suite {
         self.registry().add(spec, actor);
     }
 
-    pub(crate) fn counted_exchange(&self) {
-        self.counters.exchanged();
+    /// Everything as at the start, except the time, the clients and the tokens that they hold.
+    pub(crate) fn reset(&self) {
+        self.faults.clear();
+        self.faults.clear_log();
+        self.recorder.clear();
+        self.counters.clear();
+        let clients = self.registry().restart(self.token_lifetime);
+        {
+            let mut store = self.store_mut();
+            *store = Store::new(self.seed, store.sizes);
+        }
+        // In the order in which their actors were made, so that each has the reference that it had.
+        for client in clients {
+            self.add_client(client.spec);
+        }
     }
 
-    /// Answers one request to `app`: faults before, the operation, faults after.
+    /// Answers one request to `app`: faults before, the operation, faults after. A look at the pages beside the
+    /// contract leaves no trace.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
+        if let Some(page) = pages::answer(self, app, request) {
+            return page;
+        }
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let request_id = format!("req-{number:08}");
+        let request_id = request_id(number);
         let now = self.clock.now();
         let routed = routing::route(app, &request.method, &request.path);
         let operation = routed.as_ref().ok().map(|route| route.operation);
@@ -163,16 +198,13 @@ impl Suite {
             return reply;
         }
         let reply = routed
-            .and_then(|route| self.serve(visit, route))
+            .and_then(|route| self.serve(visit, route, strike.terms()))
             .unwrap_or_else(|refusal| refusal.into_reply(visit.app, visit.request_id));
         strike.after(visit, reply)
     }
 
-    fn serve(&self, visit: &Visit<'_>, route: Route) -> Result<Reply, Refusal> {
+    fn serve(&self, visit: &Visit<'_>, route: Route, terms: Terms) -> Result<Reply, Refusal> {
         let request = visit.request;
-        if request.body.len() > LONGEST_BODY {
-            return Err(Refusal::invalid("the body is longer than 1 MiB"));
-        }
         let operation = route.operation;
         let caller = operation
             .auth()
@@ -183,12 +215,18 @@ impl Suite {
             operation,
             request,
             params: route.params,
-            query: Query::parse(request.query.as_deref())?,
+            query: Query::parse(request.query.as_deref()),
             caller,
+            terms,
             now: visit.now,
         };
         dispatch::dispatch(&call)
     }
+}
+
+/// The `x-request-id` of a request.
+pub(crate) fn request_id(number: u64) -> String {
+    format!("req-{number:08}")
 }
 
 /// A request on its way through the server.

@@ -123,13 +123,7 @@ fn generate(root: &Path) -> Result<Tree> {
     for spec in &specs {
         client(root, spec, &mut tree).map_err(|error| format!("{}: {error}", spec.file()))?;
     }
-    let server = "tests/reference-server/src/generated";
-    tree.add_rust(
-        root,
-        format!("{server}/operations.rs"),
-        "specs/*.yaml",
-        &server::write(&specs),
-    )?;
+    server::add(root, &specs, &mut tree)?;
     if let Ok(readme) = fs::read_to_string(root.join("README.md"))
         && let Some(text) =
             readme::update(&readme, &specs).map_err(|error| format!("README.md: {error}"))?

@@ -2,27 +2,40 @@
 
 use std::io;
 use std::net::TcpListener;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::runtime;
 use tokio::sync::watch;
 
+use super::body::ReplyBody;
 use crate::app::App;
-use crate::message::{Ending, Reply, Request};
-use crate::suite::{LONGEST_BODY, Suite};
+use crate::control;
+use crate::message::{Ending, LONGEST_BODY, Request, RequestBody};
+use crate::suite::Suite;
+
+/// How much of a body that is too long is taken and thrown away.
+const LONGEST_SURPLUS: usize = 64 << 20;
 
 /// How long open requests may take to end when the server stops gently.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// What is behind a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Door {
+    App(App),
+    /// The control endpoint; open if it is not on loopback.
+    Control {
+        open: bool,
+    },
+}
 
 /// A running server.
 pub(crate) struct Running {
@@ -37,9 +50,9 @@ enum Stop {
     Now,
 }
 
-/// Starts serving all applications.
+/// Starts serving.
 pub(crate) fn start(
-    listeners: Vec<(App, TcpListener)>,
+    listeners: Vec<(Door, TcpListener)>,
     suite: Arc<Suite>,
     workers: usize,
 ) -> io::Result<Running> {
@@ -59,8 +72,8 @@ pub(crate) fn start(
             runtime.block_on(async move {
                 let accepting = listeners
                     .into_iter()
-                    .map(|(app, listener)| {
-                        tokio::spawn(accept(app, listener, Arc::clone(&suite), stopped.clone()))
+                    .map(|(door, listener)| {
+                        tokio::spawn(accept(door, listener, Arc::clone(&suite), stopped.clone()))
                     })
                     .collect::<Vec<_>>();
                 for task in accepting {
@@ -96,7 +109,7 @@ impl Drop for Running {
 }
 
 async fn accept(
-    app: App,
+    door: Door,
     listener: TcpListener,
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
@@ -113,7 +126,7 @@ async fn accept(
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     let _ = stream.set_nodelay(true);
-                    connections.spawn(connection(app, stream, Arc::clone(&suite), stopped.clone()));
+                    connections.spawn(connection(door, stream, Arc::clone(&suite), stopped.clone()));
                 }
                 // Out of file descriptors, most likely: let some close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -130,14 +143,14 @@ async fn accept(
 }
 
 async fn connection(
-    app: App,
+    door: Door,
     stream: tokio::net::TcpStream,
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
 ) {
     let service = service_fn(move |incoming| {
         let suite = Arc::clone(&suite);
-        async move { serve(app, &suite, incoming).await }
+        async move { serve(door, &suite, incoming).await }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new());
@@ -153,87 +166,49 @@ async fn connection(
 
 /// Serves one request; an error closes the connection.
 async fn serve(
-    app: App,
+    door: Door,
     suite: &Suite,
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let (parts, body) = incoming.into_parts();
-    let body = match Limited::new(body, LONGEST_BODY).collect().await {
-        Ok(body) => body.to_bytes(),
-        // One byte too long says enough.
-        Err(error) if error.is::<LengthLimitError>() => Bytes::from(vec![0; LONGEST_BODY + 1]),
-        Err(error) => return Err(io::Error::other(error)),
-    };
     let request = Request {
         method: parts.method,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),
         headers: parts.headers,
-        body,
+        body: read(body).await?,
     };
-    let reply = suite.handle(app, &request);
+    let reply = match door {
+        Door::App(app) => suite.handle(app, &request),
+        Door::Control { open } => control::answer(suite, &request, open),
+    };
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;
     }
     if reply.fate.ending == Ending::Closed {
         return Err(io::ErrorKind::ConnectionReset.into());
     }
-    Ok(response(reply))
-}
-
-fn response(reply: Reply) -> hyper::Response<ReplyBody> {
-    let broken = reply.fate.ending == Ending::Broken;
-    let length = reply.body.len();
-    let mut body = reply.body;
-    if broken {
-        body.truncate(length / 2);
-    }
-    let mut response = hyper::Response::new(ReplyBody {
-        left: (!body.is_empty()).then_some(body),
-        announced: length as u64,
-        broken,
-        flushed: false,
-    });
+    let mut response = hyper::Response::new(ReplyBody::of(&reply));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    response
+    Ok(response)
 }
 
-/// A body that may end early.
-struct ReplyBody {
-    left: Option<Bytes>,
-    announced: u64,
-    broken: bool,
-    flushed: bool,
-}
-
-impl Body for ReplyBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        if let Some(bytes) = self.left.take() {
-            return Poll::Ready(Some(Ok(Frame::data(bytes))));
-        }
-        if self.broken && !std::mem::replace(&mut self.flushed, true) {
-            // hyper writes out what it has when a body makes it wait.
-            context.waker().wake_by_ref();
-            return Poll::Pending;
-        }
-        if std::mem::take(&mut self.broken) {
-            return Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())));
-        }
-        Poll::Ready(None)
+/// Reads a body, and no more of it into memory than any operation takes.
+async fn read(mut body: Incoming) -> io::Result<RequestBody> {
+    match Limited::new(&mut body, LONGEST_BODY).collect().await {
+        Ok(whole) => return Ok(RequestBody::Whole(whole.to_bytes())),
+        Err(error) if error.is::<LengthLimitError>() => {}
+        Err(error) => return Err(io::Error::other(error)),
     }
-
-    fn is_end_stream(&self) -> bool {
-        self.left.is_none() && !self.broken
+    // Who still writes does not read: the refusal arrives only if the rest is taken too, within reason.
+    let mut left = LONGEST_SURPLUS;
+    while let Some(frame) = body.frame().await {
+        let length = frame.ok().and_then(|frame| Some(frame.data_ref()?.len()));
+        match length.and_then(|length| left.checked_sub(length)) {
+            Some(less) => left = less,
+            None => break,
+        }
     }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.announced)
-    }
+    Ok(RequestBody::TooLong)
 }

@@ -1,5 +1,6 @@
 //! Two ways to put the same handlers on a socket.
 
+mod body;
 pub(crate) mod hyper;
 pub(crate) mod wiremock;
 

@@ -13,7 +13,7 @@ use wiremock::matchers::any;
 use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
 
 use crate::app::App;
-use crate::message::{Ending, Reply, Request};
+use crate::message::{Ending, Reply, Request, RequestBody};
 use crate::suite::Suite;
 
 type Slot = Arc<Mutex<Option<Reply>>>;
@@ -58,7 +58,7 @@ impl Match for Breaking {
             path: incoming.url.path().to_owned(),
             query: incoming.url.query().map(str::to_owned),
             headers: incoming.headers.clone(),
-            body: Bytes::copy_from_slice(&incoming.body),
+            body: RequestBody::new(Bytes::copy_from_slice(&incoming.body)),
         };
         let reply = self.suite.handle(self.app, &request);
         let delivered = reply.fate.ending == Ending::Delivered;

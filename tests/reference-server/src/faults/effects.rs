@@ -1,84 +1,167 @@
-//! What a fault does.
+//! What a fault does. The members of its JSON form are named as the methods of [`Fault`](super::Fault) are.
 
-use std::sync::{Arc, Mutex};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
-use crate::message::Ending;
+use crate::message::Drip;
+use crate::seconds;
 
 /// The effects of one fault; those that are not set do nothing.
-#[derive(Clone, Debug, Default)]
-// Each of them is one independent thing to do.
-#[allow(clippy::struct_excessive_bools)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each of them is one independent thing to do"
+)]
 pub(super) struct Effects {
+    #[serde(
+        rename = "delaySeconds",
+        with = "seconds",
+        skip_serializing_if = "Duration::is_zero"
+    )]
     pub(super) delay: Duration,
     /// Answered with this status, without serving the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<u16>,
     /// Served, and then answered with this status.
-    pub(super) status_after: Option<u16>,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Option<(Bytes, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reply_after_commit_with: Option<u16>,
+    #[serde(
+        deserialize_with = "text_or_number",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) retry_after: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) headers: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) body: Option<Replacement>,
     /// Closed without serving the request.
-    pub(super) closed: bool,
-    /// Served, and then ended like this.
-    pub(super) ending: Ending,
-    pub(super) truncated: bool,
-    pub(super) revokes_token: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) close_connection: bool,
+    /// Served, and then closed.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) lose_reply: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) truncate_body: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) break_body: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) drip_body: Option<Drip>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) revoke_token: bool,
+    #[serde(
+        rename = "tokenLifetimeSeconds",
+        with = "seconds::optional",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(super) token_lifetime: Option<Duration>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) token_expires_in: Option<Value>,
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) omit_expires_in: bool,
+    #[serde(skip_serializing_if = "is_false")]
     pub(super) unknown_enum: bool,
+    #[serde(skip_serializing_if = "is_false")]
     pub(super) unknown_member: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schema_suffix: Option<String>,
-    pub(super) cursor_loop: Option<Arc<Mutex<CursorLoop>>>,
+    /// After so many pages the cursors begin again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cursor_loop: Option<usize>,
 }
 
 impl Effects {
     pub(super) fn is_empty(&self) -> bool {
-        self.delay.is_zero()
-            && self.status.is_none()
-            && self.status_after.is_none()
-            && self.headers.is_empty()
-            && self.body.is_none()
-            && !self.closed
-            && self.ending == Ending::Delivered
-            && !self.truncated
-            && !self.revokes_token
-            && !self.unknown_enum
-            && !self.unknown_member
-            && self.schema_suffix.is_none()
-            && self.cursor_loop.is_none()
+        *self == Effects::default()
+    }
+
+    /// Whether only hyper can do this.
+    pub(super) fn breaks_the_wire(&self) -> bool {
+        self.break_body || self.drip_body.is_some()
+    }
+
+    /// Whether this concerns the token that a request gets.
+    pub(super) fn shapes_tokens(&self) -> bool {
+        self.token_lifetime.is_some() || self.token_expires_in.is_some() || self.omit_expires_in
+    }
+
+    /// The effects in one line for people, such as `retryAfter=1, status=503`.
+    pub(super) fn summary(&self) -> String {
+        words(self)
     }
 }
 
-/// Cursors that go round: the first few that were given, again and again.
-#[derive(Debug)]
-pub(super) struct CursorLoop {
-    length: usize,
-    seen: Vec<String>,
-    next: usize,
+/// A body in place of the true one; an empty media type leaves the header out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Text", into = "Text")]
+pub(super) struct Replacement {
+    pub(super) content: Bytes,
+    pub(super) media_type: String,
 }
 
-impl CursorLoop {
-    pub(super) fn new(length: usize) -> CursorLoop {
-        CursorLoop {
-            length: length.max(1),
-            seen: Vec::new(),
-            next: 0,
-        }
-    }
+/// The JSON form of a [`Replacement`].
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Text {
+    text: String,
+    #[serde(default)]
+    media_type: String,
+}
 
-    /// What to give instead of the true cursor of a page.
-    pub(super) fn turn(&mut self, cursor: Option<&str>) -> Option<String> {
-        match cursor {
-            Some(cursor) if self.seen.len() < self.length => {
-                self.seen.push(cursor.to_owned());
-                Some(cursor.to_owned())
-            }
-            _ if self.seen.is_empty() => None,
-            _ => {
-                let again = self.seen[self.next % self.seen.len()].clone();
-                self.next += 1;
-                Some(again)
-            }
+impl From<Text> for Replacement {
+    fn from(text: Text) -> Replacement {
+        Replacement {
+            content: text.text.into(),
+            media_type: text.media_type,
         }
     }
+}
+
+impl From<Replacement> for Text {
+    fn from(body: Replacement) -> Text {
+        let text = String::from_utf8_lossy(&body.content).into_owned();
+        Text {
+            text,
+            media_type: body.media_type,
+        }
+    }
+}
+
+/// `Retry-After` is a number as often as a text.
+fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "retryAfter is a text or a number")]
+    enum Given {
+        Text(String),
+        Number(serde_json::Number),
+    }
+    Ok(Some(match Given::deserialize(from)? {
+        Given::Text(text) => text,
+        Given::Number(number) => number.to_string(),
+    }))
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// The members of an object in one line for people.
+pub(super) fn words(of: &impl Serialize) -> String {
+    let Ok(Value::Object(members)) = serde_json::to_value(of) else {
+        return String::new();
+    };
+    let words = members.into_iter().map(|(name, value)| match value {
+        Value::Bool(_) => name,
+        Value::String(text) => format!("{name}={text}"),
+        value => format!("{name}={value}"),
+    });
+    words.collect::<Vec<_>>().join(", ")
 }

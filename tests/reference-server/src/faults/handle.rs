@@ -1,15 +1,18 @@
 //! The fluent face of a fault.
 
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde_json::Value;
 
-use super::effects::{CursorLoop, Effects};
+use super::effects::{Effects, Replacement};
+use super::rule::Rule;
 use super::schedule::Schedule;
+use crate::adapters::Transport;
 use crate::generated::operations::Operation;
-use crate::message::Ending;
+use crate::message::Drip;
 use crate::suite::Suite;
 
 /// A fault of one operation, in force from the moment in which it has an effect, until it has struck as often
@@ -29,45 +32,53 @@ use crate::suite::Suite;
 /// ```
 ///
 /// Say `skip`, `every`, `times` and `probability` before the effect if requests are under way meanwhile.
+#[derive(Clone)]
 pub struct Fault {
     suite: Arc<Suite>,
     id: u64,
-    breakable: bool,
 }
 
 // The fault is in force whether or not its handle is kept.
 #[allow(clippy::return_self_not_must_use)]
 impl Fault {
-    pub(crate) fn register(
-        suite: &Arc<Suite>,
-        operation: Option<Operation>,
-        breakable: bool,
-    ) -> Fault {
+    pub(crate) fn register(suite: &Arc<Suite>, operation: Option<Operation>) -> Fault {
+        Fault::of(suite, suite.faults.add(Rule::new(operation)))
+    }
+
+    pub(crate) fn of(suite: &Arc<Suite>, id: u64) -> Fault {
         Fault {
             suite: Arc::clone(suite),
-            id: suite.faults.register(operation),
-            breakable,
+            id,
         }
+    }
+
+    /// Its number, from one, in the order of registration; the log names it.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
     }
 
     /// Strikes so many times, then no more.
     pub fn times(self, times: u64) -> Fault {
-        self.scheduled(|schedule| schedule.times(times))
+        self.scheduled(|schedule| schedule.times = Some(times))
     }
 
     /// Lets so many requests through first.
     pub fn skip(self, requests: u64) -> Fault {
-        self.scheduled(|schedule| schedule.skip(requests))
+        self.scheduled(|schedule| schedule.skip = requests)
     }
 
     /// Strikes one of every so many requests, beginning with the first.
     pub fn every(self, requests: u64) -> Fault {
-        self.scheduled(|schedule| schedule.every(requests))
+        self.scheduled(|schedule| schedule.every = Some(requests))
     }
 
     /// Strikes with this probability, repeatably for a seed.
     pub fn probability(self, probability: f64, seed: u64) -> Fault {
-        self.scheduled(|schedule| schedule.probability(probability, seed))
+        self.scheduled(|schedule| {
+            schedule.probability = Some(probability);
+            schedule.seed = seed;
+        })
     }
 
     /// Answers with this status and does not serve the request.
@@ -77,17 +88,25 @@ impl Fault {
 
     /// Adds `Retry-After` to the reply.
     pub fn retry_after(self, value: impl Into<String>) -> Fault {
-        self.header("retry-after", value)
+        self.with(|effects| effects.retry_after = Some(value.into()))
     }
 
     /// Sets a header of the reply.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
-        self.with(|effects| effects.headers.push((name.into(), value.into())))
+        self.with(|effects| {
+            effects.headers.insert(name.into(), value.into());
+        })
     }
 
     /// Replaces the body of the reply and its media type; an empty media type leaves the header out.
     pub fn body(self, body: impl Into<Bytes>, media_type: impl Into<String>) -> Fault {
-        self.with(|effects| effects.body = Some((body.into(), media_type.into())))
+        let (content, media_type) = (body.into(), media_type.into());
+        self.with(|effects| {
+            effects.body = Some(Replacement {
+                content,
+                media_type,
+            });
+        })
     }
 
     /// Holds the reply back for so long. What a command does is done at once.
@@ -97,22 +116,22 @@ impl Fault {
 
     /// Closes the connection and does not serve the request.
     pub fn close_connection(self) -> Fault {
-        self.with(|effects| effects.closed = true)
+        self.with(|effects| effects.close_connection = true)
     }
 
     /// Serves the request, commit included, and closes the connection instead of replying.
     pub fn lose_reply(self) -> Fault {
-        self.with(|effects| effects.ending = Ending::Closed)
+        self.with(|effects| effects.lose_reply = true)
     }
 
     /// Serves the request, commit included, and answers with this status if it went well.
     pub fn reply_after_commit_with(self, status: u16) -> Fault {
-        self.with(|effects| effects.status_after = Some(status))
+        self.with(|effects| effects.reply_after_commit_with = Some(status))
     }
 
     /// Sends the first half of the body as if it were all of it: well-formed HTTP, broken JSON.
     pub fn truncate_body(self) -> Fault {
-        self.with(|effects| effects.truncated = true)
+        self.with(|effects| effects.truncate_body = true)
     }
 
     /// Announces the whole body, sends half of it, and closes the connection.
@@ -120,16 +139,37 @@ impl Fault {
     /// # Panics
     /// Unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do this.
     pub fn break_body(self) -> Fault {
-        assert!(
-            self.breakable,
-            "break_body() needs a server with Transport::Hyper"
-        );
-        self.with(|effects| effects.ending = Ending::Broken)
+        self.assert_breakable("break_body()");
+        self.with(|effects| effects.break_body = true)
+    }
+
+    /// Sends the body slowly: so many bytes at a time, with a pause after each.
+    ///
+    /// # Panics
+    /// Unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do this.
+    pub fn drip_body(self, bytes: usize, pause: Duration) -> Fault {
+        self.assert_breakable("drip_body()");
+        self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
     }
 
     /// Revokes the token that the request carries, so that the request is answered with 401.
     pub fn revoke_token(self) -> Fault {
-        self.with(|effects| effects.revokes_token = true)
+        self.with(|effects| effects.revoke_token = true)
+    }
+
+    /// Lets the token that is issued live so long, at most the documented 300 seconds. Concerns the token exchange.
+    pub fn token_lifetime(self, lifetime: Duration) -> Fault {
+        self.with(|effects| effects.token_lifetime = Some(lifetime))
+    }
+
+    /// Lets `expires_in` say this, whatever the truth: `0`, `-1`, `3600`, `"soon"`. Concerns the token exchange.
+    pub fn token_expires_in(self, value: impl Into<Value>) -> Fault {
+        self.with(|effects| effects.token_expires_in = Some(value.into()))
+    }
+
+    /// Leaves `expires_in` out. Concerns the token exchange.
+    pub fn omit_expires_in(self) -> Fault {
+        self.with(|effects| effects.omit_expires_in = true)
     }
 
     /// Gives enumerations in the reply a value that no contract knows.
@@ -154,9 +194,7 @@ impl Fault {
 
     /// The pages name their successors truly so many times, and then the same ones again, round and round.
     pub fn cursor_loop_of(self, pages: usize) -> Fault {
-        self.with(|effects| {
-            effects.cursor_loop = Some(Arc::new(Mutex::new(CursorLoop::new(pages))));
-        })
+        self.with(|effects| effects.cursor_loop = Some(pages))
     }
 
     /// How often it struck so far.
@@ -172,15 +210,21 @@ impl Fault {
     fn scheduled(self, change: impl FnOnce(&mut Schedule)) -> Fault {
         self.suite
             .faults
-            .change(self.id, |rule| change(&mut rule.schedule));
+            .change(self.id, |rule| change(&mut rule.when));
         self
     }
 
     fn with(self, change: impl FnOnce(&mut Effects)) -> Fault {
-        self.suite
-            .faults
-            .change(self.id, |rule| change(&mut rule.effects));
+        self.suite.faults.change(self.id, |rule| {
+            change(&mut rule.then);
+            rule.begin_rounds();
+        });
         self
+    }
+
+    fn assert_breakable(&self, what: &str) {
+        let breakable = self.suite.transport == Transport::Hyper;
+        assert!(breakable, "{what} needs a server with Transport::Hyper");
     }
 }
 

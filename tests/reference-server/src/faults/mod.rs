@@ -3,7 +3,10 @@
 mod effects;
 mod handle;
 mod rewrite;
+mod rounds;
+mod rule;
 mod schedule;
+mod script;
 mod strike;
 
 use std::collections::VecDeque;
@@ -11,11 +14,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use serde_json::Value;
 
+use crate::adapters::Transport;
 use crate::generated::operations::Operation;
-use effects::Effects;
 pub use handle::Fault;
-use schedule::Schedule;
+use rule::Rule;
+pub use script::InvalidFaults;
 pub(crate) use strike::Strike;
 
 /// How many strikes the log remembers.
@@ -33,20 +38,27 @@ pub struct FaultStrike {
     pub operation: Operation,
     /// The `x-request-id` of the request.
     pub request_id: String,
+    /// What it did, such as `status=503, retryAfter=1`.
+    pub effects: String,
 }
 
-/// One registered fault.
+/// A fault as others see it.
 #[derive(Clone, Debug)]
-struct Rule {
-    id: u64,
-    operation: Option<Operation>,
-    schedule: Schedule,
-    effects: Effects,
+pub(crate) struct FaultView {
+    pub(crate) id: u64,
+    pub(crate) operation: Option<Operation>,
+    /// The members `operation`, `when` and `then` of a fault file.
+    pub(crate) script: Value,
+    /// When and what, in words.
+    pub(crate) schedule: String,
+    pub(crate) effects: String,
+    pub(crate) struck: u64,
+    pub(crate) spent: bool,
 }
 
 #[derive(Debug, Default)]
 struct Book {
-    rules: Vec<Rule>,
+    rules: Vec<(u64, Rule)>,
     log: VecDeque<FaultStrike>,
     registered: u64,
 }
@@ -59,19 +71,24 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Registers a fault that does nothing yet, for one operation or for all.
-    fn register(&self, operation: Option<Operation>) -> u64 {
+    /// Puts a fault in force and gives its number.
+    fn add(&self, rule: Rule) -> u64 {
         let mut book = self.book();
         book.registered += 1;
         let id = book.registered;
-        book.rules.push(Rule {
-            id,
-            operation,
-            schedule: Schedule::default(),
-            effects: Effects::default(),
-        });
+        book.rules.push((id, rule));
         self.any.store(true, Ordering::Release);
         id
+    }
+
+    /// Puts the faults of a fault file in force, all or none, and gives their numbers.
+    pub(crate) fn load(
+        &self,
+        json: &[u8],
+        transport: Transport,
+    ) -> Result<Vec<u64>, InvalidFaults> {
+        let rules = script::read(json, transport)?;
+        Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }
 
     /// The faults that strike this request, and a note in the log for each.
@@ -80,26 +97,40 @@ impl Faults {
             return Strike::default();
         }
         let mut book = self.book();
+        let Book { rules, log, .. } = &mut *book;
         let mut strike = Strike::default();
-        let mut struck = Vec::new();
-        for rule in &mut book.rules {
-            let concerns = rule.operation.is_none_or(|wanted| wanted == operation);
-            if concerns && !rule.effects.is_empty() && rule.schedule.due() {
-                strike.add(&rule.effects);
-                struck.push(rule.id);
+        for (fault, rule) in rules {
+            let Some(struck) = rule.strike(operation) else {
+                continue;
+            };
+            if log.len() >= LOG_LIMIT {
+                log.pop_front();
             }
-        }
-        for fault in struck {
-            book.log.push_back(FaultStrike {
+            log.push_back(FaultStrike {
                 at: now,
-                fault,
+                fault: *fault,
                 operation,
                 request_id: request_id.to_owned(),
+                effects: struck.effects.summary(),
             });
+            strike.add(struck);
         }
-        let surplus = book.log.len().saturating_sub(LOG_LIMIT);
-        book.log.drain(..surplus);
         strike
+    }
+
+    /// All faults in force, spent ones included, in the order of registration.
+    pub(crate) fn views(&self) -> Vec<FaultView> {
+        let book = self.book();
+        let views = book.rules.iter().map(|(id, rule)| FaultView {
+            id: *id,
+            operation: rule.operation,
+            script: script::write(rule),
+            schedule: rule.when.summary(),
+            effects: rule.then.summary(),
+            struck: rule.when.struck(),
+            spent: rule.when.is_spent(),
+        });
+        views.collect()
     }
 
     pub(crate) fn clear(&self) {
@@ -111,20 +142,29 @@ impl Faults {
         self.book().log.iter().cloned().collect()
     }
 
+    pub(crate) fn clear_log(&self) {
+        self.book().log.clear();
+    }
+
+    /// Takes a fault out of force; whether there was one.
+    pub(crate) fn remove(&self, id: u64) -> bool {
+        let mut book = self.book();
+        let before = book.rules.len();
+        book.rules.retain(|(known, _)| *known != id);
+        book.rules.len() < before
+    }
+
     fn change(&self, id: u64, change: impl FnOnce(&mut Rule)) {
-        if let Some(rule) = self.book().rules.iter_mut().find(|rule| rule.id == id) {
+        let mut book = self.book();
+        if let Some((_, rule)) = book.rules.iter_mut().find(|(known, _)| *known == id) {
             change(rule);
         }
     }
 
     fn struck(&self, id: u64) -> u64 {
         let book = self.book();
-        let rule = book.rules.iter().find(|rule| rule.id == id);
-        rule.map_or(0, |rule| rule.schedule.struck())
-    }
-
-    fn remove(&self, id: u64) {
-        self.book().rules.retain(|rule| rule.id != id);
+        let rule = book.rules.iter().find(|(known, _)| *known == id);
+        rule.map_or(0, |(_, rule)| rule.when.struck())
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {

@@ -1,9 +1,11 @@
 //! Faults that a reply carries in its body: values, members, schemas and cursors that a client does not expect.
 
+use std::sync::PoisonError;
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::effects::Effects;
+use super::strike::Struck;
 use crate::message::Reply;
 
 /// Members whose values are enumerations.
@@ -12,7 +14,8 @@ const ENUMERATED: [&str; 6] = ["status", "stage", "type", "kind", "mode", "opera
 /// The value that no contract knows.
 const UNKNOWN: &str = "from_the_future";
 
-pub(super) fn rewrite(effects: &Effects, reply: &mut Reply) {
+pub(super) fn rewrite(struck: &Struck, reply: &mut Reply) {
+    let effects = &struck.effects;
     let untouched = !effects.unknown_enum
         && !effects.unknown_member
         && effects.schema_suffix.is_none()
@@ -36,11 +39,9 @@ pub(super) fn rewrite(effects: &Effects, reply: &mut Reply) {
     if let Some(suffix) = &effects.schema_suffix {
         replace_suffix(&mut body, suffix);
     }
-    if let (Some(round), Some(members)) = (&effects.cursor_loop, body.as_object_mut()) {
+    if let (Some(round), Some(members)) = (&struck.rounds, body.as_object_mut()) {
         let given = members.get("nextCursor").and_then(Value::as_str);
-        let mut round = round
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
         let cursor = round.turn(given);
         members.insert("nextCursor".to_owned(), json!(cursor));
     }

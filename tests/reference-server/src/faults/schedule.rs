@@ -1,64 +1,93 @@
 //! When a fault strikes: after some, every so many, so often, with some probability.
 
+use serde::{Deserialize, Serialize};
+
+use super::effects::words;
+
 /// A fault's schedule. By default it strikes every request.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Schedule {
-    skip: u64,
-    every: Option<u64>,
-    times: Option<u64>,
-    /// In 2^-32, and the state of the sequence that decides.
-    chance: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) skip: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) every: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) times: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) probability: Option<f64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(super) seed: u64,
+    /// The state of the sequence that decides, once it has begun.
+    #[serde(skip)]
+    state: Option<u64>,
+    #[serde(skip)]
     seen: u64,
+    #[serde(skip)]
     struck: u64,
 }
 
 impl Schedule {
-    pub(super) fn skip(&mut self, requests: u64) {
-        self.skip = requests;
-    }
-
-    pub(super) fn every(&mut self, requests: u64) {
-        self.every = Some(requests.max(1));
-    }
-
-    pub(super) fn times(&mut self, times: u64) {
-        self.times = Some(times);
-    }
-
-    pub(super) fn probability(&mut self, probability: f64, seed: u64) {
-        // Between 0 and 2^32, which every step of this conversion represents exactly enough.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let threshold = (probability.clamp(0.0, 1.0) * 4_294_967_296.0) as u64;
-        self.chance = Some((threshold, seed));
-    }
-
     pub(super) const fn struck(&self) -> u64 {
         self.struck
+    }
+
+    /// The schedule in one line for people, such as `skip=1, times=2`.
+    pub(super) fn summary(&self) -> String {
+        match words(self) {
+            none if none.is_empty() => "always".to_owned(),
+            words => words,
+        }
+    }
+
+    /// Whether it strikes no more.
+    pub(super) fn is_spent(&self) -> bool {
+        self.times.is_some_and(|times| self.struck >= times)
     }
 
     /// Whether the fault strikes this request; counts it either way.
     pub(super) fn due(&mut self) -> bool {
         self.seen += 1;
-        if self.seen <= self.skip || self.times.is_some_and(|times| self.struck >= times) {
+        if self.seen <= self.skip || self.is_spent() {
             return false;
         }
+        let turn = self.seen - self.skip - 1;
         if self
             .every
-            .is_some_and(|every| !(self.seen - self.skip - 1).is_multiple_of(every))
+            .is_some_and(|every| !turn.is_multiple_of(every.max(1)))
         {
             return false;
         }
-        if let Some((threshold, state)) = &mut self.chance {
-            *state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            if (*state >> 32) >= *threshold {
-                return false;
-            }
+        if self
+            .probability
+            .is_some_and(|probability| !self.chance(probability))
+        {
+            return false;
         }
         self.struck += 1;
         true
     }
+
+    fn chance(&mut self, probability: f64) -> bool {
+        let state = self
+            .state
+            .unwrap_or(self.seed)
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        self.state = Some(state);
+        // Between 0 and 2^32, which every step of this conversion represents exactly enough.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let threshold = (probability.clamp(0.0, 1.0) * 4_294_967_296.0) as u64;
+        state >> 32 < threshold
+    }
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
 }
 
 #[cfg(test)]
@@ -67,10 +96,12 @@ mod tests {
 
     #[test]
     fn skip_every_and_times_combine() {
-        let mut schedule = Schedule::default();
-        schedule.skip(1);
-        schedule.every(2);
-        schedule.times(2);
+        let mut schedule = Schedule {
+            skip: 1,
+            every: Some(2),
+            times: Some(2),
+            ..Schedule::default()
+        };
         let struck: Vec<bool> = (0..8).map(|_| schedule.due()).collect();
         assert_eq!(
             struck,
@@ -81,8 +112,11 @@ mod tests {
     #[test]
     fn a_probability_is_repeatable() {
         let run = |seed| {
-            let mut schedule = Schedule::default();
-            schedule.probability(0.3, seed);
+            let mut schedule = Schedule {
+                probability: Some(0.3),
+                seed,
+                ..Schedule::default()
+            };
             (0..1_000).filter(|_| schedule.due()).count()
         };
         assert_eq!(run(5), run(5));

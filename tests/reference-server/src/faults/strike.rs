@@ -1,33 +1,59 @@
 //! The faults that struck one request, applied.
 
+use std::sync::{Arc, Mutex};
+
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, StatusCode, header};
+use http::{HeaderName, StatusCode, header};
 use serde_json::json;
 
 use super::effects::Effects;
 use super::rewrite;
+use super::rounds::Rounds;
 use crate::app::App;
 use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
 use crate::suite::Visit;
+use crate::token::exchange::Terms;
+use crate::token::registry::Said;
 
-/// The effects of all faults that struck a request, in the order of their registration.
+/// One fault that struck a request.
+#[derive(Debug)]
+pub(super) struct Struck {
+    pub(super) effects: Effects,
+    pub(super) rounds: Option<Arc<Mutex<Rounds>>>,
+}
+
+/// All faults that struck a request, in the order of their registration.
 #[derive(Debug, Default)]
-pub(crate) struct Strike(Vec<Effects>);
+pub(crate) struct Strike(Vec<Struck>);
 
 impl Strike {
-    pub(super) fn add(&mut self, effects: &Effects) {
-        self.0.push(effects.clone());
+    pub(super) fn add(&mut self, struck: Struck) {
+        self.0.push(struck);
     }
 
     pub(crate) fn revokes_token(&self) -> bool {
-        self.0.iter().any(|effects| effects.revokes_token)
+        self.effects().any(|effects| effects.revoke_token)
+    }
+
+    /// What becomes of the token that the request gets; the latest fault has the last word.
+    pub(crate) fn terms(&self) -> Terms {
+        let mut terms = Terms::default();
+        for effects in self.effects() {
+            terms.lifetime = effects.token_lifetime.or(terms.lifetime);
+            if let Some(value) = &effects.token_expires_in {
+                terms.said = Some(Said::Lie(value.clone()));
+            } else if effects.omit_expires_in {
+                terms.said = Some(Said::Nothing);
+            }
+        }
+        terms
     }
 
     /// The reply that a fault gives instead of serving the request.
     pub(crate) fn instead(&mut self, visit: &Visit<'_>) -> Option<Reply> {
-        let closed = self.0.iter().any(|effects| effects.closed);
-        let status = self.0.iter().find_map(|effects| effects.status);
+        let closed = self.effects().any(|effects| effects.close_connection);
+        let status = self.effects().find_map(|effects| effects.status);
         let mut reply = match (closed, status) {
             (true, _) => Reply::empty(503),
             (false, Some(status)) => refused(visit, status),
@@ -41,42 +67,52 @@ impl Strike {
 
     /// What the faults make of the reply to a request that was served.
     pub(crate) fn after(&self, visit: &Visit<'_>, mut reply: Reply) -> Reply {
-        for effects in &self.0 {
-            if reply.status.is_success() {
-                rewrite::rewrite(effects, &mut reply);
+        for struck in &self.0 {
+            if !reply.status.is_success() {
+                break;
             }
-            if let Some(status) = effects.status_after.filter(|_| reply.status.is_success()) {
+            rewrite::rewrite(struck, &mut reply);
+            if let Some(status) = struck.effects.reply_after_commit_with {
                 reply = refused(visit, status);
             }
         }
         self.dressed(reply)
     }
 
-    /// Delay, headers, another body, half a body, a broken connection.
+    /// Delay, headers, another body, half a body, a slow one, a broken connection.
     fn dressed(&self, mut reply: Reply) -> Reply {
-        for effects in &self.0 {
+        for effects in self.effects() {
             reply.fate.delay += effects.delay;
-            if effects.ending != Ending::Delivered {
-                reply.fate.ending = effects.ending;
+            reply.fate.drip = effects.drip_body.or(reply.fate.drip);
+            if effects.lose_reply {
+                reply.fate.ending = Ending::Closed;
+            } else if effects.break_body && reply.fate.ending == Ending::Delivered {
+                reply.fate.ending = Ending::Broken;
             }
-            if let Some((body, media_type)) = &effects.body {
-                reply.body = body.clone();
+            if let Some(body) = &effects.body {
+                reply.body = body.content.clone();
                 reply.headers.remove(header::CONTENT_TYPE);
-                if !media_type.is_empty() {
-                    reply.set(header::CONTENT_TYPE, media_type);
+                if !body.media_type.is_empty() {
+                    reply.set(header::CONTENT_TYPE, &body.media_type);
                 }
             }
-            if effects.truncated {
+            if effects.truncate_body {
                 reply.body.truncate(reply.body.len() / 2);
             }
+            if let Some(value) = &effects.retry_after {
+                reply.set(header::RETRY_AFTER, value);
+            }
             for (name, value) in &effects.headers {
-                let name = HeaderName::from_bytes(name.as_bytes());
-                if let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) {
-                    reply.headers.insert(name, value);
+                if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                    reply.set(name, value);
                 }
             }
         }
         reply
+    }
+
+    fn effects(&self) -> impl Iterator<Item = &Effects> {
+        self.0.iter().map(|struck| &struck.effects)
     }
 }
 

@@ -308,6 +308,102 @@ impl Operation {
         }
     }
 
+    /// What it does, in one sentence.
+    #[must_use]
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Operation::GetHealth => "Check that the CRM process is alive.",
+            Operation::GetReadiness => "Check that the authenticated schema of CRM is ready.",
+            Operation::GetCrmMetadata => "Get the contract and version metadata of CRM.",
+            Operation::GetToday => "Get the attention queue.",
+            Operation::ListIntakeSubmissions => "List intake submissions.",
+            Operation::GetIntakeSubmission => "Get one intake submission.",
+            Operation::ListPeople => "List people.",
+            Operation::GetPerson => "Get the briefing on one person.",
+            Operation::GetPersonTimeline => "List the activity timeline of one person.",
+            Operation::ListOrganizations => "List organizations.",
+            Operation::GetOrganization => "Get the briefing on one organization.",
+            Operation::ListOpportunities => "List opportunities.",
+            Operation::GetOpportunity => "Get one opportunity.",
+            Operation::ListTasks => "List tasks.",
+            Operation::Search => "Search across records.",
+            Operation::GetFunnel => "Get the pipeline funnel.",
+            Operation::GetActors => "List the actors who can own work.",
+            Operation::GetPresentation => "Get the presentation descriptor.",
+            Operation::SubmitCommand => "Submit a record command.",
+            Operation::ReviewIntakeSubmission => "Submit a review of an intake submission.",
+            Operation::SubmitEventCommand => "Create, update or cancel an event.",
+            Operation::RespondAttendance => {
+                "Record the actor's response to an internal invitation."
+            }
+            Operation::ChangeRecurrence => {
+                "Modify or cancel one materialized occurrence in a local series."
+            }
+            Operation::ManageHold => "Create or release an expiring scheduling hold.",
+            Operation::GetAccountingMetadata => {
+                "Get the contract and version metadata of Accounting."
+            }
+            Operation::GetAccountingReadiness => "Call the readiness operation of Accounting.",
+            Operation::GetAccountingActor => "Call the actor operation.",
+            Operation::GetAccountingOverview => "Call the overview operation.",
+            Operation::ListFinancialCounterparties => "List financial counterparties.",
+            Operation::CreateFinancialCounterparty => "Post to the counterparties.",
+            Operation::ListInvoices => "Call the invoices operation.",
+            Operation::CreateInvoiceDraft => "Create an invoice draft.",
+            Operation::CreateImportRun => "Create an import run.",
+            Operation::CreateApprovalIntent => "Post to the approval intents.",
+            Operation::ExchangeToken => "Exchange a client credential for a token.",
+            Operation::ListApps => "List the installed apps.",
+            Operation::GetOrganizationContext => "Get the organization context.",
+            Operation::GetPublication => "Get one active allowlisted projection.",
+        }
+    }
+
+    /// Whether the contract gives its name only, so that its messages are not shown.
+    #[must_use]
+    pub const fn name_only(self) -> bool {
+        match self {
+            Operation::GetHealth => false,
+            Operation::GetReadiness => false,
+            Operation::GetCrmMetadata => false,
+            Operation::GetToday => false,
+            Operation::ListIntakeSubmissions => false,
+            Operation::GetIntakeSubmission => false,
+            Operation::ListPeople => false,
+            Operation::GetPerson => false,
+            Operation::GetPersonTimeline => false,
+            Operation::ListOrganizations => false,
+            Operation::GetOrganization => false,
+            Operation::ListOpportunities => false,
+            Operation::GetOpportunity => false,
+            Operation::ListTasks => false,
+            Operation::Search => false,
+            Operation::GetFunnel => false,
+            Operation::GetActors => false,
+            Operation::GetPresentation => false,
+            Operation::SubmitCommand => false,
+            Operation::ReviewIntakeSubmission => false,
+            Operation::SubmitEventCommand => false,
+            Operation::RespondAttendance => true,
+            Operation::ChangeRecurrence => true,
+            Operation::ManageHold => true,
+            Operation::GetAccountingMetadata => false,
+            Operation::GetAccountingReadiness => true,
+            Operation::GetAccountingActor => true,
+            Operation::GetAccountingOverview => true,
+            Operation::ListFinancialCounterparties => false,
+            Operation::CreateFinancialCounterparty => true,
+            Operation::ListInvoices => true,
+            Operation::CreateInvoiceDraft => false,
+            Operation::CreateImportRun => false,
+            Operation::CreateApprovalIntent => true,
+            Operation::ExchangeToken => false,
+            Operation::ListApps => false,
+            Operation::GetOrganizationContext => false,
+            Operation::GetPublication => false,
+        }
+    }
+
     /// The scopes of which the token needs any one; empty when none is documented.
     #[must_use]
     pub const fn scopes(self) -> &'static [&'static str] {

@@ -1,27 +1,33 @@
 //! `POST /oauth/token`: the client credentials grant of RFC 6749 section 4.4.
 
+use std::time::Duration;
+
 use http::header;
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::basic;
 use super::form::Form;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
-use super::registry::{Registered, Registry, Said};
+use super::registry::{LONGEST_LIFE, Registered, Registry, Said};
 use crate::app::App;
+use crate::call::Call;
 use crate::message::{Reply, Request};
-use crate::suite::Suite;
 
-/// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
-pub(crate) fn exchange(suite: &Suite, request: &Request, now: Timestamp) -> Reply {
-    match grant(suite, request, now) {
-        Ok(reply) => reply,
-        Err(error) => error.into_reply(),
-    }
+/// What a fault makes of the token that is issued.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Terms {
+    pub(crate) lifetime: Option<Duration>,
+    pub(crate) said: Option<Said>,
 }
 
-fn grant(suite: &Suite, request: &Request, now: Timestamp) -> Result<Reply, TokenError> {
+/// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
+pub(crate) fn exchange(call: &Call<'_>) -> Reply {
+    grant(call).unwrap_or_else(TokenError::into_reply)
+}
+
+fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
+    let (suite, request) = (call.suite, call.request);
     let form = Form::read(request)?;
     let (id, secret) = credentials(request, &form)?;
     let mut registry = suite.registry();
@@ -46,8 +52,8 @@ fn grant(suite: &Suite, request: &Request, now: Timestamp) -> Result<Reply, Toke
         ))?,
     };
     let scopes = granted(&client, app, form.get("scope"))?;
-    let token = issue(suite, &mut registry, &client, app, &scopes, now);
-    suite.counted_exchange();
+    let token = issue(call, &mut registry, &client, app, &scopes);
+    suite.counters.exchanged();
     Ok(token)
 }
 
@@ -98,14 +104,18 @@ fn granted(client: &Registered, app: App, asked: Option<&str>) -> Result<Vec<Str
 }
 
 fn issue(
-    suite: &Suite,
+    call: &Call<'_>,
     registry: &mut Registry,
     client: &Registered,
     app: App,
     scopes: &[String],
-    now: Timestamp,
 ) -> Reply {
-    let lifetime = registry.lifetime;
+    let (suite, now) = (call.suite, call.now);
+    let lifetime = call
+        .terms
+        .lifetime
+        .unwrap_or(registry.lifetime)
+        .min(LONGEST_LIFE);
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
     let exp_ms = now.as_millisecond() + life_millis;
     let scope = scopes.join(" ");
@@ -134,7 +144,7 @@ fn issue(
         jwt::issue(&suite.token_key, &claims).into(),
     );
     body.insert("token_type".into(), "Bearer".into());
-    match &registry.said {
+    match call.terms.said.as_ref().unwrap_or(&registry.said) {
         Said::Truth => {
             body.insert("expires_in".into(), json!(lifetime.as_secs()));
         }

@@ -14,7 +14,10 @@ impl Form {
             return Err(TokenError::invalid_request("the body must be form-encoded"));
         }
         let unreadable = TokenError::invalid_request("the body is no form");
-        let text = std::str::from_utf8(&request.body).map_err(|_| unreadable)?;
+        let body = request
+            .body()
+            .map_err(|_| TokenError::invalid_request("the body is too long"))?;
+        let text = std::str::from_utf8(body).map_err(|_| unreadable)?;
         let mut fields: Vec<(String, String)> = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

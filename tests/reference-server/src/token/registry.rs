@@ -57,6 +57,15 @@ impl Registry {
             .insert(spec.id.clone(), Registered { spec, actor });
     }
 
+    /// Forgets what was changed, and gives the clients in the order in which their actors were made.
+    pub(crate) fn restart(&mut self, lifetime: Duration) -> Vec<Registered> {
+        self.lifetime = lifetime.min(LONGEST_LIFE);
+        self.said = Said::Truth;
+        let mut clients: Vec<Registered> = self.clients.values().cloned().collect();
+        clients.sort_by_key(|client| (client.actor, client.spec.actor.is_some()));
+        clients
+    }
+
     /// The client with that id, if the secret is right too.
     pub(crate) fn authenticate(&self, id: &str, secret: &str) -> Option<&Registered> {
         self.clients

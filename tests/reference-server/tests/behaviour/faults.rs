@@ -256,3 +256,77 @@ async fn exchanges_fail_too() {
         (1, 2)
     );
 }
+
+#[tokio::test]
+async fn a_body_drips() {
+    let peer = Peer::of(
+        ReferenceServer::builder()
+            .transport(Transport::Hyper)
+            .start()
+            .await,
+    );
+    let whole = peer.crm("/presentation").await.text;
+    let pause = Duration::from_millis(20);
+    let pieces = 5;
+    peer.server
+        .fault(Operation::GetPresentation)
+        .times(1)
+        .drip_body(whole.len().div_ceil(pieces), pause);
+    let token = peer.token(App::Crm).await;
+    let url = format!("{}/api/crm/v1/presentation", peer.server.crm_url());
+    let started = Instant::now();
+    let mut reply = peer.http.get(url).bearer_auth(token).send().await.unwrap();
+    let mut text = Vec::new();
+    let mut chunks = 0;
+    while let Some(chunk) = reply.chunk().await.unwrap() {
+        text.extend_from_slice(&chunk);
+        chunks += 1;
+    }
+    assert_eq!(String::from_utf8(text).unwrap(), whole);
+    assert!(chunks > 1 && started.elapsed() >= pause * 4);
+}
+
+#[tokio::test]
+async fn one_token_is_short_lived_and_lies_about_it() {
+    let peer = Peer::of(ReferenceServer::builder().frozen_clock().start().await);
+    peer.server
+        .fault(Operation::ExchangeToken)
+        .times(1)
+        .token_lifetime(Duration::from_secs(2))
+        .token_expires_in(3600);
+    let form = format!(
+        "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
+        peer.server.client_id(),
+        peer.server.client_secret(),
+        peer.server.audience(App::Crm),
+    );
+    let short = peer.form(&form).await.expect(200);
+    assert_eq!(short["expires_in"], 3600);
+    let long = peer.token(App::Crm).await;
+    peer.server.advance(Duration::from_secs(2));
+    let short = short["access_token"].as_str().unwrap();
+    peer.get_with(App::Crm, PEOPLE, short).await.expect(401);
+    peer.get_with(App::Crm, PEOPLE, &long).await.expect(200);
+
+    peer.server
+        .fault(Operation::ExchangeToken)
+        .times(1)
+        .omit_expires_in();
+    assert!(
+        peer.form(&form)
+            .await
+            .expect(200)
+            .get("expires_in")
+            .is_none()
+    );
+    assert_eq!(peer.form(&form).await.expect(200)["expires_in"], 300);
+}
+
+#[tokio::test]
+#[should_panic(expected = "Transport::Hyper")]
+async fn what_wiremock_cannot_do_is_refused() {
+    let peer = Peer::start().await;
+    peer.server
+        .fault(Operation::ListPeople)
+        .drip_body(1, Duration::ZERO);
+}

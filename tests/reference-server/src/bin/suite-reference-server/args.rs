@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -11,49 +12,83 @@ Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the
 
 Usage: suite-reference-server [OPTIONS]
 
-  --host ADDRESS          address to listen at                     [127.0.0.1]
-  --port-base PORT        Platform here, CRM, Calendar and Accounting at the next three; 0: free ports   [4010]
-  --core-port PORT        port of the Platform
-  --crm-port PORT         port of the CRM
-  --calendar-port PORT    port of the Calendar
-  --accounting-port PORT  port of Accounting
-  --seed N                seed of the demo data                    [1]
-  --people N              how many people there are                [300]
-  --token-lifetime SECS   lifetime of tokens, at most 300          [300]
-  --workers N             threads that answer                      [2]
-  --help                  this text
+Where:
+  --host ADDRESS           address to listen at                      [127.0.0.1]
+  --port-base PORT         Platform here, then CRM, Calendar, Accounting and control; 0: free ports   [4010]
+  --core-port PORT         port of the Platform
+  --crm-port PORT          port of the CRM
+  --calendar-port PORT     port of the Calendar
+  --accounting-port PORT   port of Accounting
+  --control-port PORT      port of the control endpoint
+  --control-host ADDRESS   address of the control endpoint; who reaches it commands the server   [127.0.0.1]
+  --workers N              threads that answer                       [2]
+
+Data:
+  --seed N                 seed of the demo data                     [1]
+  --people N               how many people there are                 [300]
+  --organizations N        how many organizations                    [120]
+  --opportunities N        how many opportunities                    [400]
+  --tasks N                how many tasks                            [500]
+  --intake-submissions N   how many intake submissions               [80]
+
+Behaviour:
+  --token-lifetime SECS    lifetime of tokens, at most 300           [300]
+  --faults FILE            faults to begin with, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
+                           \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
+  --help                   this text
 
 It prints the environment variables that point a client at it, then `# ready`, and stops at Ctrl-C or SIGTERM.
+Each port has a page for people at / and, but for control, its contract at /openapi.yaml. Control has a probe at /-/ready.
 ";
 
 /// What the command line asks for.
 pub(crate) enum Wanted {
-    Serve(Args),
+    Serve(Box<Args>),
     Help,
 }
 
 /// The options, with their defaults.
 pub(crate) struct Args {
     pub(crate) host: IpAddr,
+    pub(crate) control_host: IpAddr,
     pub(crate) seed: u64,
     pub(crate) people: u64,
+    pub(crate) organizations: u64,
+    pub(crate) opportunities: u64,
+    pub(crate) tasks: u64,
+    pub(crate) intake_submissions: u64,
     pub(crate) token_lifetime: Duration,
     pub(crate) workers: usize,
+    pub(crate) faults: Option<PathBuf>,
     port_base: u16,
+    control_port: Option<u16>,
     chosen_ports: Vec<(App, u16)>,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args {
+            host: Ipv4Addr::LOCALHOST.into(),
+            control_host: Ipv4Addr::LOCALHOST.into(),
+            seed: 1,
+            people: 300,
+            organizations: 120,
+            opportunities: 400,
+            tasks: 500,
+            intake_submissions: 80,
+            token_lifetime: Duration::from_secs(300),
+            workers: 2,
+            faults: None,
+            port_base: 4010,
+            control_port: None,
+            chosen_ports: Vec::new(),
+        }
+    }
 }
 
 impl Args {
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Wanted, String> {
-        let mut args = Args {
-            host: Ipv4Addr::LOCALHOST.into(),
-            seed: 1,
-            people: 300,
-            token_lifetime: Duration::from_secs(300),
-            workers: 2,
-            port_base: 4010,
-            chosen_ports: Vec::new(),
-        };
+        let mut args = Args::default();
         let mut words = words.flat_map(|word| match word.split_once('=') {
             Some((name, value)) if name.starts_with("--") => {
                 vec![name.to_owned(), value.to_owned()]
@@ -64,33 +99,52 @@ impl Args {
             if matches!(name.as_str(), "--help" | "-h") {
                 return Ok(Wanted::Help);
             }
-            let value = words.next();
-            match name.as_str() {
-                "--host" => args.host = parsed(&name, value)?,
-                "--port-base" => args.port_base = parsed(&name, value)?,
-                "--core-port" => args
-                    .chosen_ports
-                    .push((App::Platform, parsed(&name, value)?)),
-                "--crm-port" => args.chosen_ports.push((App::Crm, parsed(&name, value)?)),
-                "--calendar-port" => args
-                    .chosen_ports
-                    .push((App::Calendar, parsed(&name, value)?)),
-                "--accounting-port" => args
-                    .chosen_ports
-                    .push((App::Accounting, parsed(&name, value)?)),
-                "--seed" => args.seed = parsed(&name, value)?,
-                "--people" => args.people = parsed(&name, value)?,
-                "--token-lifetime" => {
-                    args.token_lifetime = Duration::from_secs(parsed(&name, value)?);
-                }
-                "--workers" => args.workers = parsed(&name, value)?,
-                _ => return Err(format!("{name} is no option")),
+            args.set(&name, words.next())?;
+        }
+        if args.port_base > u16::MAX - 4 {
+            return Err("--port-base: five ports must fit".to_owned());
+        }
+        Ok(Wanted::Serve(Box::new(args)))
+    }
+
+    fn set(&mut self, name: &str, value: Option<String>) -> Result<(), String> {
+        match name {
+            "--host" => self.host = parsed(name, value)?,
+            "--port-base" => self.port_base = parsed(name, value)?,
+            "--core-port" => self.choose(App::Platform, parsed(name, value)?),
+            "--crm-port" => self.choose(App::Crm, parsed(name, value)?),
+            "--calendar-port" => self.choose(App::Calendar, parsed(name, value)?),
+            "--accounting-port" => self.choose(App::Accounting, parsed(name, value)?),
+            "--control-port" => self.control_port = Some(parsed(name, value)?),
+            "--control-host" => self.control_host = parsed(name, value)?,
+            "--workers" => self.workers = parsed(name, value)?,
+            "--seed" => self.seed = parsed(name, value)?,
+            "--people" => self.people = parsed(name, value)?,
+            "--organizations" => self.organizations = parsed(name, value)?,
+            "--opportunities" => self.opportunities = parsed(name, value)?,
+            "--tasks" => self.tasks = parsed(name, value)?,
+            "--intake-submissions" => self.intake_submissions = parsed(name, value)?,
+            "--token-lifetime" => {
+                self.token_lifetime = Duration::from_secs(parsed(name, value)?);
             }
+            "--faults" => self.faults = Some(parsed(name, value)?),
+            _ => return Err(format!("{name} is no option")),
         }
-        if args.port_base > u16::MAX - 3 {
-            return Err("--port-base: four ports must fit".to_owned());
-        }
-        Ok(Wanted::Serve(args))
+        Ok(())
+    }
+
+    fn choose(&mut self, app: App, port: u16) {
+        self.chosen_ports.push((app, port));
+    }
+
+    /// The port of the control endpoint.
+    pub(crate) fn control_port(&self) -> u16 {
+        let next = if self.port_base == 0 {
+            0
+        } else {
+            self.port_base + 4
+        };
+        self.control_port.unwrap_or(next)
     }
 
     /// The port of each application.

@@ -11,7 +11,7 @@ use sdk_reference_server::{ReferenceServer, Transport};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     match Args::parse(std::env::args().skip(1)) {
-        Ok(Wanted::Serve(args)) => serve(args).await,
+        Ok(Wanted::Serve(args)) => serve(&args).await,
         Ok(Wanted::Help) => {
             print!("{}", args::HELP);
             ExitCode::SUCCESS
@@ -23,36 +23,68 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn serve(args: Args) -> ExitCode {
+async fn serve(args: &Args) -> ExitCode {
+    match start(args).await {
+        Ok(server) => {
+            announce(&server, args);
+            told_to_stop().await;
+            eprintln!("stopping; tokens issued: {}", server.exchanges());
+            server.stop();
+            ExitCode::SUCCESS
+        }
+        Err(problem) => {
+            eprintln!("suite-reference-server: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn start(args: &Args) -> Result<ReferenceServer, String> {
     let mut builder = ReferenceServer::builder()
         .transport(Transport::Hyper)
         .workers(args.workers)
         .host(args.host)
+        .control_host(args.control_host)
+        .control_port(args.control_port())
         .recorded_requests(256)
         .token_lifetime(args.token_lifetime)
         .seed(args.seed)
-        .people(args.people);
+        .people(args.people)
+        .organizations(args.organizations)
+        .opportunities(args.opportunities)
+        .tasks(args.tasks)
+        .intake_submissions(args.intake_submissions);
     for (app, port) in args.ports() {
         builder = builder.port(app, port);
     }
-    let server = match builder.try_start().await {
-        Ok(server) => server,
-        Err(error) => {
-            eprintln!("suite-reference-server: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let faults = args.faults.as_ref().map(|path| {
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+    });
+    let faults = faults.transpose()?;
+    let server = builder
+        .try_start()
+        .await
+        .map_err(|error| error.to_string())?;
+    if let (Some(json), Some(path)) = (faults, &args.faults) {
+        server
+            .load_faults(&json)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(server)
+}
+
+/// The variables for a client, where to look, and that it is ready. Whoever waits for that may close the pipe then.
+fn announce(server: &ReferenceServer, args: &Args) {
     let mut out = std::io::stdout().lock();
     for (name, value) in server.environment() {
         let _ = writeln!(out, "export {name}={value}");
     }
+    let _ = writeln!(out, "# status page: {}/", server.core_url());
+    if let Some(url) = server.control_url() {
+        let _ = writeln!(out, "# control: {url}/");
+    }
     let _ = writeln!(out, "# ready: {} people, seed {}", args.people, args.seed);
     let _ = out.flush();
-    drop(out);
-    told_to_stop().await;
-    eprintln!("stopping; tokens issued: {}", server.exchanges());
-    server.stop();
-    ExitCode::SUCCESS
 }
 
 /// Waits for Ctrl-C, or for SIGTERM where there is one.

@@ -1,23 +1,19 @@
 //! The handle of a running server.
 
+mod samples;
+mod steer;
+
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use jiff::Timestamp;
-use serde_json::Value;
-
-use crate::adapters::{Transport, hyper};
+use crate::adapters::hyper;
 use crate::app::App;
 use crate::builder::Builder;
 use crate::client::ClientSpec;
-use crate::data::counterparties;
-use crate::faults::{Fault, FaultStrike};
-use crate::generated::operations::Operation;
+use crate::faults::FaultStrike;
 use crate::named::Named;
 use crate::recorder::RecordedRequest;
 use crate::suite::Suite;
-use crate::token::registry::{LONGEST_LIFE, Said};
 
 /// A running suite: four applications on four ports, with one state. It stops when it is dropped.
 ///
@@ -38,9 +34,9 @@ pub struct ReferenceServer {
 }
 
 /// What keeps the sockets open.
-pub(crate) enum Serving {
-    Wiremock(Vec<wiremock::MockServer>),
-    Hyper(hyper::Running),
+pub(crate) struct Serving {
+    pub(crate) wiremock: Vec<wiremock::MockServer>,
+    pub(crate) hyper: Option<hyper::Running>,
 }
 
 impl ReferenceServer {
@@ -64,9 +60,9 @@ impl ReferenceServer {
 
     /// Accepts no more connections, lets open requests end, and returns when everything is closed.
     pub fn stop(self) {
-        match self.serving {
-            Serving::Hyper(running) => running.stop_gently(),
-            Serving::Wiremock(servers) => drop(servers),
+        drop(self.serving.wiremock);
+        if let Some(running) = self.serving.hyper {
+            running.stop_gently();
         }
     }
 }
@@ -103,10 +99,16 @@ impl ReferenceServer {
         self.url(App::Platform)
     }
 
+    /// The control endpoint, if [`Builder::control_port`] asked for one.
+    #[must_use]
+    pub fn control_url(&self) -> Option<&str> {
+        self.suite.control.as_deref()
+    }
+
     /// The token endpoint.
     #[must_use]
     pub fn token_url(&self) -> String {
-        format!("{}{}", self.core_url(), Operation::ExchangeToken.path())
+        self.suite.token_url()
     }
 
     /// The audience of an application's tokens.
@@ -127,7 +129,8 @@ impl ReferenceServer {
         &self.client.secret
     }
 
-    /// The environment variables that point a program at this server.
+    /// The environment variables that point a program at this server. The SDK takes them as they are:
+    /// `Suite::builder().variables(server.environment()).build()`.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let mut variables = vec![
@@ -202,156 +205,6 @@ impl ReferenceServer {
     #[must_use]
     pub fn fault_log(&self) -> Vec<FaultStrike> {
         self.suite.faults.log()
-    }
-}
-
-/// What it does wrong on purpose.
-impl ReferenceServer {
-    /// A fault of one operation; it does nothing until it is given an effect.
-    ///
-    /// # Panics
-    /// If given a text that is no `operationId`.
-    pub fn fault(&self, operation: impl Named) -> Fault {
-        Fault::register(&self.suite, Some(operation.operation()), self.breakable())
-    }
-
-    /// A fault of every operation.
-    pub fn fault_everywhere(&self) -> Fault {
-        Fault::register(&self.suite, None, self.breakable())
-    }
-
-    /// Takes all faults out of force.
-    pub fn clear_faults(&self) {
-        self.suite.faults.clear();
-    }
-
-    /// How long tokens issued from now on live, at most the documented 300 seconds.
-    pub fn set_token_lifetime(&self, lifetime: Duration) {
-        self.suite.registry().lifetime = lifetime.min(LONGEST_LIFE);
-    }
-
-    /// What `expires_in` says from now on, whatever the truth: `0`, `-1`, `3600`, `"soon"`.
-    pub fn token_expires_in(&self, value: impl Into<Value>) {
-        self.suite.registry().said = Said::Lie(value.into());
-    }
-
-    /// Leaves `expires_in` out from now on.
-    pub fn omit_expires_in(&self) {
-        self.suite.registry().said = Said::Nothing;
-    }
-
-    /// Lets `expires_in` say the truth again.
-    pub fn honest_expires_in(&self) {
-        self.suite.registry().said = Said::Truth;
-    }
-
-    /// Revokes every token issued so far.
-    pub fn revoke_tokens(&self) {
-        self.suite.registry().revoke_all();
-    }
-
-    fn breakable(&self) -> bool {
-        self.transport() == Transport::Hyper
-    }
-}
-
-/// Its clock and its data.
-impl ReferenceServer {
-    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z.
-    #[must_use]
-    pub fn now(&self) -> Timestamp {
-        self.suite.clock.now()
-    }
-
-    /// Moves the server's clock forward: tokens age, tasks become overdue.
-    pub fn advance(&self, by: Duration) {
-        self.suite.clock.advance(by);
-    }
-
-    /// Which HTTP server answers.
-    #[must_use]
-    pub fn transport(&self) -> Transport {
-        match self.serving {
-            Serving::Wiremock(_) => Transport::Wiremock,
-            Serving::Hyper(_) => Transport::Hyper,
-        }
-    }
-
-    /// A person, the first of the list, with a timeline of 250 entries.
-    #[must_use]
-    pub fn sample_person(&self) -> String {
-        self.suite.store().people.reference(0)
-    }
-
-    /// An organization.
-    #[must_use]
-    pub fn sample_organization(&self) -> String {
-        self.suite.store().organizations.reference(0)
-    }
-
-    /// An opportunity in which work goes on.
-    #[must_use]
-    pub fn sample_opportunity(&self) -> String {
-        let store = self.suite.store();
-        let open = store.opportunities.rows(0).find(|(_, row)| row.is_open());
-        store
-            .opportunities
-            .reference(open.map_or(0, |(index, _)| index))
-    }
-
-    /// A task that is not done, owned by the default client's actor.
-    #[must_use]
-    pub fn sample_task(&self) -> String {
-        let store = self.suite.store();
-        let mine = store
-            .tasks
-            .rows(0)
-            .find(|(_, row)| !row.is_final() && row.owner == Some(0));
-        store.tasks.reference(mine.map_or(0, |(index, _)| index))
-    }
-
-    /// An intake submission that waits for a review.
-    #[must_use]
-    pub fn sample_intake_submission(&self) -> String {
-        let store = self.suite.store();
-        let waiting = store
-            .intake
-            .rows(0)
-            .find(|(_, row)| row.status == "review_needed");
-        store
-            .intake
-            .reference(waiting.map_or(0, |(index, _)| index))
-    }
-
-    /// The actor for whom the default client acts.
-    #[must_use]
-    pub fn sample_actor(&self) -> String {
-        self.suite.store().actors.reference(0)
-    }
-
-    /// An active financial counterparty.
-    #[must_use]
-    pub fn sample_counterparty(&self) -> String {
-        self.suite.store().counterparties.reference(0)
-    }
-
-    /// A financial counterparty for whom no invoice may be drafted.
-    #[must_use]
-    pub fn archived_counterparty(&self) -> String {
-        self.suite
-            .store()
-            .counterparties
-            .reference(counterparties::COUNT - 1)
-    }
-
-    /// The application, resource type and record of an active publication.
-    #[must_use]
-    pub fn sample_publication(&self) -> (String, String, String) {
-        (
-            "crm".to_owned(),
-            "organization".to_owned(),
-            self.suite.store().organizations.reference(0),
-        )
     }
 }
 

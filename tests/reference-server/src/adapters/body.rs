@@ -1,0 +1,83 @@
+//! The body of a reply on hyper: whole, slowly, or not to its end.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use tokio::time::Sleep;
+
+use crate::message::{Ending, Reply};
+
+/// A body that may come in pieces, and may end early.
+pub(super) struct ReplyBody {
+    left: Bytes,
+    announced: u64,
+    piece: usize,
+    pause: Duration,
+    pausing: Option<Pin<Box<Sleep>>>,
+    broken: bool,
+    flushed: bool,
+}
+
+impl ReplyBody {
+    pub(super) fn of(reply: &Reply) -> ReplyBody {
+        let broken = reply.fate.ending == Ending::Broken;
+        let mut left = reply.body.clone();
+        if broken {
+            left.truncate(left.len() / 2);
+        }
+        let drip = reply.fate.drip;
+        ReplyBody {
+            left,
+            announced: reply.body.len() as u64,
+            piece: drip.map_or(usize::MAX, |drip| drip.bytes.max(1)),
+            pause: drip.map_or(Duration::ZERO, |drip| drip.pause),
+            pausing: None,
+            broken,
+            flushed: false,
+        }
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if let Some(pausing) = &mut self.pausing {
+            ready!(pausing.as_mut().poll(context));
+            self.pausing = None;
+        }
+        if !self.left.is_empty() {
+            let piece = self.piece.min(self.left.len());
+            let bytes = self.left.split_to(piece);
+            if !self.left.is_empty() {
+                self.pausing = Some(Box::pin(tokio::time::sleep(self.pause)));
+            }
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        if self.broken && !std::mem::replace(&mut self.flushed, true) {
+            // hyper writes out what it has when a body makes it wait.
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        if std::mem::take(&mut self.broken) {
+            return Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())));
+        }
+        Poll::Ready(None)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left.is_empty() && !self.broken
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.announced)
+    }
+}

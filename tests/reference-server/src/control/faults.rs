@@ -1,0 +1,68 @@
+//! Faults over HTTP.
+
+use serde_json::{Value, json};
+
+use super::{Outcome, Problem, bytes, ok};
+use crate::faults::FaultView;
+use crate::message::{Reply, Request};
+use crate::suite::Suite;
+
+pub(super) fn list(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    ok(&body(suite.faults.views()))
+}
+
+/// Takes what a fault file holds.
+pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Outcome {
+    let added = suite
+        .faults
+        .load(bytes(request)?, suite.transport)
+        .map_err(Problem::invalid)?;
+    let mut views = suite.faults.views();
+    views.retain(|view| added.contains(&view.id));
+    Ok(Reply::json(201, &body(views)))
+}
+
+pub(super) fn clear(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    suite.faults.clear();
+    ok(&body(Vec::new()))
+}
+
+pub(super) fn remove(suite: &Suite, _: &Request, id: &str) -> Outcome {
+    let removed = id.parse().is_ok_and(|id| suite.faults.remove(id));
+    if !removed {
+        return Err(Problem::not_found(format!("no fault has the number {id}")));
+    }
+    ok(&body(suite.faults.views()))
+}
+
+pub(super) fn log(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    let strikes: Vec<Value> = suite
+        .faults
+        .log()
+        .into_iter()
+        .map(|strike| {
+            json!({
+                "at": strike.at.to_string(),
+                "fault": strike.fault,
+                "operation": strike.operation.id(),
+                "requestId": strike.request_id,
+                "effects": strike.effects,
+            })
+        })
+        .collect();
+    ok(&json!({"strikes": strikes}))
+}
+
+fn body(views: Vec<FaultView>) -> Value {
+    let faults: Vec<Value> = views
+        .into_iter()
+        .map(|view| {
+            let mut fault = view.script;
+            fault["id"] = json!(view.id);
+            fault["struck"] = json!(view.struck);
+            fault["spent"] = json!(view.spent);
+            fault
+        })
+        .collect();
+    json!({"faults": faults})
+}

@@ -1,0 +1,83 @@
+//! What the server is and saw, over HTTP.
+
+use serde_json::{Map, Value, json};
+
+use super::{Outcome, Problem, ok};
+use crate::app::App;
+use crate::generated::operations::Operation;
+use crate::message::Request;
+use crate::recorder::RecordedRequest;
+use crate::suite::Suite;
+
+pub(super) fn ready(_: &Suite, _: &Request, _: &str) -> Outcome {
+    ok(&json!({"status": "ready"}))
+}
+
+pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    let apps: Map<String, Value> = App::ALL
+        .into_iter()
+        .map(|app| {
+            let address = json!({"origin": suite.origin(app), "audience": suite.audience(app)});
+            (app.id().to_owned(), address)
+        })
+        .collect();
+    let sizes = suite.store().sizes;
+    ok(&json!({
+        "now": suite.clock.now().to_string(),
+        "apps": apps,
+        "tokenUrl": suite.token_url(),
+        "tokenLifetimeSeconds": suite.registry().lifetime.as_secs_f64(),
+        "data": {
+            "seed": suite.seed,
+            "people": sizes.people,
+            "organizations": sizes.organizations,
+            "opportunities": sizes.opportunities,
+            "tasks": sizes.tasks,
+            "intakeSubmissions": sizes.intake,
+        },
+    }))
+}
+
+pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    let operations: Map<String, Value> = Operation::ALL
+        .into_iter()
+        .map(|operation| {
+            let (attempts, commits) = (
+                suite.counters.attempts(operation),
+                suite.counters.commits(operation),
+            );
+            (
+                operation.id().to_owned(),
+                json!({"attempts": attempts, "commits": commits}),
+            )
+        })
+        .collect();
+    ok(&json!({"exchanges": suite.counters.exchanges(), "operations": operations}))
+}
+
+pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Outcome {
+    let mut requests = suite.recorder.requests();
+    if !operation.is_empty() {
+        let wanted = Operation::named(operation)
+            .ok_or_else(|| Problem::not_found(format!("no operation is called {operation:?}")))?;
+        requests.retain(|request| request.operation == Some(wanted));
+    }
+    let requests: Vec<Value> = requests.iter().map(shown).collect();
+    ok(&json!({"requests": requests}))
+}
+
+fn shown(request: &RecordedRequest) -> Value {
+    json!({
+        "number": request.number,
+        "requestId": request.request_id(),
+        "at": request.at.to_string(),
+        "app": request.app.id(),
+        "operation": request.operation.map(Operation::id),
+        "method": request.method,
+        "path": request.path,
+        "query": request.query,
+        "headers": request.headers,
+        "status": request.status,
+        "body": String::from_utf8_lossy(request.body()),
+    })
+}

@@ -1,0 +1,33 @@
+//! Time over HTTP: forward, and back to the start.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{Outcome, body, ok};
+use crate::message::Request;
+use crate::seconds;
+use crate::suite::Suite;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Advance {
+    #[serde(rename = "advanceSeconds", with = "seconds")]
+    by: Duration,
+}
+
+pub(super) fn now(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    ok(&json!({"now": suite.clock.now().to_string()}))
+}
+
+pub(super) fn advance(suite: &Suite, request: &Request, _: &str) -> Outcome {
+    let advance: Advance = body(request)?;
+    suite.clock.advance(advance.by);
+    now(suite, request, "")
+}
+
+pub(super) fn reset(suite: &Suite, request: &Request, _: &str) -> Outcome {
+    suite.reset();
+    now(suite, request, "")
+}

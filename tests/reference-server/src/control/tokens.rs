@@ -1,0 +1,73 @@
+//! Tokens over HTTP.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Outcome, Problem, body, ok};
+use crate::message::Request;
+use crate::seconds;
+use crate::suite::Suite;
+use crate::token::registry::{LONGEST_LIFE, Said};
+
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Default)]
+struct Change {
+    #[serde(rename = "lifetimeSeconds", with = "seconds::optional")]
+    lifetime: Option<Duration>,
+    /// What `expires_in` says, whatever the truth.
+    expires_in: Option<Value>,
+    omit_expires_in: bool,
+    /// Lets `expires_in` say the truth again.
+    honest_expires_in: bool,
+}
+
+pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Outcome {
+    let registry = suite.registry();
+    let said = match &registry.said {
+        Said::Truth => json!({"honestExpiresIn": true}),
+        Said::Lie(value) => json!({"expiresIn": value}),
+        Said::Nothing => json!({"omitExpiresIn": true}),
+    };
+    let mut body = json!({
+        "lifetimeSeconds": registry.lifetime.as_secs_f64(),
+        "issued": suite.counters.exchanges(),
+    });
+    if let (Value::Object(body), Value::Object(said)) = (&mut body, said) {
+        body.extend(said);
+    }
+    ok(&body)
+}
+
+pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
+    let change: Change = body(request)?;
+    let said = match (
+        change.expires_in,
+        change.omit_expires_in,
+        change.honest_expires_in,
+    ) {
+        (None, false, false) => None,
+        (Some(value), false, false) => Some(Said::Lie(value)),
+        (None, true, false) => Some(Said::Nothing),
+        (None, false, true) => Some(Said::Truth),
+        _ => {
+            let message = "expiresIn, omitExpiresIn and honestExpiresIn exclude each other";
+            return Err(Problem::invalid(message));
+        }
+    };
+    {
+        let mut registry = suite.registry();
+        if let Some(lifetime) = change.lifetime {
+            registry.lifetime = lifetime.min(LONGEST_LIFE);
+        }
+        registry.said = said.unwrap_or_else(|| registry.said.clone());
+    }
+    get(suite, request, "")
+}
+
+pub(super) fn revoke(suite: &Suite, request: &Request, _: &str) -> Outcome {
+    suite.registry().revoke_all();
+    get(suite, request, "")
+}

@@ -1,0 +1,35 @@
+//! Cursors that go round.
+
+/// The first few cursors that were given, again and again.
+#[derive(Debug)]
+pub(super) struct Rounds {
+    length: usize,
+    seen: Vec<String>,
+    next: usize,
+}
+
+impl Rounds {
+    pub(super) fn new(length: usize) -> Rounds {
+        Rounds {
+            length: length.max(1),
+            seen: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// What to give instead of the true cursor of a page.
+    pub(super) fn turn(&mut self, cursor: Option<&str>) -> Option<String> {
+        match cursor {
+            Some(cursor) if self.seen.len() < self.length => {
+                self.seen.push(cursor.to_owned());
+                Some(cursor.to_owned())
+            }
+            _ if self.seen.is_empty() => None,
+            _ => {
+                let again = self.seen[self.next % self.seen.len()].clone();
+                self.next += 1;
+                Some(again)
+            }
+        }
+    }
+}

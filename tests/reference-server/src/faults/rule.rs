@@ -1,0 +1,46 @@
+//! One fault: whose requests it strikes, when, and what it does to them.
+
+use std::sync::{Arc, Mutex};
+
+use super::effects::Effects;
+use super::rounds::Rounds;
+use super::schedule::Schedule;
+use super::strike::Struck;
+use crate::generated::operations::Operation;
+
+/// A fault in force.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub(super) operation: Option<Operation>,
+    pub(super) when: Schedule,
+    pub(super) then: Effects,
+    rounds: Option<Arc<Mutex<Rounds>>>,
+}
+
+impl Rule {
+    /// One that does nothing yet, for one operation or for all.
+    pub(super) fn new(operation: Option<Operation>) -> Rule {
+        Rule {
+            operation,
+            when: Schedule::default(),
+            then: Effects::default(),
+            rounds: None,
+        }
+    }
+
+    /// Makes the cursors' memory, once it is known how long it has to be.
+    pub(super) fn begin_rounds(&mut self) {
+        if let (None, Some(pages)) = (&self.rounds, self.then.cursor_loop) {
+            self.rounds = Some(Arc::new(Mutex::new(Rounds::new(pages))));
+        }
+    }
+
+    /// What it does to a request for `operation`, if this is one that it strikes.
+    pub(super) fn strike(&mut self, operation: Operation) -> Option<Struck> {
+        let concerns = self.operation.is_none_or(|wanted| wanted == operation);
+        (concerns && !self.then.is_empty() && self.when.due()).then(|| Struck {
+            effects: self.then.clone(),
+            rounds: self.rounds.clone(),
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! Faults as JSON, for those who do not write Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
+
+use std::fmt;
+
+use http::{HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::effects::Effects;
+use super::rule::Rule;
+use super::schedule::Schedule;
+use crate::adapters::Transport;
+use crate::generated::operations::Operation;
+
+/// Why a fault file was not taken: which fault of it, and what is wrong.
+#[derive(Debug)]
+pub struct InvalidFaults(String);
+
+impl fmt::Display for InvalidFaults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidFaults {}
+
+/// One fault as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Script {
+    /// Its `operationId`; every operation if it is left out.
+    #[serde(default)]
+    operation: Option<String>,
+    #[serde(default)]
+    when: Schedule,
+    then: Effects,
+}
+
+/// Reads `{"faults": [...]}`; one bad fault spoils them all.
+pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, InvalidFaults> {
+    let invalid = |problem: &dyn fmt::Display| InvalidFaults(problem.to_string());
+    let body: Value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
+    let members = body.as_object().filter(|members| members.len() == 1);
+    let faults = members
+        .and_then(|members| members.get("faults")?.as_array())
+        .ok_or_else(|| invalid(&"an object with one member `faults`, an array, is needed"))?;
+    let number_from_one = faults.iter().zip(1..);
+    number_from_one
+        .map(|(fault, number)| {
+            let script = Script::deserialize(fault)
+                .map_err(|error| format!("fault {number}: {error}"))
+                .map_err(InvalidFaults)?;
+            script
+                .into_rule(transport)
+                .map_err(|problem| InvalidFaults(format!("fault {number}: {problem}")))
+        })
+        .collect()
+}
+
+/// A fault as JSON, as it was read or as the builder made it.
+pub(super) fn write(rule: &Rule) -> Value {
+    let script = Script {
+        operation: rule.operation.map(|operation| operation.id().to_owned()),
+        when: rule.when.clone(),
+        then: rule.then.clone(),
+    };
+    serde_json::to_value(script).unwrap_or_default()
+}
+
+impl Script {
+    fn into_rule(self, transport: Transport) -> Result<Rule, String> {
+        let operation = self
+            .operation
+            .map(|id| Operation::named(&id).ok_or_else(|| format!("no operation is called {id:?}")))
+            .transpose()?;
+        check_schedule(&self.when)?;
+        check_effects(&self.then)?;
+        if self.then.breaks_the_wire() && transport != Transport::Hyper {
+            return Err("breakBody and dripBody need a server with Transport::Hyper".to_owned());
+        }
+        let elsewhere = operation.is_some_and(|known| known != Operation::ExchangeToken);
+        if self.then.shapes_tokens() && elsewhere {
+            return Err("tokens are issued by exchangeToken only".to_owned());
+        }
+        let mut rule = Rule::new(operation);
+        rule.when = self.when;
+        rule.then = self.then;
+        rule.begin_rounds();
+        Ok(rule)
+    }
+}
+
+fn check_schedule(when: &Schedule) -> Result<(), String> {
+    if when.every == Some(0) {
+        return Err("when.every: at least 1 is needed".to_owned());
+    }
+    if when
+        .probability
+        .is_some_and(|chance| !(0.0..=1.0).contains(&chance))
+    {
+        return Err("when.probability: a number from 0 to 1 is needed".to_owned());
+    }
+    Ok(())
+}
+
+fn check_effects(then: &Effects) -> Result<(), String> {
+    if then.is_empty() {
+        return Err("then: it has no effect".to_owned());
+    }
+    for status in [then.status, then.reply_after_commit_with]
+        .into_iter()
+        .flatten()
+    {
+        if !(200..=599).contains(&status) {
+            return Err(format!("then: {status} is no status of a reply"));
+        }
+    }
+    if then.drip_body.is_some_and(|drip| drip.bytes == 0) {
+        return Err("then.dripBody.bytes: at least 1 is needed".to_owned());
+    }
+    for (name, value) in &then.headers {
+        let name_holds = HeaderName::from_bytes(name.as_bytes()).is_ok();
+        if !name_holds || HeaderValue::from_str(value).is_err() {
+            return Err(format!("then.headers: {name:?} is no header"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(json: &str) -> String {
+        read(json.as_bytes(), Transport::Wiremock)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn what_is_read_is_written_again() {
+        let fault = r#"{"operation":"listPeople","when":{"skip":1,"times":2,"probability":0.5,"seed":7},
+            "then":{"status":503,"retryAfter":1,"delaySeconds":0.25,"headers":{"x-a":"b"},"cursorLoop":3}}"#;
+        let json = format!(r#"{{"faults":[{fault}]}}"#);
+        let rules = read(json.as_bytes(), Transport::Wiremock).unwrap();
+        let mut expected: Value = serde_json::from_str(fault).unwrap();
+        expected["then"]["retryAfter"] = "1".into();
+        assert_eq!(write(&rules[0]), expected);
+        let summary = rules[0].then.summary();
+        assert!(
+            summary.contains("status=503") && summary.contains("delaySeconds=0.25"),
+            "{summary}"
+        );
+    }
+
+    #[test]
+    fn a_mistake_is_named() {
+        for (json, part) in [
+            ("[]", "`faults`"),
+            (r#"{"faults":[],"more":1}"#, "`faults`"),
+            (
+                r#"{"faults":[{"then":{"stauts":503}}]}"#,
+                "fault 1: unknown field `stauts`",
+            ),
+            (r#"{"faults":[{"then":{}}]}"#, "no effect"),
+            (r#"{"faults":[{"then":{"status":99}}]}"#, "99"),
+            (
+                r#"{"faults":[{"operation":"x","then":{"status":503}}]}"#,
+                "\"x\"",
+            ),
+            (
+                r#"{"faults":[{"then":{"breakBody":true}}]}"#,
+                "Transport::Hyper",
+            ),
+            (r#"{"faults":[{"then":{"delaySeconds":-1}}]}"#, "-1"),
+            (
+                r#"{"faults":[{"when":{"every":0},"then":{"status":503}}]}"#,
+                "every",
+            ),
+            (
+                r#"{"faults":[{"when":{"probability":2},"then":{"status":503}}]}"#,
+                "probability",
+            ),
+            (
+                r#"{"faults":[{"operation":"getToday","then":{"tokenLifetimeSeconds":1}}]}"#,
+                "exchangeToken",
+            ),
+        ] {
+            let problem = problem(json);
+            assert!(problem.contains(part), "{json}: {problem}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What each port serves beside its operations: a page for people at `/`, and the contract at `/openapi.yaml`.
+
+mod control;
+mod html;
+mod status;
+mod tables;
+
+use http::{Method, header};
+
+use crate::app::App;
+use crate::generated::contracts::contract;
+use crate::message::{Reply, Request};
+use crate::suite::Suite;
+pub(crate) use control::page as control;
+
+/// The page or file that a request to `app` asks for, if it asks for one.
+pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
+    if request.method != Method::GET && request.method != Method::HEAD {
+        return None;
+    }
+    match request.path.as_str() {
+        "/" => Some(status::page(suite, app)),
+        "/openapi.yaml" => Some(openapi(app, request)),
+        _ => None,
+    }
+}
+
+/// The description as it is published, without the line that says where the copy comes from.
+fn openapi(app: App, request: &Request) -> Reply {
+    let copy = contract(app).spec;
+    let spec = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
+    // Browsers save what they take for a program's; this lets them show it.
+    let by_a_person = request
+        .header(header::ACCEPT.as_str())
+        .is_some_and(|accept| accept.contains("text/html"));
+    let media_type = if by_a_person {
+        "text/plain; charset=utf-8"
+    } else {
+        "application/yaml"
+    };
+    Reply::text(200, media_type, spec)
+}

@@ -1,0 +1,150 @@
+//! The tables of the pages.
+
+use std::fmt::Write as _;
+
+use super::html::Text;
+use crate::generated::operations::Operation;
+use crate::recorder::RecordedRequest;
+use crate::suite::Suite;
+
+/// How many strikes of faults are shown.
+const STRIKES: usize = 20;
+
+/// Operations with their scopes and counts.
+pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operation]) {
+    body.push_str(
+        "<div class=\"wide\"><table>\n<thead><tr><th colspan=\"2\">Operation</th><th>Scope</th>\
+         <th class=\"number\">Attempts</th><th class=\"number\">Commits</th></tr></thead>\n<tbody>\n",
+    );
+    for operation in operations {
+        let note = if operation.name_only() {
+            " Known by name only."
+        } else {
+            ""
+        };
+        let commits = match operation.method() {
+            "GET" => "–".to_owned(),
+            _ => suite.counters.commits(*operation).to_string(),
+        };
+        let _ = writeln!(
+            body,
+            "<tr><td class=\"verb\">{}</td><td><code>{}</code><br><span class=\"quiet\">{} – {}{note}</span></td><td>{}</td>\
+             <td class=\"number\">{}</td><td class=\"number\">{commits}</td></tr>",
+            method(operation.method()),
+            Text(operation.path()),
+            operation.id(),
+            Text(operation.summary()),
+            scopes(*operation),
+            suite.counters.attempts(*operation),
+        );
+    }
+    body.push_str("</tbody>\n</table></div>\n");
+}
+
+/// The faults in force and their strikes, as far as they concern the wanted operations; nothing if there are none.
+pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Operation>) -> bool) {
+    let mut views = suite.faults.views();
+    views.retain(|view| wanted(view.operation));
+    if !views.is_empty() {
+        body.push_str(
+            "<h2 id=\"faults\">Faults</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"number\">No.</th><th>Operation</th>\
+             <th>When</th><th>Effect</th><th class=\"number\">Struck</th></tr></thead>\n<tbody>\n",
+        );
+        for view in views {
+            let spent = if view.spent { ", spent" } else { "" };
+            let _ = writeln!(
+                body,
+                "<tr><td class=\"number\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
+                 <td class=\"number\">{}{spent}</td></tr>",
+                view.id,
+                view.operation.map_or("every operation", Operation::id),
+                Text(&view.schedule),
+                Text(&view.effects),
+                view.struck,
+            );
+        }
+        body.push_str("</tbody>\n</table></div>\n");
+    }
+    let mut strikes = suite.faults.log();
+    strikes.retain(|strike| wanted(Some(strike.operation)));
+    if strikes.is_empty() {
+        return;
+    }
+    body.push_str(
+        "<h2>Last strikes</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>Time</th><th class=\"number\">Fault</th>\
+         <th>Operation</th><th>Request</th><th>Effect</th></tr></thead>\n<tbody>\n",
+    );
+    for strike in strikes.iter().rev().take(STRIKES) {
+        let _ = writeln!(
+            body,
+            "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>",
+            time(&strike.at),
+            strike.fault,
+            strike.operation.id(),
+            Text(&strike.request_id),
+            Text(&strike.effects),
+        );
+    }
+    body.push_str("</tbody>\n</table></div>\n");
+}
+
+/// Requests in the order in which they are given.
+pub(super) fn requests<'r>(body: &mut String, requests: impl Iterator<Item = &'r RecordedRequest>) {
+    let mut rows = String::new();
+    for request in requests {
+        let query = request
+            .query
+            .as_deref()
+            .map(|query| format!("?{query}"))
+            .unwrap_or_default();
+        let (class, status) = match request.status {
+            Some(status) => (status / 100, status.to_string()),
+            None => (0, "closed".to_owned()),
+        };
+        let _ = writeln!(
+            rows,
+            "<tr><td class=\"number\">{}</td><td>{}</td><td>{} <code>{}</code></td><td>{}</td>\
+             <td><b class=\"status s{class}\">{status}</b></td></tr>",
+            request.number,
+            time(&request.at),
+            method(&request.method),
+            Text(format!("{}{query}", request.path)),
+            request.operation.map_or("–", Operation::id),
+        );
+    }
+    if rows.is_empty() {
+        body.push_str("<p class=\"quiet\">None yet.</p>\n");
+        return;
+    }
+    let _ = write!(
+        body,
+        "<div class=\"wide\"><table>\n<thead><tr><th class=\"number\">No.</th><th>Time</th><th>Request</th>\
+         <th>Operation</th><th>Status</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    );
+}
+
+fn method(name: &str) -> String {
+    let class = if name == "GET" { "read" } else { "write" };
+    format!("<b class=\"method {class}\">{}</b>", Text(name))
+}
+
+/// The time of day, which is enough for what happened lately.
+fn time(at: &jiff::Timestamp) -> String {
+    at.strftime("%H:%M:%S%.3f").to_string()
+}
+
+fn scopes(operation: Operation) -> String {
+    let scopes: Vec<String> = operation
+        .scopes()
+        .iter()
+        .map(|scope| format!("<code>{}</code>", Text(scope)))
+        .collect();
+    let quiet = |words: &str| format!("<span class=\"quiet\">{words}</span>");
+    match (operation.auth(), scopes.len()) {
+        (false, _) if operation == Operation::ExchangeToken => quiet("the client’s credentials"),
+        (false, _) => quiet("open to everyone"),
+        (true, 0) => quiet("any token; its scope is not shown"),
+        (true, 1) => scopes.concat(),
+        (true, _) => format!("{}<br>{}", quiet("any of"), scopes.join("<br>")),
+    }
+}

@@ -1,0 +1,108 @@
+//! What a test makes the server do: faults, tokens, time.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::ReferenceServer;
+use crate::adapters::Transport;
+use crate::faults::{Fault, InvalidFaults};
+use crate::named::Named;
+use crate::token::registry::{LONGEST_LIFE, Said};
+
+/// What it does wrong on purpose.
+impl ReferenceServer {
+    /// A fault of one operation; it does nothing until it is given an effect.
+    ///
+    /// # Panics
+    /// If given a text that is no `operationId`.
+    pub fn fault(&self, operation: impl Named) -> Fault {
+        Fault::register(&self.suite, Some(operation.operation()))
+    }
+
+    /// A fault of every operation.
+    pub fn fault_everywhere(&self) -> Fault {
+        Fault::register(&self.suite, None)
+    }
+
+    /// Puts the faults of a fault file in force, all or none: the JSON that the program takes as `--faults` and at
+    /// its control endpoint.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let server = sdk_reference_server::ReferenceServer::start().await;
+    /// let faults = server.load_faults(
+    ///     r#"{"faults": [
+    ///         {"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}},
+    ///         {"when": {"probability": 0.01, "seed": 7}, "then": {"delaySeconds": 0.5}}
+    ///     ]}"#,
+    /// )?;
+    /// assert_eq!(faults.len(), 2);
+    /// # Ok(()) }
+    /// ```
+    pub fn load_faults(&self, json: &str) -> Result<Vec<Fault>, InvalidFaults> {
+        let numbers = self.suite.faults.load(json.as_bytes(), self.transport())?;
+        Ok(numbers
+            .into_iter()
+            .map(|id| Fault::of(&self.suite, id))
+            .collect())
+    }
+
+    /// Takes all faults out of force.
+    pub fn clear_faults(&self) {
+        self.suite.faults.clear();
+    }
+
+    /// How long tokens issued from now on live, at most the documented 300 seconds.
+    pub fn set_token_lifetime(&self, lifetime: Duration) {
+        self.suite.registry().lifetime = lifetime.min(LONGEST_LIFE);
+    }
+
+    /// What `expires_in` says from now on, whatever the truth: `0`, `-1`, `3600`, `"soon"`.
+    pub fn token_expires_in(&self, value: impl Into<Value>) {
+        self.suite.registry().said = Said::Lie(value.into());
+    }
+
+    /// Leaves `expires_in` out from now on.
+    pub fn omit_expires_in(&self) {
+        self.suite.registry().said = Said::Nothing;
+    }
+
+    /// Lets `expires_in` say the truth again.
+    pub fn honest_expires_in(&self) {
+        self.suite.registry().said = Said::Truth;
+    }
+
+    /// Revokes every token issued so far.
+    pub fn revoke_tokens(&self) {
+        self.suite.registry().revoke_all();
+    }
+}
+
+/// Its clock, and the way back.
+impl ReferenceServer {
+    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.suite.clock.now()
+    }
+
+    /// Moves the server's clock forward: tokens age, tasks become overdue.
+    pub fn advance(&self, by: Duration) {
+        self.suite.clock.advance(by);
+    }
+
+    /// Sets data, counts, faults and recorded requests back to the start. The clients and the tokens that they hold
+    /// stay, and the clock goes on.
+    pub fn reset(&self) {
+        self.suite.reset();
+    }
+
+    /// Which HTTP server answers.
+    #[must_use]
+    pub fn transport(&self) -> Transport {
+        self.suite.transport
+    }
+}

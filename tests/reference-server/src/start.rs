@@ -1,0 +1,68 @@
+//! From settings to open sockets.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+
+use crate::adapters::hyper::{self, Door};
+use crate::adapters::{Transport, wiremock};
+use crate::app::App;
+use crate::builder::Settings;
+use crate::server::{ReferenceServer, Serving};
+use crate::suite::Suite;
+
+/// Starts a server, or says why it cannot: all ports, or none.
+pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
+    let mut listeners = Vec::new();
+    let mut origins: [String; 4] = Default::default();
+    for app in App::ALL {
+        let port = settings.ports.get(&app).copied().unwrap_or_default();
+        let listener = listen(app.id(), SocketAddr::new(settings.host, port))?;
+        origins[app.index()] = origin(&listener)?;
+        listeners.push((app, listener));
+    }
+    let control = settings
+        .control_port
+        .map(|port| listen("control", SocketAddr::new(settings.control_host, port)))
+        .transpose()?;
+    let control_origin = control.as_ref().map(origin).transpose()?;
+
+    let suite = Arc::new(Suite::new(&settings, origins, control_origin));
+    let open = !settings.control_host.is_loopback();
+    let mut doors: Vec<_> = control
+        .into_iter()
+        .map(|listener| (Door::Control { open }, listener))
+        .collect();
+    let mut mocks = Vec::new();
+    for (app, listener) in listeners {
+        match settings.transport {
+            Transport::Wiremock => {
+                mocks.push(wiremock::start(listener, Arc::clone(&suite), app).await);
+            }
+            Transport::Hyper => doors.push((Door::App(app), listener)),
+        }
+    }
+    let running = (!doors.is_empty())
+        .then(|| hyper::start(doors, Arc::clone(&suite), settings.workers))
+        .transpose()?;
+    let serving = Serving {
+        wiremock: mocks,
+        hyper: running,
+    };
+    Ok(ReferenceServer::new(suite, settings.client, serving))
+}
+
+fn listen(name: &str, address: SocketAddr) -> io::Result<TcpListener> {
+    let named =
+        |error: io::Error| io::Error::new(error.kind(), format!("{name} at {address}: {error}"));
+    TcpListener::bind(address).map_err(named)
+}
+
+/// The origin of a listener, for clients on this machine.
+fn origin(listener: &TcpListener) -> io::Result<String> {
+    let mut address = listener.local_addr()?;
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    Ok(format!("http://{address}"))
+}

@@ -1,0 +1,215 @@
+//! The control endpoint: everything that a test in Rust does, over HTTP.
+
+use reqwest::Method;
+use sdk_reference_server::{App, ReferenceServer, Transport};
+use serde_json::{Value, json};
+
+use crate::peer::{Got, Peer};
+
+struct Control {
+    peer: Peer,
+    url: String,
+}
+
+impl Control {
+    async fn start(transport: Transport) -> Control {
+        let server = ReferenceServer::builder()
+            .transport(transport)
+            .control_port(0)
+            .start()
+            .await;
+        let url = server.control_url().unwrap().to_owned();
+        Control {
+            peer: Peer::of(server),
+            url,
+        }
+    }
+
+    async fn get(&self, path: &str) -> Value {
+        self.send(Method::GET, path).await.expect(200)
+    }
+
+    async fn send(&self, method: Method, path: &str) -> Got {
+        let url = format!("{}{path}", self.url);
+        self.peer.read(self.peer.http.request(method, url)).await
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Got {
+        let request = self.peer.http.post(format!("{}{path}", self.url));
+        let request = request.header("content-type", "application/json");
+        self.peer.read(request.body(body.to_string())).await
+    }
+}
+
+#[tokio::test]
+async fn faults_are_put_in_force_listed_logged_and_removed() {
+    for transport in [Transport::Hyper, Transport::Wiremock] {
+        let control = Control::start(transport).await;
+        let faults = json!({"faults": [
+            {"operation": "listPeople", "when": {"skip": 1, "times": 1}, "then": {"status": 503, "retryAfter": 7}},
+            {"operation": "getToday", "then": {"schemaSuffix": "v9"}},
+        ]});
+        let added = control.post("/-/faults", &faults).await.expect(201);
+        assert_eq!(added["faults"][0]["id"], 1);
+
+        control.peer.crm("/people").await.expect(200);
+        let got = control.peer.crm("/people").await;
+        assert_eq!((got.status, got.header("retry-after")), (503, Some("7")));
+        control.peer.crm("/people").await.expect(200);
+
+        let listed = control.get("/-/faults").await;
+        assert_eq!(listed["faults"][0]["struck"], 1);
+        assert_eq!(listed["faults"][0]["spent"], true);
+        assert_eq!(listed["faults"][1]["then"], json!({"schemaSuffix": "v9"}));
+        let log = control.get("/-/fault-log").await;
+        assert_eq!(log["strikes"][0]["operation"], "listPeople");
+        assert_eq!(log["strikes"][0]["effects"], "retryAfter=7, status=503");
+        assert_eq!(
+            log["strikes"][0]["requestId"],
+            got.header("x-request-id").unwrap()
+        );
+
+        let left = control
+            .send(Method::DELETE, "/-/faults/1")
+            .await
+            .expect(200);
+        assert_eq!(left["faults"].as_array().unwrap().len(), 1);
+        control
+            .send(Method::DELETE, "/-/faults/1")
+            .await
+            .expect(404);
+        control.send(Method::DELETE, "/-/faults").await.expect(200);
+        let today = control.peer.crm("/today").await.expect(200);
+        assert_eq!(today["schemaVersion"], "suite-crm-today.v1");
+    }
+}
+
+#[tokio::test]
+async fn a_mistake_in_a_fault_is_named_and_none_is_taken() {
+    let control = Control::start(Transport::Hyper).await;
+    let faults = json!({"faults": [{"then": {"status": 503}}, {"then": {"stauts": 503}}]});
+    let refused = control.post("/-/faults", &faults).await.expect(400);
+    let message = refused["error"].as_str().unwrap();
+    assert!(
+        message.contains("fault 2") && message.contains("stauts"),
+        "{message}"
+    );
+    assert_eq!(control.get("/-/faults").await["faults"], json!([]));
+}
+
+#[tokio::test]
+async fn time_tokens_and_clients_follow() {
+    let control = Control::start(Transport::Hyper).await;
+    let token = control.peer.token(App::Crm).await;
+    control
+        .post("/-/clock", &json!({"advanceSeconds": 299}))
+        .await
+        .expect(200);
+    control
+        .peer
+        .get_with(App::Crm, "/api/crm/v1/today", &token)
+        .await
+        .expect(200);
+    control
+        .post("/-/clock", &json!({"advanceSeconds": 1.5}))
+        .await
+        .expect(200);
+    control
+        .peer
+        .get_with(App::Crm, "/api/crm/v1/today", &token)
+        .await
+        .expect(401);
+
+    let change = json!({"lifetimeSeconds": 30, "expiresIn": 3600});
+    let tokens = control.post("/-/tokens", &change).await.expect(200);
+    assert_eq!(
+        (&tokens["lifetimeSeconds"], &tokens["issued"]),
+        (&json!(30.0), &json!(1))
+    );
+    let token = control.peer.token(App::Crm).await;
+    control
+        .send(Method::POST, "/-/tokens/revoke")
+        .await
+        .expect(200);
+    control
+        .peer
+        .get_with(App::Crm, "/api/crm/v1/today", &token)
+        .await
+        .expect(401);
+
+    let client = json!({"id": "reader", "secret": "s", "scopes": ["crm:people:read"]});
+    control.post("/-/clients", &client).await.expect(201);
+    let form = format!(
+        "grant_type=client_credentials&client_id=reader&client_secret=s&audience={}",
+        control.peer.server.audience(App::Crm)
+    );
+    let granted = control.peer.form(&form).await.expect(200);
+    assert_eq!(
+        (&granted["scope"], &granted["expires_in"]),
+        (&json!("crm:people:read"), &json!(3600))
+    );
+    let wrong = json!({"id": "x", "secret": "s", "apps": ["payroll"]});
+    control.post("/-/clients", &wrong).await.expect(400);
+}
+
+#[tokio::test]
+async fn counts_requests_and_state_are_shown_and_reset() {
+    let control = Control::start(Transport::Hyper).await;
+    control.get("/-/ready").await;
+    let token = control.peer.token(App::Crm).await;
+    let command = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
+    control
+        .peer
+        .post(App::Crm, "/api/crm/v1/commands", &command)
+        .await
+        .expect(201);
+    let counters = control.get("/-/counters").await;
+    assert_eq!(
+        counters["operations"]["submitCommand"],
+        json!({"attempts": 1, "commits": 1})
+    );
+    assert_eq!(counters["exchanges"], 2);
+    let requests = control.get("/-/requests/submitCommand").await;
+    assert_eq!(requests["requests"].as_array().unwrap().len(), 1);
+    assert_eq!(requests["requests"][0]["status"], 201);
+    let all = control.send(Method::GET, "/-/requests").await.text;
+    assert!(!all.contains(control.peer.server.client_secret()) && !all.contains("eyJ"));
+    assert_eq!(control.get("/-/state").await["data"]["people"], 300);
+
+    control.send(Method::POST, "/-/reset").await.expect(200);
+    assert_eq!(control.get("/-/counters").await["exchanges"], 0);
+    // The token still holds, and the person is gone.
+    let page = control
+        .peer
+        .get_with(App::Crm, "/api/crm/v1/people?q=Only%20Here", &token)
+        .await;
+    assert_eq!(page.expect(200)["items"], json!([]));
+}
+
+#[tokio::test]
+async fn only_programs_on_this_machine_command_it() {
+    let control = Control::start(Transport::Hyper).await;
+    let http = &control.peer.http;
+    let state = format!("{}/-/state", control.url);
+    let foreign = http.get(&state).header("host", "evil.example");
+    control.peer.read(foreign).await.expect(403);
+    let reset = http
+        .post(format!("{}/-/reset", control.url))
+        .header("origin", "http://evil.example");
+    control.peer.read(reset).await.expect(403);
+    let plain = http
+        .post(format!("{}/-/clock", control.url))
+        .body(r#"{"advanceSeconds":1}"#);
+    control.peer.read(plain).await.expect(415);
+    control.send(Method::PUT, "/-/clock").await.expect(405);
+    control.send(Method::GET, "/-/nowhere").await.expect(404);
+}
+
+#[tokio::test]
+async fn there_is_no_control_endpoint_unless_asked_for() {
+    let server = ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .start()
+        .await;
+    assert_eq!(server.control_url(), None);
+}

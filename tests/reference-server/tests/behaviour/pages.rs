@@ -1,0 +1,80 @@
+//! What a port serves beside the contract: a page for people, and the contract itself.
+
+use reqwest::Method;
+use sdk_reference_server::{App, ReferenceServer, Transport};
+
+use crate::peer::Peer;
+
+#[tokio::test]
+async fn each_port_shows_its_operations_scopes_and_last_requests() {
+    let peer = Peer::of(
+        ReferenceServer::builder()
+            .transport(Transport::Hyper)
+            .control_port(0)
+            .start()
+            .await,
+    );
+    peer.server.fault("listPeople").times(1).status(503);
+    peer.crm("/people?q=%3Cscript%3E").await.expect(503);
+    for app in App::ALL {
+        let page = peer.get_with(app, "/", "none").await;
+        assert_eq!(
+            page.header("content-type"),
+            Some("text/html; charset=utf-8"),
+            "{app}"
+        );
+    }
+    let page = peer.get_with(App::Crm, "/", "none").await.text;
+    for part in [
+        "/api/crm/v1/people/{reference}",
+        "getPersonTimeline",
+        "crm:organizations:write",
+        "open to everyone",
+        "/api/crm/v1/people?q=%3Cscript%3E",
+        "status=503",
+        "contract 3.0.0",
+        peer.server.control_url().unwrap(),
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("<script") && !page.contains(peer.server.client_secret()));
+    assert!(!page.contains("calendar:event:write"));
+    let control = peer.http.get(peer.server.control_url().unwrap());
+    assert!(peer.read(control).await.text.contains("advanceSeconds"));
+}
+
+#[tokio::test]
+async fn looking_leaves_no_trace() {
+    let peer = Peer::start().await;
+    peer.server.fault_everywhere().status(503);
+    peer.get_with(App::Crm, "/", "none").await.expect(200);
+    peer.get_with(App::Crm, "/openapi.yaml", "none")
+        .await
+        .expect(200);
+    assert!(peer.server.requests().is_empty() && peer.server.fault_log().is_empty());
+}
+
+#[tokio::test]
+async fn the_contract_is_served_as_it_is_published() {
+    let peer = Peer::start().await;
+    for app in App::ALL {
+        let got = peer.get_with(app, "/openapi.yaml", "none").await;
+        assert_eq!(got.header("content-type"), Some("application/yaml"));
+        assert!(got.text.starts_with("openapi: 3.0.3\n"), "{app}");
+        // In the repository, the copy is what the specs are.
+        let published = format!("{}/../../specs/{app}.yaml", env!("CARGO_MANIFEST_DIR"));
+        if let Ok(published) = std::fs::read_to_string(published) {
+            assert_eq!(got.text, published);
+        }
+    }
+    let url = format!("{}/openapi.yaml", peer.server.crm_url());
+    let browser = peer
+        .read(peer.http.get(url).header("accept", "text/html,*/*"))
+        .await;
+    assert_eq!(
+        browser.header("content-type"),
+        Some("text/plain; charset=utf-8")
+    );
+    let got = peer.send(Method::POST, App::Crm, "/").await;
+    assert_eq!(got.status, 404);
+}
