@@ -45,3 +45,8 @@ pub use scopes::{MissingScopes, least_scopes};
 pub use secret::Secret;
 pub use suite::{Stats, Suite, SuiteBuilder};
 pub use token::{AccessToken, TokenError, TokenFuture, TokenPolicy, TokenRequest, TokenSource};
+
+/// The README's program compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
