@@ -4,6 +4,8 @@ use reqwest::header::HeaderMap;
 use sdk_reference_server::{App, ReferenceServer};
 use serde_json::Value;
 
+use super::world::http;
+
 pub(super) struct Bypass {
     http: reqwest::Client,
     origin: String,
@@ -29,7 +31,7 @@ impl Plain {
 impl Bypass {
     /// With a token for one application.
     pub(super) async fn to(server: &ReferenceServer, app: App) -> Bypass {
-        let http = reqwest::Client::new();
+        let http = http().build().unwrap();
         let form = format!(
             "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
             server.client_id(),

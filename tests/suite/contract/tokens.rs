@@ -4,7 +4,7 @@ use sdk_core::{Effect, ErrorKind};
 use sdk_platform::types::TokenRequest;
 use sdk_reference_server::{App, Operation};
 
-use super::world::World;
+use super::world::{World, http};
 
 fn request(world: &World) -> TokenRequest {
     TokenRequest::new()
@@ -42,9 +42,10 @@ async fn the_token_opens_the_application_that_it_is_for() {
         .await
         .unwrap();
     let token = response.access_token.as_ref().unwrap().expose();
+    let http = http().build().unwrap();
     let get = async |url: String| {
-        let request = reqwest::Client::new().get(url).bearer_auth(token);
-        request.send().await.unwrap().status().as_u16()
+        let reply = http.get(url).bearer_auth(token).send().await;
+        reply.unwrap().status().as_u16()
     };
 
     let crm = world.server.crm_url();
