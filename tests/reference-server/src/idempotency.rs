@@ -5,7 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use serde_json::Value;
 
 use crate::app::App;
-use crate::generated::operations::Operation;
+use crate::call::Call;
+use crate::canonical::canonical;
 use crate::keys;
 use crate::message::Request;
 use crate::refusal::Refusal;
@@ -78,54 +79,11 @@ pub(crate) fn required_key(request: &Request) -> Result<&str, Refusal> {
     Ok(key)
 }
 
-/// The fingerprint of a parsed command: order of members and spacing do not matter, nor do null members.
-pub(crate) fn fingerprint(operation: Operation, command: &Value) -> Fingerprint {
-    let mut text = String::from(operation.id());
-    write_canonical(command, &mut text);
-    keys::digest(text.as_bytes())
-}
-
-fn write_canonical(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(members) => {
-            let mut members: Vec<_> = members
-                .iter()
-                .filter(|(_, value)| !value.is_null())
-                .collect();
-            members.sort_by_key(|(name, _)| name.as_str());
-            out.push('{');
-            for (name, value) in members {
-                out.push_str(&Value::from(name.as_str()).to_string());
-                out.push(':');
-                write_canonical(value, out);
-                out.push(',');
-            }
-            out.push('}');
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for item in items {
-                write_canonical(item, out);
-                out.push(',');
-            }
-            out.push(']');
-        }
-        plain => out.push_str(&plain.to_string()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_command_is_the_same_whatever_its_order_and_nulls() {
-        let print = |value| fingerprint(Operation::SubmitEventCommand, &value);
-        let one = print(json!({"a": 1, "b": {"c": [1, 2], "d": null}}));
-        let same: Value = serde_json::from_str(r#"{"b":{"c":[1,2]},"a":1}"#).unwrap();
-        assert_eq!(one, print(same));
-        assert_ne!(one, print(json!({"a": 1, "b": {"c": [2, 1]}})));
-    }
+/// The fingerprint of a parsed command: order of members, spacing and null members do not matter.
+pub(crate) fn fingerprint(call: &Call<'_>) -> Result<Fingerprint, Refusal> {
+    let command = canonical(call.request.body()?)
+        .map_err(|error| Refusal::invalid(format!("the body is not JSON: {error}")))?;
+    Ok(keys::digest(
+        format!("{}{command}", call.operation.id()).as_bytes(),
+    ))
 }

@@ -30,6 +30,7 @@ mod auth;
 mod builder;
 mod calendar;
 mod call;
+mod canonical;
 mod client;
 mod clock;
 mod control;

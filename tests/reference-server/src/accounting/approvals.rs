@@ -1,16 +1,35 @@
-//! Approval intents: known by method and path only. Any JSON is taken.
+//! Approval intents: known by method and path only. Any JSON is taken; a draft that it names waits for approval then.
+
+use serde_json::Value;
 
 use super::result;
 use crate::call::{Answer, Call};
 use crate::data::reference::Kind;
 use crate::message::Reply;
+use crate::refusal::Refusal;
 
 pub(crate) fn create(call: &Call<'_>) -> Answer {
-    call.json()?;
+    let body = call.json()?;
+    let named = ["subjectReference", "publicReference"]
+        .iter()
+        .find_map(|name| body.get(name).and_then(Value::as_str));
     let mut store = call.suite.store_mut();
+    let intent = store.name(Kind::ApprovalIntent);
+    if let Some(reference) = named {
+        let draft = store.ledger.draft_mut(reference);
+        let draft = draft.ok_or_else(|| Refusal::not_found("no such invoice draft"))?;
+        draft.status = "approval_pending";
+        draft.approval_intent_reference = Some(intent.clone());
+        draft.record_version += 1;
+    }
     store.ledger.approvals += 1;
-    let subject = store.name(Kind::ApprovalIntent);
-    let result = result(&mut store, "approval-intent.create", "pending", &subject);
+    let result = result(
+        call,
+        &mut store,
+        "approval-intent.create",
+        "pending",
+        &intent,
+    );
     call.committed();
     Ok(Reply::json(201, &result))
 }

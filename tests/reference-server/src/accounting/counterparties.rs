@@ -43,7 +43,13 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
         version: 1,
     });
     let subject = store.counterparties.reference(index);
-    let result = result(&mut store, "counterparty.create", "succeeded", &subject);
+    let result = result(
+        call,
+        &mut store,
+        "counterparty.create",
+        "succeeded",
+        &subject,
+    );
     call.committed();
     Ok(Reply::json(201, &result))
 }

@@ -18,7 +18,13 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
         store.ledger.imports += 1;
         let subject = store.name(Kind::ImportRun);
         // A run takes its time: the other documented outcome.
-        Ok(result(store, "import-run.create", "pending", &subject))
+        Ok(result(
+            call,
+            store,
+            "import-run.create",
+            "pending",
+            &subject,
+        ))
     })
 }
 

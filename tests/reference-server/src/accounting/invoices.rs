@@ -1,8 +1,13 @@
 //! Invoice drafts.
 
-use jiff::civil::Date;
-use serde_json::{Value, json};
+use std::collections::VecDeque;
 
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::ledger::Draft;
 use super::{once, result};
 use crate::call::{Answer, Call};
 use crate::data::Store;
@@ -14,16 +19,25 @@ use crate::refusal::Refusal;
 /// Bounds of the number of lines.
 const LINES: std::ops::RangeInclusive<usize> = 1..=200;
 
+/// The list. Written as it is: a JSON value in between would round amounts.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'a> {
+    items: &'a VecDeque<Draft>,
+    next_cursor: Option<String>,
+}
+
 /// The drafts made here, newest first, each with its receipt.
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
-    Ok(Reply::ok(
-        &json!({"items": store.ledger.latest(), "nextCursor": null}),
-    ))
+    Ok(Reply::ok(&Page {
+        items: store.ledger.latest(),
+        next_cursor: None,
+    }))
 }
 
 pub(crate) fn create_draft(call: &Call<'_>) -> Answer {
-    once(call, check, apply)
+    once(call, check, |store, draft| apply(call, store, draft))
 }
 
 /// What the schema demands: 400.
@@ -51,7 +65,8 @@ fn check(draft: Fields<'_>) -> Result<(), Refusal> {
 }
 
 /// What the business demands: 422. The reasons are not shown.
-fn apply(store: &mut Store, draft: Fields<'_>) -> Result<Value, Refusal> {
+fn apply(call: &Call<'_>, store: &mut Store, draft: Fields<'_>) -> Result<Value, Refusal> {
+    let tax_amount = exact_tax_amount(call)?;
     let rejected = |message: &str| Refusal::new(422, "invoice_draft_rejected", message);
     let reference = draft.required_text("counterpartyReference")?;
     let counterparty = store.counterparties.find(reference);
@@ -66,18 +81,39 @@ fn apply(store: &mut Store, draft: Fields<'_>) -> Result<Value, Refusal> {
         return Err(rejected("it is due before its own date"));
     }
     let subject = store.name(Kind::InvoiceDraft);
-    let result = result(store, "invoice-draft.create", "succeeded", &subject);
-    store.ledger.add_draft(json!({
-        "publicReference": subject,
-        "commandReceiptReference": result["commandReceiptReference"],
-        "counterpartyReference": reference,
-        "status": "draft",
-        "documentDate": draft.get("documentDate"),
-        "dueDate": draft.get("dueDate"),
-        "lineCount": draft.array("lines")?.map_or(0, Vec::len),
-        "recordVersion": 1,
-    }));
+    let result = result(call, store, "invoice-draft.create", "succeeded", &subject);
+    let receipt = result["commandReceiptReference"]
+        .as_str()
+        .unwrap_or_default();
+    let member = |name: &str| draft.get(name).cloned();
+    store.ledger.add_draft(Draft {
+        public_reference: subject,
+        command_receipt_reference: receipt.to_owned(),
+        counterparty_reference: reference.to_owned(),
+        status: "draft",
+        billing_profile_reference: member("billingProfileReference"),
+        document_date: member("documentDate"),
+        due_date: member("dueDate"),
+        customer_note: member("customerNote"),
+        internal_note: member("internalNote"),
+        tax_amount,
+        line_count: draft.array("lines")?.map_or(0, Vec::len),
+        approval_intent_reference: None,
+        record_version: 1,
+    });
     Ok(result)
+}
+
+/// `taxAmount` as it stands in the body: its digits would not survive as numbers.
+fn exact_tax_amount(call: &Call<'_>) -> Result<Box<RawValue>, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Exact {
+        tax_amount: Box<RawValue>,
+    }
+    let exact: Exact = serde_json::from_slice(call.request.body()?)
+        .map_err(|error| Refusal::invalid(error.to_string()))?;
+    Ok(exact.tax_amount)
 }
 
 /// A full date in ISO 8601, and nothing else that a date parser would take.

@@ -2,29 +2,80 @@
 
 use std::collections::VecDeque;
 
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
-/// How many drafts the list shows; it has no documented parameters.
-const SHOWN: usize = 50;
+/// How many drafts and commands are shown; the operations that show them have no documented parameters.
+const SHOWN: usize = 100;
+
+/// An invoice draft as the list shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Draft {
+    pub(crate) public_reference: String,
+    pub(crate) command_receipt_reference: String,
+    pub(crate) counterparty_reference: String,
+    pub(crate) status: &'static str,
+    pub(crate) billing_profile_reference: Option<Value>,
+    pub(crate) document_date: Option<Value>,
+    pub(crate) due_date: Option<Value>,
+    pub(crate) customer_note: Option<Value>,
+    pub(crate) internal_note: Option<Value>,
+    /// With every digit that was sent.
+    pub(crate) tax_amount: Box<RawValue>,
+    pub(crate) line_count: usize,
+    pub(crate) approval_intent_reference: Option<String>,
+    pub(crate) record_version: u64,
+}
+
+/// A command that was committed, as the overview shows it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Committed {
+    pub(crate) operation: &'static str,
+    pub(crate) outcome: &'static str,
+    pub(crate) subject_reference: String,
+    pub(crate) command_receipt_reference: String,
+    pub(crate) occurred_at: String,
+}
 
 /// The state of Accounting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
-    latest: VecDeque<Value>,
+    drafts_shown: VecDeque<Draft>,
+    committed: VecDeque<Committed>,
     pub(crate) drafts: u64,
     pub(crate) imports: u64,
     pub(crate) approvals: u64,
 }
 
 impl Ledger {
-    pub(crate) fn add_draft(&mut self, draft: Value) {
+    pub(crate) fn add_draft(&mut self, draft: Draft) {
         self.drafts += 1;
-        self.latest.push_front(draft);
-        self.latest.truncate(SHOWN);
+        self.drafts_shown.push_front(draft);
+        self.drafts_shown.truncate(SHOWN);
     }
 
     /// The latest drafts, newest first.
-    pub(crate) fn latest(&self) -> Vec<&Value> {
-        self.latest.iter().collect()
+    pub(crate) fn latest(&self) -> &VecDeque<Draft> {
+        &self.drafts_shown
+    }
+
+    /// A draft among the latest.
+    pub(crate) fn draft_mut(&mut self, reference: &str) -> Option<&mut Draft> {
+        self.drafts_shown
+            .iter_mut()
+            .find(|draft| draft.public_reference == reference)
+    }
+
+    pub(super) fn note(&mut self, command: Committed) {
+        self.committed.push_front(command);
+        self.committed.truncate(SHOWN);
+    }
+
+    /// The latest commands, newest first.
+    pub(crate) fn committed(&self) -> &VecDeque<Committed> {
+        &self.committed
     }
 }

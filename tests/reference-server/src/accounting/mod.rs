@@ -17,10 +17,24 @@ use crate::fields::Fields;
 use crate::idempotency::{self, Known, Scope};
 use crate::message::Reply;
 use crate::refusal::Refusal;
+use ledger::Committed;
 
-/// The documented result of an accounting command, with a receipt of its own.
-fn result(store: &mut Store, operation: &str, outcome: &str, subject: &str) -> Value {
+/// The documented result of an accounting command, with a receipt of its own, which the overview shows from then on.
+fn result(
+    call: &Call<'_>,
+    store: &mut Store,
+    operation: &'static str,
+    outcome: &'static str,
+    subject: &str,
+) -> Value {
     let receipt = store.name(Kind::Receipt);
+    store.ledger.note(Committed {
+        operation,
+        outcome,
+        subject_reference: subject.to_owned(),
+        command_receipt_reference: receipt.clone(),
+        occurred_at: call.now.to_string(),
+    });
     json!({
         "schemaVersion": "suite-accounting-command-result.v1",
         "operation": operation,
@@ -47,7 +61,7 @@ fn once(
         actor: call.caller()?.actor,
         key,
     };
-    let print = idempotency::fingerprint(call.operation, &body);
+    let print = idempotency::fingerprint(call)?;
     let mut store = call.suite.store_mut();
     if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
         result["replayed"] = json!(true);

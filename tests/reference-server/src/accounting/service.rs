@@ -37,5 +37,6 @@ pub(crate) fn overview(call: &Call<'_>) -> Answer {
         "invoiceDrafts": store.ledger.drafts,
         "importRuns": store.ledger.imports,
         "approvalIntents": store.ledger.approvals,
+        "recentCommands": store.ledger.committed(),
     })))
 }

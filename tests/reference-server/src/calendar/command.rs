@@ -38,7 +38,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         actor: call.caller()?.actor,
         key,
     };
-    let print = idempotency::fingerprint(call.operation, &body);
+    let print = idempotency::fingerprint(call)?;
     let mut store = call.suite.store_mut();
     if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
         result["replayed"] = json!(true);

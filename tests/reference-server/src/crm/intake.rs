@@ -1,11 +1,11 @@
 //! The intake queue.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::listing::Page;
 use crate::call::{Answer, Call};
 use crate::data::Store;
-use crate::data::intake::{Intake, STATUSES};
+use crate::data::intake::{Intake, Linked, STATUSES};
 use crate::data::reference::Kind;
 use crate::message::Reply;
 use crate::refusal::Refusal;
@@ -49,10 +49,36 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
         "contact": row.contact(),
         "processingEvents": row.processing_events(),
         "review": row.review,
-        "linkedRecords": {},
+        "linkedRecords": linked(&store, &row.linked),
         "reviewHistory": row.history,
         "recordVersion": row.version,
     })))
+}
+
+/// The records that an accepted submission became; of another one, none.
+fn linked(store: &Store, linked: &Linked) -> Value {
+    let mut records = Map::new();
+    let person = linked
+        .person
+        .and_then(|index| Some((index, store.people.get(index)?)));
+    if let Some((index, person)) = person {
+        let reference = store.people.reference(index);
+        let brief = json!({"publicReference": reference, "displayName": person.display_name()});
+        records.insert("person".to_owned(), brief);
+    }
+    if linked.organization.is_some() {
+        let brief = store.organization_brief(linked.organization);
+        records.insert("organization".to_owned(), brief);
+    }
+    let opportunity = linked
+        .opportunity
+        .and_then(|index| Some((index, store.opportunities.get(index)?)));
+    if let Some((index, row)) = opportunity {
+        let reference = store.opportunities.reference(index);
+        let brief = json!({"publicReference": reference, "title": row.title, "stage": row.stage});
+        records.insert("opportunity".to_owned(), brief);
+    }
+    Value::Object(records)
 }
 
 fn item(store: &Store, index: u64, row: &Intake) -> Value {

@@ -3,11 +3,11 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::Text;
 use super::names::{COMPANY, FAMILY, GIVEN, NEED, TRADE};
 use super::noise::Noise;
 use super::reference::Kind;
 use super::table::{Record, World};
+use super::{Sizes, Text};
 
 /// The documented statuses of a submission; those of the list's filter are not shown and taken to be the same.
 pub(crate) const STATUSES: [&str; 6] = [
@@ -22,6 +22,26 @@ pub(crate) const STATUSES: [&str; 6] = [
 /// At most so many reviews are kept, as documented.
 pub(crate) const HISTORY_LIMIT: usize = 100;
 
+/// What an accepted submission became, by index.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Linked {
+    pub(crate) person: Option<u64>,
+    pub(crate) organization: Option<u64>,
+    pub(crate) opportunity: Option<u64>,
+}
+
+impl Linked {
+    /// Records of the demo data, for a submission that was accepted before the start.
+    fn among(sizes: &Sizes, noise: &mut Noise) -> Linked {
+        let mut pick = |size: u64| (size > 0).then(|| noise.below(size));
+        Linked {
+            person: pick(sizes.people),
+            organization: pick(sizes.organizations),
+            opportunity: pick(sizes.opportunities),
+        }
+    }
+}
+
 /// A submission.
 #[derive(Clone, Debug)]
 pub(crate) struct Intake {
@@ -33,6 +53,7 @@ pub(crate) struct Intake {
     pub(crate) received_at: Timestamp,
     pub(crate) review: Option<Value>,
     pub(crate) history: Vec<Value>,
+    pub(crate) linked: Linked,
     pub(crate) version: u64,
 }
 
@@ -41,7 +62,7 @@ impl Record for Intake {
 
     fn generate(world: &World, index: u64) -> Intake {
         let mut noise = Noise::new(world.seed, 5, index);
-        Intake {
+        let mut row = Intake {
             given: noise.pick(&GIVEN).into(),
             family: noise.pick(&FAMILY).into(),
             company: format!("{} {}", noise.pick(&COMPANY), noise.pick(&TRADE)),
@@ -59,8 +80,13 @@ impl Record for Intake {
             received_at: noise.minutes(-60_000, -30),
             review: None,
             history: Vec::new(),
+            linked: Linked::default(),
             version: 1,
+        };
+        if row.status == "accepted" {
+            row.linked = Linked::among(&world.sizes, &mut noise);
         }
+        row
     }
 }
 

@@ -88,6 +88,110 @@ async fn a_draft_is_made_once_and_seen_by_its_receipt() {
     );
     let overview = peer.get(App::Accounting, "/overview").await.expect(200);
     assert_eq!(overview["invoiceDrafts"], 1);
+    let receipt = &overview["recentCommands"][0]["commandReceiptReference"];
+    assert_eq!(*receipt, first["commandReceiptReference"]);
+}
+
+#[tokio::test]
+async fn amounts_are_kept_and_compared_to_the_last_digit() {
+    let peer = Peer::start().await;
+    let token = peer.token(App::Accounting).await;
+    let amounts = [
+        r#"{"minorUnits":123456789012345678901234567890,"scale":2}"#,
+        r#"{"minorUnits":123456789012345678901234567891,"scale":2}"#,
+        r#"{"minorUnits":"0042","scale":2,"rate":1.10}"#,
+    ];
+    for (number, amount) in amounts.iter().enumerate() {
+        let sending = async |key: String| {
+            let mut body = draft(&peer);
+            body["taxAmount"] = json!({});
+            let body = body
+                .to_string()
+                .replace(r#""taxAmount":{}"#, &format!(r#""taxAmount":{amount}"#));
+            let request = peer
+                .http
+                .post(format!("{}/invoice-drafts", peer.server.accounting_url()));
+            let request = request
+                .header("content-type", "application/json")
+                .bearer_auth(&token);
+            peer.read(request.header("idempotency-key", key).body(body))
+                .await
+        };
+        sending(format!("amounts-0000000-{number}"))
+            .await
+            .expect(201);
+        if number > 0 {
+            // One digit makes another command.
+            sending("amounts-0000000-0".to_owned()).await.expect(409);
+        }
+    }
+    let invoices = peer.get(App::Accounting, "/invoices").await.text;
+    for amount in amounts {
+        assert!(
+            invoices.contains(&format!(r#""taxAmount":{amount}"#)),
+            "{amount}: {invoices}"
+        );
+    }
+    let twice = draft(&peer)
+        .to_string()
+        .replacen('{', r#"{"taxAmount":{},"#, 1);
+    let request = peer
+        .http
+        .post(format!("{}/invoice-drafts", peer.server.accounting_url()));
+    let request = request
+        .header("content-type", "application/json")
+        .bearer_auth(&token);
+    let got = peer
+        .read(
+            request
+                .header("idempotency-key", "amounts-0000000-9")
+                .body(twice),
+        )
+        .await;
+    assert_eq!(got.status, 400, "given twice, it has no value");
+}
+
+#[tokio::test]
+async fn an_approval_intent_marks_the_draft_that_it_names() {
+    let peer = Peer::start().await;
+    let first = send(
+        &peer,
+        "/invoice-drafts",
+        "draft-000000000001",
+        &draft(&peer),
+    )
+    .await
+    .expect(201);
+    let body = json!({"subjectReference": first["subjectReference"]});
+    let intent = peer
+        .post(App::Accounting, "/approval-intents", &body)
+        .await
+        .expect(201);
+    assert_eq!(intent["outcome"], "pending");
+    let invoices = peer.get(App::Accounting, "/invoices").await.expect(200);
+    let shown = &invoices["items"][0];
+    assert_eq!(
+        (&shown["status"], &shown["recordVersion"]),
+        (&json!("approval_pending"), &json!(2))
+    );
+    assert_eq!(shown["approvalIntentReference"], intent["subjectReference"]);
+    let unknown = json!({"subjectReference": "IVD-0123456789AB"});
+    peer.post(App::Accounting, "/approval-intents", &unknown)
+        .await
+        .expect(404);
+
+    let run = send(&peer, "/import-runs", "import-00000000001", &import())
+        .await
+        .expect(201);
+    let overview = peer.get(App::Accounting, "/overview").await.expect(200);
+    assert_eq!(
+        (&overview["importRuns"], &overview["approvalIntents"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(
+        overview["recentCommands"][0]["subjectReference"],
+        run["subjectReference"]
+    );
 }
 
 #[tokio::test]

@@ -247,6 +247,25 @@ async fn a_review_decides_a_submission() {
     assert_eq!(detail["review"]["decision"], "accept");
     assert_eq!(detail["reviewHistory"].as_array().unwrap().len(), 2);
 
+    // It became an organization, a person in it and an opportunity.
+    let linked = &detail["linkedRecords"];
+    let (person, opportunity) = (&linked["person"], &linked["opportunity"]);
+    assert_eq!(person["displayName"], detail["contact"]["displayName"]);
+    let path = format!("/people/{}", person["publicReference"].as_str().unwrap());
+    let person = peer.crm(&path).await.expect(200);
+    assert_eq!(person["organization"], linked["organization"]);
+    let path = format!(
+        "/opportunities/{}",
+        opportunity["publicReference"].as_str().unwrap()
+    );
+    let opportunity = peer.crm(&path).await.expect(200);
+    assert_eq!(opportunity["personReference"], person["publicReference"]);
+    let today = peer.crm("/today").await.expect(200);
+    assert_eq!(
+        today["recentChanges"][0]["publicReference"],
+        reference.as_str()
+    );
+
     for bad in [
         json!({}),
         json!({"submissionReference": reference}),

@@ -88,17 +88,16 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         actor: caller.actor,
         now: call.now,
     };
-    settle(call, &body, &command.envelope, |store| command.apply(store))
+    settle(call, &command.envelope, |store| command.apply(store))
 }
 
 /// Replays a command that was committed before, or applies it and keeps its result, in one step.
 pub(crate) fn settle(
     call: &Call<'_>,
-    body: &Value,
     envelope: &Envelope,
     apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
 ) -> Answer {
-    let print = idempotency::fingerprint(call.operation, body);
+    let print = idempotency::fingerprint(call)?;
     let key = match &envelope.command_id {
         Some(id) => format!("id:{id}"),
         None => format!("body:{}", keys::encode(&print)),
