@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sdk_core::{ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy};
 use sdk_reference_server::ReferenceServer;
@@ -83,6 +83,16 @@ pub(crate) fn key(text: &str) -> IdempotencyKey {
     text.parse().unwrap()
 }
 
+/// Yields until something holds, or fails the test after a while by the wall clock: the test's own may stand still.
+pub(crate) async fn until(holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(10), "it never held");
+        std::thread::sleep(Duration::from_micros(100));
+        tokio::task::yield_now().await;
+    }
+}
+
 /// Keeps a paused clock where it is while the runtime waits for a socket.
 ///
 /// On its own, a paused clock jumps to the next timer whenever nothing is ready, so that a timeout strikes before the
@@ -96,7 +106,8 @@ impl HoldClock {
     pub(crate) fn new() -> Self {
         let (running, ended) = mpsc::channel::<()>();
         tokio::task::spawn_blocking(move || {
-            let _ = ended.recv();
+            // A test that waits in vain is let go after a while, to fail.
+            let _ = ended.recv_timeout(Duration::from_secs(20));
         });
         Self { _running: running }
     }

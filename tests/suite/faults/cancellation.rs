@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::fixtures::{PERSON, page, person, server};
 use crate::peer::{Peer, always, script, stall};
-use crate::support::{crm_at, crm_for, suite_at};
+use crate::support::{crm_at, crm_for, suite_at, until};
 
 const SOON: Duration = Duration::from_millis(30);
 
@@ -43,9 +43,7 @@ async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along() {
     let aborts: Vec<_> = (0..100)
         .map(|_| calls.spawn(crm.people().get(PERSON).send()))
         .collect();
-    while peer.exchanges().is_empty() {
-        tokio::task::yield_now().await;
-    }
+    until(|| !peer.exchanges().is_empty()).await;
 
     for abort in aborts.iter().step_by(2) {
         abort.abort();

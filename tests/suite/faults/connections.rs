@@ -7,7 +7,7 @@ use sdk_crm::Client;
 
 use super::fixtures::{PERSON, committed, created, new_event, new_person, person};
 use crate::peer::{Peer, Reserved, always, close, reset};
-use crate::support::{builder_at, calendar_at, crm_at};
+use crate::support::{builder_at, calendar_at, crm_at, until};
 
 #[tokio::test]
 async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed() {
@@ -97,9 +97,7 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
         .max_delay(Duration::from_millis(20));
     let command = crm.commands().submit(new_person()).retry(patient).send();
     let command = tokio::spawn(command);
-    while suite.stats().attempts < 3 + 2 {
-        tokio::task::yield_now().await;
-    }
+    until(|| suite.stats().attempts >= 3 + 2).await;
     let peer = crm_port.open([committed()]);
     let receipt = command.await.unwrap().unwrap();
     assert!(receipt.attempts() > 2);

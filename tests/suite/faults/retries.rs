@@ -1,26 +1,26 @@
 //! Rows 19 and 20: when to try again, and when to leave it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sdk_core::{Effect, ErrorKind};
-use tokio::time::advance;
+use tokio::time::{advance, timeout};
 
 use super::fixtures::{PERSON, person};
 use crate::peer::{Peer, always, reply, script};
-use crate::support::{Events, HoldClock, builder_at, crm_at, quick_retry};
+use crate::support::{Events, HoldClock, builder_at, crm_at, quick_retry, until};
 
 #[tokio::test]
 async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
     for after in ["100000000000000", "99999999999999999999999999", "31"] {
         let peer = Peer::start(always(reply(503).header("retry-after", after)));
-        let start = Instant::now();
 
-        let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
+        let call = crm_at(&peer).people().get(PERSON).send();
+        let call = timeout(Duration::from_secs(5), call).await;
+        let error = call.expect("it waits for nothing").unwrap_err();
 
         assert_eq!((error.status(), error.attempts()), (Some(503), 1));
         let asked = after.parse().unwrap_or(u64::MAX);
         assert_eq!(error.retry_after(), Some(Duration::from_secs(asked)));
-        assert!(start.elapsed() < Duration::from_secs(5));
         assert_eq!(peer.requests().len(), 1);
     }
 }
@@ -42,9 +42,7 @@ async fn fault_19_a_retry_after_within_the_deadline_is_waited_for() {
     let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
     let peer = Peer::start([reply(503).header("retry-after", "7"), person()]);
     let call = tokio::spawn(crm_at(&peer).people().get(PERSON).send());
-    while events.lines("DEBUG", &["the call is repeated"]).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    until(|| !events.lines("DEBUG", &["the call is repeated"]).is_empty()).await;
 
     advance(Duration::from_millis(6_900)).await;
     for _ in 0..100 {

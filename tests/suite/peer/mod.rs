@@ -21,10 +21,11 @@ mod write;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::{Duration, Instant};
 
 use tokio::net::TcpSocket;
 use tokio::sync::{Semaphore, oneshot};
+
+use crate::support::until;
 
 pub(crate) use bomb::gzip_bomb;
 pub(crate) use script::{Script, always, script};
@@ -91,26 +92,12 @@ impl Peer {
 
     /// Waits until it has seen so many requests, those for tokens left out.
     pub(crate) async fn saw(&self, requests: usize) {
-        self.until(|peer| peer.requests().len() >= requests).await;
+        until(|| self.requests().len() >= requests).await;
     }
 
     /// Waits until no more than so many connections are open.
     pub(crate) async fn has_open(&self, connections: usize) {
-        self.until(|peer| peer.shared.open.load(Ordering::Relaxed) <= connections)
-            .await;
-    }
-
-    /// Yields until something holds, by the wall clock: the test's own may stand still.
-    async fn until(&self, holds: impl Fn(&Self) -> bool) {
-        let start = Instant::now();
-        while !holds(self) {
-            assert!(
-                start.elapsed() < Duration::from_secs(5),
-                "it never happened"
-            );
-            std::thread::sleep(Duration::from_micros(200));
-            tokio::task::yield_now().await;
-        }
+        until(|| self.shared.open.load(Ordering::Relaxed) <= connections).await;
     }
 }
 
