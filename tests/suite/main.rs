@@ -6,3 +6,4 @@ mod open;
 mod peer;
 mod readme;
 mod support;
+mod walks;

@@ -1,0 +1,123 @@
+//! What a checkpoint is bound to, and what it looks like.
+
+use sdk_core::{Checkpoint, ErrorKind, Items, Record};
+use sdk_crm::types::PersonStatus;
+use serde_json::json;
+
+use super::{page, rest, server_of};
+use crate::peer::{Peer, always};
+use crate::support::{builder_at, crm_at, crm_for};
+
+const PERSON: &str = "PER-0123456789AB";
+const OTHER: &str = "PER-BA9876543210";
+
+#[tokio::test]
+async fn a_checkpoint_refuses_another_query() {
+    let server = server_of(10).await;
+    let crm = crm_for(&server);
+    let refuses = |of: Items<Record>, with: Items<Record>, why: &str| {
+        let error = with.resume(of.checkpoint()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Pagination);
+        assert!(error.operation().is_some());
+        assert!(error.to_string().contains(why), "{error}");
+    };
+    let people = || crm.people().list();
+    let ann = || people().q("ann").status(PersonStatus::Active);
+    let filters = "other filters";
+
+    refuses(
+        people().items(),
+        crm.tasks().list().items(),
+        "of crm.listPeople",
+    );
+    refuses(ann().items(), people().items(), filters);
+    refuses(ann().items(), people().q("ann").items(), filters);
+    refuses(ann().items(), ann().q("bob").items(), filters);
+    refuses(
+        people().items(),
+        people().query("region", "eu").items(),
+        filters,
+    );
+    let timeline = |of| crm.people().timeline(of).items();
+    refuses(timeline(PERSON), timeline(OTHER), filters);
+
+    // How the list is fetched is not what is listed.
+    let mut ann_so_far = ann().limit(1).items();
+    rest(&mut ann_so_far).await;
+    let same = people().status(PersonStatus::Active).q("ann");
+    let same = same.limit(50).header("x-trace", "1").items();
+    assert!(same.resume(ann_so_far.checkpoint()).is_ok());
+}
+
+#[tokio::test]
+async fn a_checkpoint_survives_another_base_url() {
+    let peer = Peer::start(always(page(&["a"], "cursor-2")));
+    let at = |path: &str| {
+        let suite = builder_at(&peer.url())
+            .application_url("crm", format!("{}{path}", peer.url()))
+            .build()
+            .unwrap();
+        sdk_crm::Client::new(&suite)
+            .unwrap()
+            .people()
+            .list()
+            .items()
+    };
+    let mut items = at("/routed/crm");
+    items.try_next().await.unwrap();
+
+    let mut items = at("/crm-two").resume(items.checkpoint()).unwrap();
+    items.try_next().await.unwrap();
+
+    let seen = peer.requests();
+    assert_eq!(seen[0].target, "/routed/crm/api/crm/v1/people");
+    assert_eq!(seen[1].target, "/crm-two/api/crm/v1/people?cursor=cursor-2");
+}
+
+#[tokio::test]
+async fn the_stored_form_has_a_version_and_names_its_operation() {
+    let peer = Peer::start([
+        page(&["a", "b", "c"], "cursor-2"),
+        page(&["d", "e"], "cursor-3"),
+    ]);
+    let crm = crm_at(&peer);
+    let mut items = crm.people().list().items();
+    for _ in 0..4 {
+        items.try_next().await.unwrap();
+    }
+    let checkpoint = items.checkpoint();
+    assert_eq!(checkpoint.operation(), "listPeople");
+    assert_eq!(checkpoint.cursor(), Some("cursor-2"));
+
+    let mut form = serde_json::to_value(&checkpoint).unwrap();
+    let filters = form["filters"].take();
+    assert_eq!(filters.as_str().map(str::len), Some(32));
+    assert_eq!(
+        form,
+        json!({"version": 1, "application": "crm", "operation": "listPeople", "filters": null,
+            "cursor": "cursor-2", "skip": 1, "delivered": 4, "finished": false})
+    );
+
+    let later: Checkpoint = serde_json::from_value(json!({"version": 2, "place": "C"})).unwrap();
+    let error = crm.people().list().items().resume(later).unwrap_err();
+    assert!(error.to_string().contains("version 2"), "{error}");
+    assert!(serde_json::from_value::<Checkpoint>(json!({"cursor": "C"})).is_err());
+}
+
+#[tokio::test]
+async fn a_walk_that_cannot_begin_cannot_be_resumed_either() {
+    let server = server_of(10).await;
+    let crm = crm_for(&server);
+    let checkpoint = crm.people().list().items().checkpoint();
+
+    let error = crm
+        .people()
+        .list()
+        .limit(51)
+        .items()
+        .resume(checkpoint)
+        .unwrap_err();
+
+    assert!(error.is_invalid_input());
+    assert!(server.requests().is_empty());
+}

@@ -1,0 +1,178 @@
+//! Row 26: walks that go on elsewhere.
+
+use sdk_core::{Checkpoint, RetryPolicy};
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+
+use super::{page, rest, rest_of_pages, server_of};
+use crate::peer::{Peer, reply, reset};
+use crate::support::{crm_at, crm_for};
+
+/// Through its stored form, as from another process.
+fn stored(checkpoint: &Checkpoint) -> Checkpoint {
+    serde_json::from_str(&serde_json::to_string(checkpoint).unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
+    let server = server_of(23).await;
+    // The second client knows nothing of the first one.
+    let (crm, elsewhere) = (crm_for(&server), crm_for(&server));
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    for ahead in [false, true] {
+        for place in 0..=all.len() {
+            let mut items = crm.people().list().limit(5).items().read_ahead(ahead);
+            let mut names = Vec::new();
+            for _ in 0..place {
+                names.push(super::name(&items.try_next().await.unwrap().unwrap()));
+            }
+            let checkpoint = stored(&items.checkpoint());
+            drop(items);
+            assert_eq!(checkpoint.delivered(), place as u64);
+            // That the last item was the last one, only the end of the last page says.
+            assert_eq!(checkpoint.is_finished(), place == all.len());
+
+            let list = elsewhere.people().list().limit(5);
+            let mut items = list.items().read_ahead(ahead).resume(checkpoint).unwrap();
+            names.extend(rest(&mut items).await.0);
+            assert_eq!(names, all, "{place}");
+            assert_eq!(items.checkpoint().delivered(), all.len() as u64);
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_26_a_walk_interrupted_at_each_item_delivers_each_once() {
+    let server = server_of(23).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    let mut names = Vec::new();
+    let mut at: Option<Checkpoint> = None;
+    loop {
+        let mut items = crm.people().list().limit(5).items();
+        if let Some(at) = &at {
+            items = items.resume(stored(at)).unwrap();
+        }
+        let Some(item) = items.try_next().await.unwrap() else {
+            break;
+        };
+        names.push(super::name(&item));
+        at = Some(items.checkpoint());
+    }
+    assert_eq!(names, all);
+}
+
+#[tokio::test]
+async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
+    let server = server_of(23).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    for done in 0..=5 {
+        let mut pages = crm.people().list().limit(5).pages();
+        let mut names = Vec::new();
+        for _ in 0..done {
+            let page = pages.try_next().await.unwrap().unwrap();
+            names.extend(page.items().iter().map(super::name));
+        }
+        let before = server.attempts(Operation::ListPeople);
+        let again = crm.people().list().limit(5).pages();
+        let mut again = again.resume(stored(&pages.checkpoint())).unwrap();
+        names.extend(rest_of_pages(&mut again).await.0);
+        assert_eq!(names, all);
+        // Between pages nothing is fetched twice.
+        assert_eq!(server.attempts(Operation::ListPeople) - before, 5 - done);
+    }
+}
+
+#[tokio::test]
+async fn fault_26_a_walk_goes_on_with_pages_of_another_size() {
+    let server = server_of(100).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    for place in [0, 3, 10, 17, 99] {
+        for limit in [1, 7, 10, 50] {
+            let mut items = crm.people().list().limit(10).items();
+            for _ in 0..place {
+                items.try_next().await.unwrap().unwrap();
+            }
+            let again = crm.people().list().limit(limit).items();
+            let mut again = again.resume(stored(&items.checkpoint())).unwrap();
+            assert_eq!(rest(&mut again).await.0, all[place..], "{place}, {limit}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_26_after_an_error_the_same_walk_goes_on() {
+    for ahead in [false, true] {
+        let peer = Peer::start([
+            page(&["a", "b"], "cursor-2"),
+            reply(503),
+            page(&["c"], "cursor-3"),
+            reset(),
+            page(&["d"], ""),
+        ]);
+        let list = crm_at(&peer).people().list().retry(RetryPolicy::none());
+        let mut items = list.items().read_ahead(ahead);
+
+        let (names, error) = rest(&mut items).await;
+        // A read-ahead that failed is told when its page is due, and not before.
+        assert_eq!(names, ["a", "b"]);
+        assert_eq!(error.unwrap().status(), Some(503));
+
+        let at = items.checkpoint();
+        items = items.resume(at).unwrap();
+        let (names, error) = rest(&mut items).await;
+        assert_eq!(names, ["c"]);
+        assert!(error.unwrap().is_unavailable());
+
+        let at = items.checkpoint();
+        items = items.resume(at).unwrap();
+        let (names, error) = rest(&mut items).await;
+        assert_eq!(
+            (names.as_slice(), error.is_none()),
+            (&["d".to_owned()][..], true)
+        );
+        assert_eq!(peer.requests().len(), 5);
+    }
+}
+
+#[tokio::test]
+async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
+    let server = server_of(45).await;
+    let mut items = crm_for(&server).people().list().limit(10).items();
+    for _ in 0..20 {
+        items.try_next().await.unwrap().unwrap();
+    }
+    // Another server's signature.
+    let other = ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .seed(2)
+        .start()
+        .await;
+
+    let list = crm_for(&other).people().list().limit(10).items();
+    let mut items = list.resume(stored(&items.checkpoint())).unwrap();
+    let (names, error) = rest(&mut items).await;
+
+    let error = error.unwrap();
+    assert!(names.is_empty());
+    assert_eq!((error.status(), error.attempts()), (Some(400), 1));
+    let told = error.to_string();
+    assert!(told.contains("start the walk again"), "{told}");
+    assert!(told.contains("20 items were delivered so far"), "{told}");
+}
+
+#[tokio::test]
+async fn a_finished_walk_stays_finished() {
+    let server = server_of(10).await;
+    let crm = crm_for(&server);
+    let mut items = crm.people().list().items();
+    rest(&mut items).await;
+    let before = server.attempts(Operation::ListPeople);
+
+    let again = crm.people().list().items();
+    let mut again = again.resume(stored(&items.checkpoint())).unwrap();
+
+    assert!(again.try_next().await.unwrap().is_none());
+    assert_eq!(server.attempts(Operation::ListPeople), before);
+}

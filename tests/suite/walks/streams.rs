@@ -1,0 +1,198 @@
+//! Walks as values: lazy, movable, cancellable, with combinators, with read-ahead. Row 36: they leave nothing behind.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::stream::FusedStream;
+use futures_util::{Stream as _, StreamExt as _, TryStreamExt as _, future};
+use sdk_core::{Items, Pages, Record};
+use sdk_reference_server::Operation;
+use tokio::runtime::{Builder, Handle};
+use tokio::time::timeout;
+
+use super::{name, page, rest, server_of};
+use crate::peer::{Peer, always};
+use crate::support::{Events, crm_at, crm_for, suite_at};
+
+const SOON: Duration = Duration::from_millis(20);
+
+#[test]
+fn walks_are_send_sync_unpin_and_static() {
+    fn holds<T: Send + Sync + Unpin + FusedStream + 'static>() {}
+    holds::<Items<Record>>();
+    holds::<Pages<Record>>();
+}
+
+#[tokio::test]
+async fn nothing_is_sent_before_the_first_item_is_asked_for() {
+    let server = server_of(10).await;
+    let crm = crm_for(&server);
+    drop(crm.people().list().items().read_ahead(true));
+    drop(crm.people().list().pages().read_ahead(true));
+    let items = crm.people().list().pages().items();
+    assert!(!items.is_terminated());
+    assert!(server.requests().is_empty());
+
+    // It outlives the client, and moves into a task.
+    drop(crm);
+    let names = tokio::spawn(async move { rest(&mut { items }).await.0 });
+    assert_eq!(names.await.unwrap().len(), 10);
+}
+
+#[tokio::test]
+async fn combinators_take_what_they_need_and_no_more() {
+    let server = server_of(100).await;
+    let crm = crm_for(&server);
+    let list = || crm.people().list().limit(10);
+
+    let taken: Vec<Record> = list().items().take(15).try_collect().await.unwrap();
+    assert_eq!(taken.len(), 15);
+    assert_eq!(server.attempts(Operation::ListPeople), 2);
+
+    let active = list()
+        .items()
+        .try_filter(|person| future::ready(person.text("status").as_deref() == Some("active")))
+        .map_ok(|person| name(&person))
+        .try_fold(0, async |count, _| Ok(count + 1));
+    assert!((1..100).contains(&active.await.unwrap()));
+
+    let at_once = list()
+        .items()
+        .map_ok(|person| crm.people().get(name(&person)).send())
+        .try_buffered(8)
+        .map_ok(|person| name(&person));
+    let at_once: Vec<_> = at_once.try_collect().await.unwrap();
+    assert_eq!(at_once, rest(&mut list().items()).await.0);
+
+    let sizes: Vec<_> = list()
+        .pages()
+        .map_ok(|page| page.items().len())
+        .try_collect()
+        .await
+        .unwrap();
+    assert_eq!(sizes, [10; 10]);
+}
+
+#[tokio::test]
+async fn a_walk_says_how_much_of_its_page_is_left() {
+    let server = server_of(15).await;
+    let mut items = crm_for(&server).people().list().limit(10).items();
+    assert_eq!(items.size_hint(), (0, None));
+    items.try_next().await.unwrap();
+    assert_eq!(items.size_hint(), (9, None));
+    for _ in 0..10 {
+        items.try_next().await.unwrap();
+    }
+    assert_eq!(items.size_hint(), (4, Some(4)));
+}
+
+#[tokio::test]
+async fn fault_36_a_cancelled_try_next_loses_nothing() {
+    for ahead in [false, true] {
+        let peer = Peer::start([
+            page(&["a"], "cursor-2").held(),
+            page(&["b"], "cursor-3").held(),
+            page(&["c"], ""),
+        ]);
+        let mut items = crm_at(&peer).people().list().items().read_ahead(ahead);
+        let mut names = Vec::new();
+        for waits in [true, true, false] {
+            if waits {
+                assert!(timeout(SOON, items.try_next()).await.is_err());
+                assert!(timeout(SOON, items.try_next()).await.is_err());
+                peer.release(1);
+            }
+            names.push(name(&items.try_next().await.unwrap().unwrap()));
+        }
+        assert_eq!(names, ["a", "b", "c"]);
+        assert!(items.try_next().await.unwrap().is_none());
+        // The same requests all along.
+        assert_eq!(peer.requests().len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
+    let peer = Peer::start([page(&["a"], "2"), page(&["b"], "3"), page(&["c"], "")]);
+    let mut items = crm_at(&peer).people().list().items().read_ahead(true);
+    for seen in [2, 3, 3] {
+        items.try_next().await.unwrap().unwrap();
+        peer.saw(seen).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        assert_eq!(peer.requests().len(), seen);
+    }
+
+    let peer = Peer::start(always(page(&["a"], "2")));
+    let mut items = crm_at(&peer).people().list().items();
+    items.try_next().await.unwrap().unwrap();
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(peer.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn read_ahead_stays_in_the_span_of_the_walk() {
+    let peer = Peer::start([page(&["a"], "2"), page(&["b"], "")]);
+    let (events, _guard) = Events::here();
+    let span = tracing::info_span!("nightly_export");
+
+    let mut items = pin!(crm_at(&peer).people().list().items().read_ahead(true));
+    tracing::Instrument::instrument(rest(&mut items), span).await;
+
+    let ends = events.lines("INFO", &["suite.attempts=1}", "close"]);
+    assert_eq!(ends.len(), 2, "{}", events.text());
+    assert!(
+        ends.iter().all(|line| line.contains("nightly_export")),
+        "{ends:?}"
+    );
+}
+
+#[test]
+fn read_ahead_that_ended_with_its_runtime_is_an_error_and_goes_on_in_another() {
+    let peer = Peer::start([
+        page(&["a"], "2"),
+        page(&["b"], "3").held(),
+        page(&["b"], "3"),
+        page(&["c"], ""),
+    ]);
+    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+    let list = || crm_at(&peer).people().list().items().read_ahead(true);
+
+    let mut items = list();
+    let first = runtime();
+    first.block_on(async {
+        items.try_next().await.unwrap().unwrap();
+        peer.saw(2).await;
+    });
+    drop(first);
+
+    runtime().block_on(async {
+        let error = items.try_next().await.unwrap_err();
+        assert!(error.retryable() && error.is_unavailable(), "{error}");
+        let mut items = list().resume(items.checkpoint()).unwrap();
+        assert_eq!(rest(&mut items).await.0, ["b", "c"]);
+    });
+}
+
+#[tokio::test]
+async fn fault_36_a_dropped_walk_leaves_no_task_behind() {
+    let peer = Peer::start(always(page(&["a"], "2").held()));
+    let alive = || Handle::current().metrics().num_alive_tasks();
+    let before = alive();
+    let suite = suite_at(&peer);
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    peer.release(1);
+    let mut items = crm.people().list().items().read_ahead(true);
+    items.try_next().await.unwrap().unwrap();
+    peer.saw(2).await;
+    assert!(alive() > before);
+
+    drop((items, crm, suite));
+    peer.has_open(0).await;
+    for _ in 0..1_000 {
+        if alive() == before {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("{} tasks were left", alive() - before);
+}

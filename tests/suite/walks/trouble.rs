@@ -1,0 +1,100 @@
+//! Row 27 and all the others at once: long walks through tokens that die, 503s and resets.
+
+use std::time::Duration;
+
+use sdk_reference_server::Operation;
+use serde_json::{Value, json};
+use tokio::time::advance;
+
+use super::{PEOPLE, name, page, rest, server_of};
+use crate::peer::{Peer, reply, reset, script};
+use crate::support::{HoldClock, crm_at, crm_for};
+
+const PAGES: u64 = 300;
+
+#[tokio::test(start_paused = true)]
+async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
+    let _clock = HoldClock::new();
+    let server = server_of(PAGES * 10).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    let before = server.attempts(Operation::ListPeople);
+    let begun_with = server.exchanges();
+    server.set_token_lifetime(Duration::from_secs(2));
+    server.revoke_tokens();
+    let down = server
+        .fault(Operation::ListPeople)
+        .skip(9)
+        .every(10)
+        .status(503);
+    let torn = server
+        .fault(Operation::ListPeople)
+        .skip(14)
+        .every(15)
+        .close_connection();
+
+    let mut names = Vec::new();
+    let mut pages = crm.people().list().limit(10).pages();
+    while let Some(page) = pages.try_next().await.unwrap() {
+        names.extend(page.items().iter().map(name));
+        // A page takes 90 ms by the server's clock and 80 ms by the client's, so that tokens die on both sides.
+        server.advance(Duration::from_millis(90));
+        advance(Duration::from_millis(80)).await;
+    }
+
+    assert_eq!(names.len() as u64, PAGES * 10);
+    assert_eq!(names, all);
+    assert_eq!(pages.checkpoint().delivered(), PAGES * 10);
+    // 24 seconds of tokens that live two, and are renewed from half a second before their end.
+    let exchanged = server.exchanges() - begun_with;
+    assert!((12..=30).contains(&exchanged), "{exchanged} exchanges");
+    assert!(down.struck() >= 30 && torn.struck() >= 20);
+    let attempts = server.attempts(Operation::ListPeople) - before;
+    assert!(attempts >= PAGES + 30 + 10, "{attempts} attempts");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_27_three_hundred_pages_over_raw_sockets() {
+    let _clock = HoldClock::new();
+    // The reference server closes connections; this peer resets them.
+    let mut steps = Vec::new();
+    for at in 1..=PAGES {
+        if at % 10 == 0 {
+            steps.push(reply(503));
+        }
+        if at % 15 == 0 {
+            steps.push(reset());
+        }
+        if at % 40 == 0 {
+            steps.push(reply(401));
+        }
+        let next = if at == PAGES {
+            Value::Null
+        } else {
+            json!(format!("cursor-{at}"))
+        };
+        steps.push(page(&[&format!("{at}-a"), &format!("{at}-b")], next));
+    }
+    for ahead in [false, true] {
+        let peer = Peer::start(script(steps.clone()));
+        let mut pages = crm_at(&peer).people().list().pages().read_ahead(ahead);
+
+        let mut names = Vec::new();
+        while let Some(page) = pages.try_next().await.unwrap() {
+            names.extend(page.items().iter().map(name));
+            // Tokens that are refused one right after the other are not renewed each time: these are not.
+            advance(Duration::from_secs(2)).await;
+        }
+
+        let expected = (1..=PAGES).flat_map(|at| [format!("{at}-a"), format!("{at}-b")]);
+        assert!(names.into_iter().eq(expected));
+        let seen = peer.requests();
+        assert_eq!(seen.len(), 300 + 30 + 20 + 7);
+        // Seven tokens were refused, and two died of age.
+        assert!((8..=10).contains(&peer.exchanges().len()));
+        assert!(seen.iter().all(|seen| seen.target.starts_with(PEOPLE)));
+        // A page is asked for again only after its attempt failed.
+        let last = seen.last().unwrap();
+        assert_eq!(last.target, format!("{PEOPLE}?cursor=cursor-299"));
+    }
+}
