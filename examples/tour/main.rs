@@ -15,12 +15,6 @@ use std::process::ExitCode;
 use sdk_core::{ClientCredentials, Error, Suite};
 use sdk_reference_server::ReferenceServer;
 
-/// The suite to talk to, and the server if it runs in this process.
-struct Host {
-    suite: Suite,
-    _server: Option<ReferenceServer>,
-}
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     match tour().await {
@@ -33,39 +27,48 @@ async fn main() -> ExitCode {
 }
 
 async fn tour() -> Result<(), Error> {
-    let host = host().await?;
-    let crm = sdk_crm::Client::new(&host.suite)?;
-    let calendar = sdk_calendar::Client::new(&host.suite)?;
-    let accounting = sdk_accounting::Client::new(&host.suite)?;
-    let platform = sdk_platform::Client::new(&host.suite)?;
+    let server = server().await;
+    let suite = connect(server.as_ref())?;
+    let crm = sdk_crm::Client::new(&suite)?;
+    let calendar = sdk_calendar::Client::new(&suite)?;
+    let accounting = sdk_accounting::Client::new(&suite)?;
+    let platform = sdk_platform::Client::new(&suite)?;
+    // A suite that shares nothing with the first, as in another process.
+    let elsewhere = sdk_calendar::Client::new(&connect(server.as_ref())?)?;
 
     stops::platform(&platform).await?;
     stops::attention(&crm).await?;
     stops::people(&crm).await?;
     stops::pipeline(&crm).await?;
     stops::presentation(&crm).await?;
-    stops::event(&calendar).await?;
+    stops::event(&calendar, &elsewhere).await?;
     stops::books(&accounting).await?;
     // The same suite, allowed to do less: its CRM tokens are for the attention queue only.
-    let narrow = host.suite.with_scopes("crm", ["crm:today:read"]);
+    let narrow = suite.with_scopes("crm", ["crm:today:read"]);
     stops::refusal(&sdk_crm::Client::new(&narrow)?).await?;
 
     print::heading("What it cost");
-    let stats = host.suite.stats();
+    let stats = suite.stats();
     print::fact("calls", stats.calls);
     print::fact("attempts", stats.attempts);
     print::fact("token exchanges", stats.token_exchanges);
     Ok(())
 }
 
-async fn host() -> Result<Host, Error> {
-    let (builder, server) = if std::env::vars_os().any(|(name, _)| names_a_suite(&name)) {
+/// The server to talk to, if it runs in this process.
+async fn server() -> Option<ReferenceServer> {
+    if std::env::vars_os().any(|(name, _)| names_a_suite(&name)) {
         println!("Talking to the suite that the environment names.");
-        (Suite::builder().environment()?, None)
-    } else {
-        println!("No suite in the environment: talking to a reference server in this process.");
-        let server = ReferenceServer::start().await;
-        let builder = Suite::builder()
+        return None;
+    }
+    println!("No suite in the environment: talking to a reference server in this process.");
+    Some(ReferenceServer::start().await)
+}
+
+fn connect(server: Option<&ReferenceServer>) -> Result<Suite, Error> {
+    let builder = match server {
+        None => Suite::builder().environment()?,
+        Some(server) => Suite::builder()
             .core_url(server.core_url())
             .application_url("crm", server.crm_url())
             .application_url("calendar", server.calendar_url())
@@ -73,13 +76,9 @@ async fn host() -> Result<Host, Error> {
             .credentials(ClientCredentials::new(
                 server.client_id(),
                 server.client_secret(),
-            ));
-        (builder, Some(server))
+            )),
     };
-    Ok(Host {
-        suite: builder.user_agent("suite-tour").build()?,
-        _server: server,
-    })
+    builder.user_agent("suite-tour").build()
 }
 
 fn names_a_suite(variable: &std::ffi::OsStr) -> bool {

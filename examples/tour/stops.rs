@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
-use sdk_calendar::types::EventCommand;
+use sdk_calendar::types::{CalendarCommandResult, EventCommand};
 use sdk_core::{Error, IdempotencyKey, RawJson, Record};
 use sdk_crm::types::{OpportunityStage, PersonStatus};
 use serde_json::{Value, json};
@@ -149,8 +149,11 @@ pub(crate) async fn presentation(crm: &sdk_crm::Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// An event, the same command again, and another command under the same key.
-pub(crate) async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> {
+/// An event, the same command again, and another command under the same key, from here and from elsewhere.
+pub(crate) async fn event(
+    calendar: &sdk_calendar::Client,
+    elsewhere: &sdk_calendar::Client,
+) -> Result<(), Error> {
     heading("Calendar: one command, sent twice, committed once");
     let start = Timestamp::now().to_zoned(TimeZone::UTC);
     let end = start.saturating_add(SignedDuration::from_mins(45));
@@ -160,42 +163,40 @@ pub(crate) async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> 
         .between(&start, &end)
         .check_conflicts(false);
 
-    let key = IdempotencyKey::random();
-    let first = calendar
+    // A key follows from what the command is about; preparing binds it to this very body.
+    let key = || IdempotencyKey::derive("tour/kick-off", [start.to_string()]);
+    let prepared = calendar
         .events()
         .command(&command)
-        .idempotency_key(key.clone())
-        .await?;
-    say(format!(
-        "{} {} → {}, replayed: {}",
-        first.status(),
-        first.operation,
-        first.public_reference,
-        first.replayed
-    ));
-    let again = calendar
-        .events()
-        .command(&command)
-        .idempotency_key(key.clone())
-        .await?;
-    say(format!(
-        "{} {} → {}, replayed: {}",
-        again.status(),
-        again.operation,
-        again.public_reference,
-        again.replayed
-    ));
+        .idempotency_key(key())
+        .prepare()?;
+    for _ in 0..2 {
+        let receipt = calendar
+            .send_prepared(&prepared)
+            .typed::<CalendarCommandResult>()
+            .await?;
+        say(format!(
+            "{} {} → {}, replayed: {}",
+            receipt.status(),
+            receipt.operation,
+            receipt.public_reference,
+            receipt.replayed
+        ));
+    }
 
+    // The first client remembers the key and sends nothing; the second, as another process would, is told off.
     let other = command.title("Something else");
-    match calendar.events().command(&other).idempotency_key(key).await {
-        Err(error) if error.is_idempotency_conflict() => {
-            say(format!("another command, same key → {error}"));
+    for client in [calendar, elsewhere] {
+        match client.events().command(&other).idempotency_key(key()).await {
+            Err(error) if error.is_idempotency_conflict() => {
+                say(format!("another command, same key → {error}"));
+            }
+            Err(error) => return Err(error),
+            Ok(receipt) => say(format!(
+                "another command, same key → taken as {}",
+                receipt.public_reference
+            )),
         }
-        Err(error) => return Err(error),
-        Ok(receipt) => say(format!(
-            "another command, same key → taken as {}",
-            receipt.public_reference
-        )),
     }
     Ok(())
 }

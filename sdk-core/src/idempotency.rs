@@ -34,7 +34,24 @@ const DERIVATION: &[u8] = b"suite-sdk/idempotency-key/v1";
 /// let own: IdempotencyKey = "order-4711.attempt-1".parse()?;
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq, Hash)]
+///
+/// # One key, one command
+/// A key cannot be cloned: the command that it is given to keeps it. To send a command twice, `prepare()` it, which
+/// binds the key to that very body.
+///
+/// ```compile_fail,E0382
+/// # use sdk_core::IdempotencyKey;
+/// # fn command(title: &str, key: IdempotencyKey) {}
+/// let key = IdempotencyKey::random();
+/// command("Kick-off", key);
+/// command("Another one", key); // the key has moved into the first command
+/// ```
+///
+/// A key can still be made a second time, by [`derive`](Self::derive) or from its text. When such a twin goes out with
+/// another body than this process sent before, the call fails with
+/// [`ErrorKind::KeyReused`](crate::ErrorKind::KeyReused) and nothing is sent; see
+/// [`SuiteBuilder::remember_keys`](crate::SuiteBuilder::remember_keys).
+#[derive(PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
@@ -51,9 +68,19 @@ impl IdempotencyKey {
 
     /// A key that follows from business data, the same in every process, version and platform.
     ///
-    /// It is the lower-case hexadecimal SHA-256 of the text `suite-sdk/idempotency-key/v1`, then the namespace, then
-    /// each part, every one of the latter preceded by its length in bytes as a 64-bit big-endian number. So
-    /// `["ab", "c"]` and `["a", "bc"]` give different keys.
+    /// The namespace says what kind of command it is, the parts which one: `derive("billing/invoice-draft",
+    /// [order_id])`. Whatever makes it another command belongs into the parts, or the second of the two is a conflict.
+    ///
+    /// # Algorithm
+    /// It never changes. The key is the lower-case hexadecimal SHA-256 of the text `suite-sdk/idempotency-key/v1`, then
+    /// the namespace, then each part, every one of the latter preceded by its length in bytes as a 64-bit big-endian
+    /// number. So `["ab", "c"]` and `["a", "bc"]` give different keys.
+    ///
+    /// ```
+    /// # use sdk_core::IdempotencyKey;
+    /// let key = IdempotencyKey::derive("n", ["ab", "c"]);
+    /// assert_eq!(key.as_str(), "698b64a2369b98becbea9b167b2b61730df03ae0ff1015b6f3bd9fe8e0bfc1bc");
+    /// ```
     #[must_use]
     pub fn derive<P: AsRef<[u8]>>(namespace: &str, parts: impl IntoIterator<Item = P>) -> Self {
         let mut hash = Sha256::new();

@@ -69,6 +69,18 @@ impl Safety {
     }
 }
 
+/// How the reply to a command says that it is the stored result of an earlier, identical one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Replay {
+    /// The contract does not show it, or the operation is no command.
+    NotShown,
+    /// By this status; another one is the first commit.
+    Status(u16),
+    /// By the member `replayed` of the result.
+    Member,
+}
+
 /// How much of the operation the contract shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -111,6 +123,8 @@ pub struct Operation {
     pub authenticated: bool,
     /// When an attempt may be repeated.
     pub safety: Safety,
+    /// How its reply says that it is a replay.
+    pub replay: Replay,
     /// Whether it lists pages linked by a cursor.
     pub cursor: bool,
     /// Whether it takes a body.

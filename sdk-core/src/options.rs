@@ -1,6 +1,7 @@
 //! Per-call options, and the defaults of a suite.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, header};
@@ -54,7 +55,7 @@ pub struct CallOptions {
     pub refuse_missing_scopes: Option<bool>,
     headers: Vec<(HeaderName, HeaderValue)>,
     query: Vec<(String, String)>,
-    pub(crate) key: Option<IdempotencyKey>,
+    pub(crate) key: Option<Arc<IdempotencyKey>>,
     invalid: Option<(String, String, String)>,
 }
 
@@ -91,11 +92,13 @@ impl CallOptions {
         }
     }
 
-    /// Puts headers and query parameters onto a request.
-    pub(crate) fn apply(&self, request: &mut reqwest::Request) {
+    pub(crate) fn apply_headers(&self, request: &mut reqwest::Request) {
         for (name, value) in &self.headers {
             request.headers_mut().append(name.clone(), value.clone());
         }
+    }
+
+    pub(crate) fn apply_query(&self, request: &mut reqwest::Request) {
         if !self.query.is_empty() {
             request
                 .url_mut()
@@ -104,9 +107,12 @@ impl CallOptions {
         }
     }
 
-    /// These options over those of the client.
-    pub(crate) fn has_extras(&self) -> bool {
-        !(self.headers.is_empty() && self.query.is_empty())
+    /// The headers as text, which they are: others are refused.
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        self.headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+            .collect()
     }
 }
 

@@ -7,9 +7,12 @@ use url::Url;
 use crate::call::Call;
 use crate::error::{Error, ErrorKind};
 use crate::json::RawJson;
-use crate::operation::{Method, Operation, Provenance, Safety};
+use crate::operation::{Method, Operation, Provenance, Replay, Safety};
 use crate::response::Receipt;
 use crate::runtime::{ApiClient, Check};
+
+/// Stands for an `operationId` where a path has none.
+pub(crate) const OPERATION: &str = "rawCall";
 
 /// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
 #[derive(Clone, Debug)]
@@ -63,7 +66,7 @@ impl RawOperations {
 
 const fn row(application: &'static str, method: Method, safety: Safety) -> Operation {
     Operation {
-        id: "rawCall",
+        id: OPERATION,
         application,
         group: "raw",
         name: "call",
@@ -72,6 +75,7 @@ const fn row(application: &'static str, method: Method, safety: Safety) -> Opera
         scopes: &[],
         authenticated: true,
         safety,
+        replay: Replay::NotShown,
         cursor: false,
         body: safety.is_command(),
         schema_version: None,
@@ -155,13 +159,12 @@ impl RawCall {
     /// Turns the call into a command that can be stored and sent later.
     ///
     /// # Errors
-    /// When it is not of an operation of the table: a stored command has to be found again by its operation.
+    /// When it is a read, or what was given does not make a request.
     pub fn prepare(self) -> Result<crate::PreparedCommand, Error> {
-        if matches!(self.target, RawTarget::Path(..)) {
-            return Err(Error::new(
-                ErrorKind::PreparedCommand,
-                "a raw path cannot be prepared, only an operation of the table",
-            ));
+        let operation = self.call.operation();
+        if !operation.safety.is_command() {
+            let message = "a read changes nothing and is not prepared";
+            return Err(Error::new(ErrorKind::PreparedCommand, message).of(operation));
         }
         let request = self.request();
         self.call.prepare(request)

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -9,8 +10,8 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::idempotency::IdempotencyKey;
-use crate::json::RawJson;
-use crate::operation::Operation;
+use crate::json::{RawJson, Record};
+use crate::operation::{Operation, Replay};
 
 /// Everything about a reply but its decoded value.
 pub(crate) struct Reply {
@@ -19,7 +20,7 @@ pub(crate) struct Reply {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) attempts: u32,
-    pub(crate) key: Option<IdempotencyKey>,
+    pub(crate) key: Option<Arc<IdempotencyKey>>,
 }
 
 /// A decoded reply that still has its status, headers and bytes. It dereferences to the value.
@@ -115,7 +116,8 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
 
 /// What a command that succeeded leaves: its result, and what is needed to prove or repeat it.
 ///
-/// It dereferences to [`Response`], and that to the result.
+/// It dereferences to [`Response`], and that to the result. The status is 201 for a first commit, and 200 for an update,
+/// a cancellation or a replay, as far as the contract shows it; [`is_replay`](Self::is_replay) tells replays apart.
 pub struct Receipt<T> {
     response: Response<T>,
 }
@@ -128,7 +130,23 @@ impl<T> Receipt<T> {
     /// The key that the command went out with; `None` for commands without a documented key.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.response.reply.key.as_ref()
+        self.response.reply.key.as_deref()
+    }
+
+    /// Whether this is the stored result of an earlier, identical command, and nothing was committed by this call.
+    /// `None` where the contract does not show how the reply would say so: operations that are known by name only.
+    ///
+    /// Calendar and Accounting say it in the member `replayed` of the result, the CRM by the status 200 instead of 201.
+    #[must_use]
+    pub fn is_replay(&self) -> Option<bool> {
+        match self.operation().replay {
+            Replay::NotShown => None,
+            Replay::Status(status) => Some(self.status() == status),
+            Replay::Member => {
+                let text = std::str::from_utf8(self.bytes()).ok()?;
+                text.parse::<Record>().ok()?.get("replayed").ok()?
+            }
+        }
     }
 
     /// The result alone.

@@ -11,6 +11,7 @@ use url::Url;
 use crate::config;
 use crate::credentials::ClientCredentials;
 use crate::error::Error;
+use crate::ledger::KeyLedger;
 use crate::options::SchemaPolicy;
 use crate::retry::{RetryBudget, RetryPolicy};
 use crate::token::{ClientCredentialsSource, TokenCache, TokenPolicy, TokenRequest, TokenSource};
@@ -54,6 +55,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
 const RETRY_BUDGET: u32 = 500;
 
+/// How many idempotency keys are remembered: minutes of a busy service, in less than half a mebibyte.
+const REMEMBERED_KEYS: usize = 4_096;
+
 /// Credentials, connection pool, token cache and retry budget: shared by all clients made from it.
 ///
 /// Cloning is cheap and shares everything.
@@ -83,6 +87,7 @@ pub(crate) struct Shared {
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
+    pub(crate) keys: KeyLedger,
     pub(crate) counters: Counters,
     insecure_http: bool,
 }
@@ -228,6 +233,7 @@ pub struct SuiteBuilder {
     settings: Settings,
     token_policy: TokenPolicy,
     retry_budget: Option<u32>,
+    remembered_keys: Option<usize>,
     http: Option<reqwest::ClientBuilder>,
     user_agent: Option<String>,
     insecure_http: bool,
@@ -374,6 +380,14 @@ impl SuiteBuilder {
         self
     }
 
+    /// Sets how many of the last idempotency keys are remembered, so that a key that goes out with another body is
+    /// refused before it is sent ([`ErrorKind::KeyReused`](crate::ErrorKind::KeyReused)). 4,096 by default, of which only
+    /// hashes are kept; 0 leaves it to the service.
+    pub fn remember_keys(mut self, count: usize) -> Self {
+        self.remembered_keys = Some(count);
+        self
+    }
+
     /// Limits the size of a reply after decompression; 16 MiB by default.
     pub fn max_response_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_response_bytes = bytes;
@@ -449,6 +463,7 @@ impl SuiteBuilder {
             tokens: TokenCache::new(source, self.token_policy),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
+            keys: KeyLedger::new(self.remembered_keys.unwrap_or(REMEMBERED_KEYS)),
             counters: Counters::default(),
             insecure_http: self.insecure_http,
         };

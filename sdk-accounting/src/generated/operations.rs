@@ -3,7 +3,7 @@
 //! The operation table.
 
 use sdk_core::runtime::{Application, RawOperations};
-use sdk_core::{Method, Operation, Provenance, Safety};
+use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /meta`.
 pub static GET_ACCOUNTING_METADATA: Operation = Operation {
@@ -16,6 +16,7 @@ pub static GET_ACCOUNTING_METADATA: Operation = Operation {
     scopes: &[],
     authenticated: false,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: Some("suite-accounting-api.v1"),
@@ -36,6 +37,7 @@ pub static GET_ACCOUNTING_READINESS: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -56,6 +58,7 @@ pub static GET_ACCOUNTING_ACTOR: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -76,6 +79,7 @@ pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -96,6 +100,7 @@ pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation {
     scopes: &["accounting:counterparties:read"],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -116,6 +121,7 @@ pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Unkeyed,
+    replay: Replay::NotShown,
     cursor: false,
     body: true,
     schema_version: None,
@@ -136,6 +142,7 @@ pub static LIST_INVOICES: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -156,6 +163,7 @@ pub static CREATE_INVOICE_DRAFT: Operation = Operation {
     scopes: &["accounting:invoices:draft"],
     authenticated: true,
     safety: Safety::Keyed,
+    replay: Replay::Member,
     cursor: false,
     body: true,
     schema_version: Some("suite-accounting-command-result.v1"),
@@ -176,6 +184,7 @@ pub static CREATE_IMPORT_RUN: Operation = Operation {
     scopes: &["accounting:imports:create"],
     authenticated: true,
     safety: Safety::Keyed,
+    replay: Replay::Member,
     cursor: false,
     body: true,
     schema_version: Some("suite-accounting-command-result.v1"),
@@ -196,6 +205,7 @@ pub static CREATE_APPROVAL_INTENT: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Unkeyed,
+    replay: Replay::NotShown,
     cursor: false,
     body: true,
     schema_version: None,

@@ -3,7 +3,7 @@
 //! The operation table.
 
 use sdk_core::runtime::{Application, RawOperations};
-use sdk_core::{Method, Operation, Provenance, Safety};
+use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /calendar/v1/event-commands`.
 pub static SUBMIT_EVENT_COMMAND: Operation = Operation {
@@ -16,6 +16,7 @@ pub static SUBMIT_EVENT_COMMAND: Operation = Operation {
     scopes: &["calendar:event:write"],
     authenticated: true,
     safety: Safety::Keyed,
+    replay: Replay::Member,
     cursor: false,
     body: true,
     schema_version: Some("suite-calendar-command-result.v1"),
@@ -36,6 +37,7 @@ pub static RESPOND_ATTENDANCE: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Unkeyed,
+    replay: Replay::NotShown,
     cursor: false,
     body: true,
     schema_version: None,
@@ -56,6 +58,7 @@ pub static CHANGE_RECURRENCE: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Unkeyed,
+    replay: Replay::NotShown,
     cursor: false,
     body: true,
     schema_version: None,
@@ -76,6 +79,7 @@ pub static MANAGE_HOLD: Operation = Operation {
     scopes: &[],
     authenticated: true,
     safety: Safety::Unkeyed,
+    replay: Replay::NotShown,
     cursor: false,
     body: true,
     schema_version: None,

@@ -3,9 +3,11 @@
 mod attempt;
 mod classify;
 mod observe;
+mod replay;
 mod send;
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -15,7 +17,9 @@ use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::prepared::PreparedCommand;
 use crate::response::{Receipt, Response};
-use crate::runtime::{ApiClient, Check, Endpoint, Reply, Unreadable, decode};
+use crate::runtime::{ApiClient, Check, Endpoint, Reply, Unreadable, check_version, decode};
+
+pub use replay::SendPrepared;
 
 /// A call that is being put together: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -23,6 +27,8 @@ pub struct Call {
     client: ApiClient,
     operation: &'static Operation,
     options: CallOptions,
+    /// Whether the request is complete as it is: the client's query parameters are in it already.
+    exact: bool,
 }
 
 impl Call {
@@ -33,6 +39,7 @@ impl Call {
             client: client.clone(),
             operation,
             options: CallOptions::default(),
+            exact: false,
         }
     }
 
@@ -60,7 +67,7 @@ impl Call {
 
     /// Sets the idempotency key.
     pub fn set_key(&mut self, key: IdempotencyKey) {
-        self.options.key = Some(key);
+        self.options.key = Some(Arc::new(key));
     }
 
     /// Checks for the operation's parameters.
@@ -97,7 +104,11 @@ impl Call {
         let expected = self.operation.schema_version;
         let lenient = self.schema_policy() == SchemaPolicy::Warn;
         let mut take = |body: &Bytes| -> Result<(), Unreadable> {
-            value = Some(decode::<T>(body, expected, lenient)?);
+            let decoded = decode::<T>(body, expected, lenient)?;
+            if self.exact && decoded.schema_version().is_none() {
+                check_version(body, expected, lenient)?;
+            }
+            value = Some(decoded);
             Ok(())
         };
         let reply = self.execute(request, &mut take).await?;
@@ -133,27 +144,13 @@ impl Call {
         self.ensure_key();
         let mut request = request.map_err(|error| error.of(self.operation))?;
         self.decorate(&mut request)?;
+        self.check_key(&request)?;
         self.prepared_from(&request)
-    }
-
-    /// Sends a prepared command exactly as it was prepared.
-    ///
-    /// # Errors
-    /// When the command was changed, or belongs to another client; then as [`command`](Self::command).
-    pub async fn replay<T: Reply>(
-        client: &ApiClient,
-        command: &PreparedCommand,
-        options: CallOptions,
-    ) -> Result<Receipt<T>, Error> {
-        let (mut call, request) = send::replay_request(client, command)?;
-        call.options = options;
-        call.options.key = command.idempotency_key().cloned();
-        call.send(Ok(request)).await.map(Receipt::new)
     }
 
     fn ensure_key(&mut self) {
         if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
-            self.options.key = Some(IdempotencyKey::random());
+            self.options.key = Some(Arc::new(IdempotencyKey::random()));
         }
     }
 

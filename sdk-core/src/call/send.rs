@@ -8,7 +8,6 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::Instrument as _;
-use url::Url;
 
 use super::Call;
 use super::attempt::{self, Outcome};
@@ -16,12 +15,13 @@ use super::classify::{Verdict, classify, scope_hint};
 use super::observe;
 use crate::error::{Effect, Error, ErrorKind};
 use crate::idempotency::IdempotencyKey;
+use crate::ledger::{Claim, KeyUse};
 use crate::operation::{Operation, Safety};
 use crate::options::IDEMPOTENCY_KEY;
-use crate::prepared::PreparedCommand;
+use crate::prepared::{Parts, PreparedCommand};
 use crate::response::Reply;
 use crate::retry::RetryPolicy;
-use crate::runtime::{ApiClient, Unreadable};
+use crate::runtime::Unreadable;
 use crate::scopes::surely_missing;
 use crate::token::BearerToken;
 
@@ -45,6 +45,8 @@ pub(super) struct Progress<'a> {
     pub(super) bearer: Option<Arc<BearerToken>>,
     /// The most that any attempt so far may have done.
     effect: Effect,
+    /// The key, kept from other bodies for as long as it stands for this one.
+    claim: Option<Claim<'a>>,
 }
 
 impl Call {
@@ -64,7 +66,8 @@ impl Call {
         let limits = self.limits();
         let mut progress = Progress {
             operation: self.operation,
-            key: self.options.key.as_ref(),
+            key: self.options.key.as_deref(),
+            claim: self.claim_key(&request)?,
             attempts: 0,
             may_replay: self.may_replay(),
             bearer: None,
@@ -79,7 +82,7 @@ impl Call {
                     .and_then(|bearer| self.permitted(bearer))
                 {
                     Ok(bearer) => progress.bearer = Some(bearer),
-                    Err(error) => return Err(self.finish(error, &progress, &request)),
+                    Err(error) => return Err(self.finish(error, &mut progress, &request)),
                 }
             }
             let (error, again, after) =
@@ -98,7 +101,7 @@ impl Call {
                                 self.client.tokens().reject(bearer).allows_resend()
                             });
                         if !resend {
-                            return Err(self.finish(error, &progress, &request));
+                            return Err(self.finish(error, &mut progress, &request));
                         }
                         renewed = true;
                         continue;
@@ -113,7 +116,7 @@ impl Call {
                 .then(|| self.wait_before_next(&limits, progress.attempts, after))
                 .flatten();
             let Some(wait) = wait else {
-                return Err(self.finish(error, &progress, &request));
+                return Err(self.finish(error, &mut progress, &request));
             };
             observe::repeating(&error, progress.attempts, wait);
             sleep(wait).await;
@@ -144,6 +147,9 @@ impl Call {
         }
         let span = observe::attempt_span(self.operation, &request, progress.attempts);
         progress.attempts += 1;
+        if let Some(claim) = &mut progress.claim {
+            claim.may_have_happened = true;
+        }
         self.client.suite().counters.attempt();
         let outcome = self
             .send_within(request, limits)
@@ -225,11 +231,14 @@ impl Call {
     }
 
     /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
-    fn finish(&self, error: Error, progress: &Progress<'_>, request: &Request) -> Error {
+    fn finish(&self, error: Error, progress: &mut Progress<'_>, request: &Request) -> Error {
         let effect = match progress.effect {
             Effect::Unknown => Effect::Unknown,
             _ => error.effect(),
         };
+        if let Some(claim) = &mut progress.claim {
+            claim.may_have_happened = effect == Effect::Unknown;
+        }
         let error = error
             .of(self.operation)
             .with_attempts(progress.attempts)
@@ -248,8 +257,9 @@ impl Call {
     pub(super) fn decorate(&self, request: &mut Request) -> Result<(), Error> {
         for options in [self.client.defaults(), &self.options] {
             options.check().map_err(|error| error.of(self.operation))?;
-            if options.has_extras() {
-                options.apply(request);
+            options.apply_headers(request);
+            if !self.exact {
+                options.apply_query(request);
             }
         }
         if let Some(key) = &self.options.key {
@@ -260,6 +270,44 @@ impl Call {
             request.headers_mut().insert(IDEMPOTENCY_KEY, value);
         }
         Ok(())
+    }
+
+    /// Takes the key for this body, unless this process sent it with another one.
+    fn claim_key(&self, request: &Request) -> Result<Option<Claim<'_>>, Error> {
+        match self.key_use(request) {
+            Some(using) => self
+                .client
+                .suite()
+                .keys
+                .claim(using)
+                .map_err(|_reused| self.key_reused()),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the key is free for this body, as far as this process knows.
+    pub(super) fn check_key(&self, request: &Request) -> Result<(), Error> {
+        match self.key_use(request) {
+            Some(using) if self.client.suite().keys.contradicts(using) => Err(self.key_reused()),
+            _ => Ok(()),
+        }
+    }
+
+    fn key_use<'a>(&'a self, request: &'a Request) -> Option<KeyUse<'a>> {
+        Some(KeyUse {
+            application: self.operation.application,
+            path: request.url().path(),
+            key: self.options.key.as_deref()?,
+            body: request.body()?.as_bytes()?,
+        })
+    }
+
+    fn key_reused(&self) -> Error {
+        let message = "this process sent another body with it before; nothing was sent";
+        Error::new(ErrorKind::KeyReused, message)
+            .of(self.operation)
+            .hint("another command takes another key")
+            .with_key(self.options.key.clone())
     }
 
     pub(super) fn prepared_from(&self, request: &Request) -> Result<PreparedCommand, Error> {
@@ -275,18 +323,18 @@ impl Call {
             .as_str()
             .strip_prefix(base)
             .unwrap_or_else(|| request.url().path());
-        let body = request
-            .body()
-            .and_then(reqwest::Body::as_bytes)
-            .map(Bytes::copy_from_slice)
-            .unwrap_or_default();
-        PreparedCommand::new(
-            self.operation,
-            self.client.audience(),
-            path.to_owned(),
-            self.options.key.clone(),
-            &body,
-        )
+        let body = request.body().and_then(reqwest::Body::as_bytes);
+        PreparedCommand::new(Parts {
+            application: self.operation.application,
+            operation: self.operation.id,
+            method: request.method().as_str(),
+            audience: self.client.audience(),
+            path,
+            key: self.options.key.clone(),
+            headers: self.options.headers(),
+            body: body.unwrap_or_default(),
+        })
+        .map_err(|error| error.of(self.operation))
     }
 
     /// Whether an attempt whose effect is unknown may be followed by another.
@@ -322,50 +370,4 @@ impl Call {
             retry: own.retry.or(client.retry).unwrap_or(suite.retry),
         }
     }
-}
-
-/// The request of a prepared command, if it is this client's and unchanged.
-pub(super) fn replay_request(
-    client: &ApiClient,
-    command: &PreparedCommand,
-) -> Result<(Call, Request), Error> {
-    let refuse = |message: String| Err(Error::new(ErrorKind::PreparedCommand, message));
-    command.verify()?;
-    let application = client.application().name;
-    if command.application() != application {
-        return refuse(format!(
-            "it is for {}, this client is for {application}",
-            command.application()
-        ));
-    }
-    if command.audience() != client.audience() {
-        return refuse(format!(
-            "it was prepared for the audience {}, this client's is {}",
-            command.audience().unwrap_or("(none)"),
-            client.audience().unwrap_or("(none)")
-        ));
-    }
-    let Some(operation) = client.operation(command.operation()) else {
-        return refuse(format!(
-            "this SDK knows no operation {}",
-            command.operation()
-        ));
-    };
-    let text = format!("{}{}", client.endpoint().base(), command.path());
-    let url = match Url::parse(&text) {
-        Ok(url) if command.path().starts_with('/') => url,
-        _ => return refuse("its path is not one of the application".to_owned()),
-    };
-    let mut request = Request::new(operation.method.to_http(), url);
-    let headers = request.headers_mut();
-    headers.insert(
-        http::header::ACCEPT,
-        HeaderValue::from_static("application/json"),
-    );
-    headers.insert(
-        http::header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
-    *request.body_mut() = Some(Bytes::copy_from_slice(command.body().as_bytes()).into());
-    Ok((Call::new(client, operation), request))
 }

@@ -1,5 +1,6 @@
 //! How errors come about; everything here is private to the runtime.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -130,12 +131,12 @@ impl Error {
     }
 
     pub(crate) fn with_command(mut self, command: PreparedCommand) -> Self {
-        self.0.key = command.idempotency_key().cloned();
+        self.0.key = command.shared_key();
         self.0.command = Some(Box::new(command));
         self
     }
 
-    pub(crate) fn with_key(mut self, key: Option<IdempotencyKey>) -> Self {
+    pub(crate) fn with_key(mut self, key: Option<Arc<IdempotencyKey>>) -> Self {
         self.0.key = key;
         self
     }

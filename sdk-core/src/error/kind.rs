@@ -38,8 +38,10 @@ pub enum ErrorKind {
     SchemaVersion,
     /// A list cannot be walked further: a cursor came round again, or a page has no items.
     Pagination,
-    /// A prepared command does not fit: tampered with, of another client, or a key with another body.
+    /// A prepared command does not fit: it was changed, or is of another client or a later SDK. Nothing was sent.
     PreparedCommand,
+    /// The idempotency key stands for another command that this process sent. Nothing was sent.
+    KeyReused,
     /// A value could not be encoded or decoded by the caller's type; no call was under way.
     Value,
 }
@@ -67,6 +69,7 @@ impl ErrorKind {
             Self::SchemaVersion => "schema_version",
             Self::Pagination => "pagination",
             Self::PreparedCommand => "prepared_command",
+            Self::KeyReused => "key_reused",
             Self::Value => "value",
         }
     }
@@ -92,6 +95,7 @@ impl ErrorKind {
             Self::SchemaVersion => "another schema version",
             Self::Pagination => "pagination",
             Self::PreparedCommand => "prepared command",
+            Self::KeyReused => "idempotency key reused",
             Self::Value => "value",
         }
     }

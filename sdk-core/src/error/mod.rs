@@ -6,6 +6,7 @@ mod envelope;
 mod kind;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -59,7 +60,7 @@ struct Inner {
     effect: Effect,
     body: Option<Bytes>,
     source: Option<Source>,
-    key: Option<IdempotencyKey>,
+    key: Option<Arc<IdempotencyKey>>,
     command: Option<Box<PreparedCommand>>,
 }
 
@@ -133,7 +134,7 @@ impl Error {
     /// The idempotency key that the command was sent with.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.0.key.as_ref()
+        self.0.key.as_deref()
     }
 
     /// The command, ready to be sent again exactly as it was.
@@ -160,10 +161,12 @@ impl Error {
         self.0.kind == ErrorKind::Conflict
     }
 
-    /// Whether the key was used for another command before (409 with `IDEMPOTENCY_CONFLICT`).
+    /// Whether the key stands for another command: the service said so (409 with `IDEMPOTENCY_CONFLICT`, which is
+    /// documented for the Calendar), or this process remembers it ([`ErrorKind::KeyReused`]).
     #[must_use]
     pub fn is_idempotency_conflict(&self) -> bool {
-        self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
+        self.0.kind == ErrorKind::KeyReused
+            || self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
     }
 
     /// Whether the credentials or the token were not accepted (401, or a refused token exchange).

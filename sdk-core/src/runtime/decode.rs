@@ -50,23 +50,48 @@ pub(crate) fn decode<T: Reply>(
         Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
     })?;
     match serde_json::from_str::<T>(text) {
-        Ok(value) => match (expected, value.schema_version()) {
-            (Some(expected), Some(found)) if expected != found => {
-                let found = found.to_owned();
-                if lenient {
-                    tracing::warn!(expected, found, "reply of another schema version");
-                    return Ok(value);
-                }
-                Err(Unreadable::Schema {
-                    expected,
-                    found,
-                    detail: None,
-                })
-            }
-            _ => Ok(value),
-        },
+        Ok(value) => same_version(expected, value.schema_version(), lenient).map(|()| value),
         Err(error) => Err(unreadable::<T>(text, expected, &error)),
     }
+}
+
+/// Holds a reply whose type knows no `schemaVersion` to the one that is expected.
+pub(crate) fn check_version(
+    body: &Bytes,
+    expected: Option<&'static str>,
+    lenient: bool,
+) -> Result<(), Unreadable> {
+    let found = serde_json::from_slice::<Version>(body).ok();
+    let found = found.map(|version| version.schema_version);
+    same_version(expected, found.as_deref(), lenient)
+}
+
+fn same_version(
+    expected: Option<&'static str>,
+    found: Option<&str>,
+    lenient: bool,
+) -> Result<(), Unreadable> {
+    match (expected, found) {
+        (Some(expected), Some(found)) if expected != found => {
+            if lenient {
+                tracing::warn!(expected, found, "reply of another schema version");
+                return Ok(());
+            }
+            Err(Unreadable::Schema {
+                expected,
+                found: found.to_owned(),
+                detail: None,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The one member that says more than any path.
+#[derive(Deserialize)]
+struct Version {
+    #[serde(rename = "schemaVersion")]
+    schema_version: String,
 }
 
 fn unreadable<T: Reply>(
@@ -74,13 +99,6 @@ fn unreadable<T: Reply>(
     expected: Option<&'static str>,
     error: &serde_json::Error,
 ) -> Unreadable {
-    /// The one member that says more than any path.
-    #[derive(Deserialize)]
-    struct Version {
-        #[serde(rename = "schemaVersion")]
-        schema_version: String,
-    }
-
     if text.trim().is_empty() {
         return Unreadable::Malformed("the body is empty".to_owned());
     }

@@ -46,14 +46,11 @@ macro_rules! application_client {
             /// Sends a prepared command exactly as it was prepared. An exact replay of a command that was committed
             /// before returns its stored result.
             ///
-            /// # Errors
-            /// When the command was changed after it was prepared, or belongs to another client; then as the command
-            /// itself.
-            pub async fn send_prepared(
-                &self,
-                command: &$crate::PreparedCommand,
-            ) -> ::std::result::Result<$crate::Receipt<$crate::RawJson>, $crate::Error> {
-                $crate::runtime::Call::replay(&self.api, command, $crate::CallOptions::default()).await
+            /// `.await` sends it; before that, `timeout`, `deadline`, `retry` and the like can be set, and
+            /// [`typed`]($crate::SendPrepared::typed) takes the result as a type of this crate. It fails without
+            /// sending anything when the command was changed after it was prepared, or belongs to another client.
+            pub fn send_prepared(&self, command: &$crate::PreparedCommand) -> $crate::SendPrepared {
+                $crate::SendPrepared::new(&self.api, command)
             }
 
             /// A call with raw JSON in and out and all of the runtime's behaviour: of an operation of the table, or of a

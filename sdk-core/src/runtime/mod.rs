@@ -23,4 +23,4 @@ pub use crate::call::Call;
 pub use crate::raw::RawOperations;
 pub use crate::reference::{OpenEnum, Pattern, Piece, Reference, text};
 
-pub(crate) use decode::{Unreadable, decode};
+pub(crate) use decode::{Unreadable, check_version, decode};

@@ -3,7 +3,7 @@
 //! The operation table.
 
 use sdk_core::runtime::{Application, RawOperations};
-use sdk_core::{Method, Operation, Provenance, Safety};
+use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /oauth/token`.
 pub static EXCHANGE_TOKEN: Operation = Operation {
@@ -16,6 +16,7 @@ pub static EXCHANGE_TOKEN: Operation = Operation {
     scopes: &[],
     authenticated: false,
     safety: Safety::Unkeyed,
+    replay: Replay::NotShown,
     cursor: false,
     body: true,
     schema_version: None,
@@ -36,6 +37,7 @@ pub static LIST_APPS: Operation = Operation {
     scopes: &["suite.apps:read"],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -56,6 +58,7 @@ pub static GET_ORGANIZATION_CONTEXT: Operation = Operation {
     scopes: &["suite.organization.basic:read"],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,
@@ -76,6 +79,7 @@ pub static GET_PUBLICATION: Operation = Operation {
     scopes: &["platform.publications:read"],
     authenticated: true,
     safety: Safety::Read,
+    replay: Replay::NotShown,
     cursor: false,
     body: false,
     schema_version: None,

@@ -50,15 +50,19 @@ async fn the_same_event_command_under_the_same_key_is_replayed() {
 #[tokio::test]
 async fn another_event_command_under_the_same_key_is_an_idempotency_conflict() {
     let world = World::start().await;
-    let events = world.calendar.events();
-    let under_one_key = |title| {
-        events
+    // What one process sent, it would not send with another body.
+    let elsewhere = sdk_calendar::Client::new(&world.elsewhere()).unwrap();
+    let under_one_key = |calendar: &sdk_calendar::Client, title| {
+        calendar
+            .events()
             .command(&event(title))
             .idempotency_key(key("kick-off-2026-02"))
     };
-    under_one_key("Kick-off").await.unwrap();
+    under_one_key(&world.calendar, "Kick-off").await.unwrap();
 
-    let error = under_one_key("Something else").await.unwrap_err();
+    let error = under_one_key(&elsewhere, "Something else")
+        .await
+        .unwrap_err();
 
     assert_final(&error, "IDEMPOTENCY_CONFLICT");
     assert!(error.is_idempotency_conflict());
@@ -71,11 +75,13 @@ async fn a_key_is_the_actors_own() {
     let world = World::start().await;
     let suite = world.suite_of(|client| client);
     let other = sdk_calendar::Client::new(&suite).unwrap();
-    let key = key("kick-off-2026-02");
 
     for (calendar, title) in [(&world.calendar, "Mine"), (&other, "Theirs")] {
         let command = calendar.events().command(&event(title));
-        let receipt = command.idempotency_key(key.clone()).await.unwrap();
+        let receipt = command
+            .idempotency_key(key("kick-off-2026-02"))
+            .await
+            .unwrap();
         assert_eq!(receipt.status(), 201, "{title}");
     }
 }
@@ -167,17 +173,17 @@ async fn crm_commands_conflict_over_ids_versions_and_states() {
 async fn a_draft_is_replayed_under_its_key_and_conflicts_with_another() {
     let world = World::start().await;
     let counterparty = world.server.sample_counterparty();
-    let drafts = world.accounting.invoice_drafts();
-    let with_lines = |count| {
-        let draft = draft(&counterparty, count);
+    let elsewhere = sdk_accounting::Client::new(&world.elsewhere()).unwrap();
+    let with_lines = |accounting: &sdk_accounting::Client, count| {
+        let drafts = accounting.invoice_drafts();
         drafts
-            .create(&draft)
+            .create(&draft(&counterparty, count))
             .idempotency_key(key("invoice-2026-0001"))
     };
 
-    let first = with_lines(1).await.unwrap();
-    let again = with_lines(1).await.unwrap();
-    let error = with_lines(2).await.unwrap_err();
+    let first = with_lines(&world.accounting, 1).await.unwrap();
+    let again = with_lines(&world.accounting, 1).await.unwrap();
+    let error = with_lines(&elsewhere, 2).await.unwrap_err();
 
     assert_eq!((again.status(), again.replayed), (201, true));
     assert_eq!(

@@ -44,6 +44,14 @@ impl World {
             .unwrap()
     }
 
+    /// The same client as another process has it, which knows nothing of the keys that this one sent.
+    pub(super) fn elsewhere(&self) -> Suite {
+        builder_for(&self.server)
+            .http_client(http())
+            .build()
+            .unwrap()
+    }
+
     /// The last request that the server saw for an operation.
     pub(super) fn last(&self, operation: Operation) -> RecordedRequest {
         let mut seen = self.server.requests_for(operation);

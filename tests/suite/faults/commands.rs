@@ -38,13 +38,13 @@ async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
 #[tokio::test]
 async fn fault_22_a_key_used_for_another_command_is_a_conflict_and_stays_the_key() {
     let server = server().await;
-    let calendar = calendar_for(&server);
-    let key = IdempotencyKey::derive("tests", ["fault-22"]);
+    let key = || IdempotencyKey::derive("tests", ["fault-22"]);
     let command = |title| {
-        calendar
+        // Each as another process would send it: one alone would not let it out.
+        calendar_for(&server)
             .events()
             .command(&new_event(title))
-            .idempotency_key(key.clone())
+            .idempotency_key(key())
             .send()
     };
     command("First").await.unwrap();
@@ -54,7 +54,7 @@ async fn fault_22_a_key_used_for_another_command_is_a_conflict_and_stays_the_key
     assert!(error.is_conflict() && error.is_idempotency_conflict());
     assert_eq!(error.code(), Some("IDEMPOTENCY_CONFLICT"));
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Refused));
-    assert_eq!(error.idempotency_key(), Some(&key));
+    assert_eq!(error.idempotency_key(), Some(&key()));
     assert!(!error.retryable());
     assert_eq!(server.attempts(Operation::SubmitEventCommand), 2);
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);

@@ -69,6 +69,8 @@ pub(crate) struct RawOperation {
     pub(crate) provenance: Option<String>,
     #[serde(rename = "x-sdk-method")]
     pub(crate) sdk_method: Option<String>,
+    #[serde(rename = "x-replay-status")]
+    pub(crate) replay_status: Option<u16>,
     #[serde(rename = "x-mutually-exclusive", default)]
     pub(crate) exclusive: Vec<(String, String)>,
     #[serde(rename = "x-ordered", default)]

@@ -4,8 +4,8 @@ use serde_yaml_ng::Value;
 
 use super::document::{Document, Map, RawBody, RawOperation, RawParameter, RawResponse, RawSchema};
 use super::resolve::{component_name, used};
-use super::schema::{Schemas, Shape, Use};
-use super::spec::{Auth, Body, Method, Operation, Parameter, Statuses};
+use super::schema::{Kind, Schemas, Shape, Use};
+use super::spec::{Auth, Body, Method, Operation, Parameter, Replay, Statuses};
 use super::{Result, names};
 use crate::assumptions;
 
@@ -67,6 +67,7 @@ impl Reader<'_> {
             assumptions: assumptions::of_operation(self.tree, self.path, self.method),
             parameters,
             keyed,
+            replay: self.replay(&reply),
             body: raw
                 .request_body
                 .as_ref()
@@ -236,6 +237,29 @@ impl Reader<'_> {
         Ok((self.used(first)?, version))
     }
 
+    /// How a reply says that it is the stored result of an earlier command.
+    fn replay(&self, reply: &Use) -> Replay {
+        if let Some(status) = self.raw.replay_status {
+            return Replay::Status(status);
+        }
+        match self
+            .schemas
+            .named(&reply.shape)
+            .map(|component| &component.kind)
+        {
+            Some(Kind::Struct(members))
+                if members.iter().any(|member| {
+                    member.name == "replayed"
+                        && member.required
+                        && member.value.shape == Shape::Boolean
+                }) =>
+            {
+                Replay::Member
+            }
+            _ => Replay::NotShown,
+        }
+    }
+
     fn statuses(&self) -> Result<Statuses> {
         let mut statuses = Statuses::default();
         for (status, raw) in &self.raw.responses {
@@ -279,6 +303,14 @@ impl Reader<'_> {
         }
         if operation.keyed && self.method == Method::Get {
             return Err(format!("a GET takes no `{KEY_HEADER}`"));
+        }
+        if let Replay::Status(status) = operation.replay {
+            let documented = &operation.statuses.documented;
+            if !operation.is_command() || !documented.iter().any(|(known, _)| *known == status) {
+                return Err(
+                    "`x-replay-status` is one of the documented statuses of a command".into(),
+                );
+            }
         }
         if operation.is_list() && operation.reply.shape != Shape::Page {
             return Err("an operation with a `cursor` replies with an `x-page` schema".into());

@@ -57,6 +57,16 @@ pub(crate) enum Auth {
     Client,
 }
 
+/// How the reply to a command says that it is a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replay {
+    NotShown,
+    /// `x-replay-status`.
+    Status(u16),
+    /// A required boolean member `replayed` of the result.
+    Member,
+}
+
 /// One operation.
 #[derive(Debug)]
 pub(crate) struct Operation {
@@ -76,6 +86,7 @@ pub(crate) struct Operation {
     pub(crate) parameters: Vec<Parameter>,
     /// Whether it takes an `Idempotency-Key`.
     pub(crate) keyed: bool,
+    pub(crate) replay: Replay,
     pub(crate) body: Option<Body>,
     pub(crate) reply: Use,
     pub(crate) schema_version: Option<String>,

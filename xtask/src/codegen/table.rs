@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use super::names;
-use super::spec::{Auth, Operation, Spec};
+use super::spec::{Auth, Operation, Replay, Spec};
 
 /// Writes the file.
 pub(crate) fn write(spec: &Spec) -> String {
     let mut code = String::from(
         "//! The operation table.\n\n\
-         use sdk_core::runtime::{Application, RawOperations};\nuse sdk_core::{Method, Operation, Provenance, Safety};\n\n",
+         use sdk_core::runtime::{Application, RawOperations};\nuse sdk_core::{Method, Operation, Provenance, Replay, Safety};\n\n",
     );
     for operation in &spec.operations {
         code.push_str(&row(spec, operation));
@@ -42,6 +42,11 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         (true, true) => "Keyed",
         (true, false) => "Unkeyed",
     };
+    let replay = match operation.replay {
+        Replay::NotShown => "NotShown".to_owned(),
+        Replay::Status(status) => format!("Status({status})"),
+        Replay::Member => "Member".to_owned(),
+    };
     let provenance = if operation.name_only {
         "NameOnly"
     } else {
@@ -51,7 +56,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         "/// `{http} {path}`.\npub static {constant}: Operation = Operation {{\n\
          id: {id:?}, application: {application:?}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
-         safety: Safety::{safety}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
+         safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
          provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
          summary: {summary:?},\n}};\n\n",
         http = operation.method.name(),

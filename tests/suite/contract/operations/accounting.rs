@@ -1,5 +1,6 @@
 //! Accounting: the operations whose bodies the contract shows.
 
+use sdk_accounting::Client;
 use sdk_accounting::types::{AccountingOutcome, ImportMode};
 use sdk_core::Error;
 use sdk_reference_server::Operation;
@@ -153,14 +154,15 @@ async fn an_import_run_is_pending_with_a_201(world: &World) -> Done {
 }
 
 async fn another_run_under_the_same_key_is_a_409(world: &World) -> Error {
-    let runs = world.accounting.import_runs();
-    let run = |adapter| import(adapter, ImportMode::EvidenceOnly);
-    let key = key("import-run-2026-01");
-    let first = runs.create(&run("first")).idempotency_key(key.clone());
-    first.await.unwrap();
+    let elsewhere = Client::new(&world.elsewhere()).unwrap();
+    let run = |accounting: &Client, adapter| {
+        let runs = accounting.import_runs();
+        runs.create(&import(adapter, ImportMode::EvidenceOnly))
+            .idempotency_key(key("import-run-2026-01"))
+    };
+    run(&world.accounting, "first").await.unwrap();
 
-    let second = runs.create(&run("second")).idempotency_key(key);
-    let error = second.await.unwrap_err();
+    let error = run(&elsewhere, "second").await.unwrap_err();
 
     assert!(error.is_conflict());
     assert_eq!(error.attempts(), 1);

@@ -1,0 +1,233 @@
+//! Sending a prepared command exactly as it was prepared.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use reqwest::Request;
+use url::Url;
+
+use super::Call;
+use crate::error::{Error, ErrorKind};
+use crate::json::RawJson;
+use crate::operation::{Operation, Safety};
+use crate::options::SchemaPolicy;
+use crate::prepared::PreparedCommand;
+use crate::raw;
+use crate::response::Receipt;
+use crate::retry::RetryPolicy;
+use crate::runtime::{ApiClient, Reply};
+
+/// A prepared command on its way. Made by `send_prepared` of a client; `.await` sends it.
+///
+/// The command itself is what it was; how long to wait and how often to try is decided here.
+///
+/// ```no_run
+/// # async fn example(client: &sdk_core::runtime::ApiClient, command: &sdk_core::PreparedCommand) -> Result<(), sdk_core::Error> {
+/// # use std::time::Duration;
+/// # use sdk_core::{RawJson, SendPrepared};
+/// # let calendar = Client(client.clone());
+/// # struct Client(sdk_core::runtime::ApiClient);
+/// # impl Client { fn send_prepared(&self, command: &sdk_core::PreparedCommand) -> SendPrepared { SendPrepared::new(&self.0, command) } }
+/// let receipt = calendar.send_prepared(command).deadline(Duration::from_secs(120)).await?;
+/// if receipt.is_replay() == Some(true) {
+///     println!("it had been committed before: {receipt:?}");
+/// }
+/// # Ok(()) }
+/// ```
+#[must_use = "a request does nothing until it is sent"]
+pub struct SendPrepared<T = RawJson> {
+    prepared: Result<(Call, Request), Error>,
+    result: PhantomData<fn() -> T>,
+}
+
+impl SendPrepared {
+    /// Checks a command against the client that is to send it. What does not fit is said when it is sent.
+    pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
+        Self {
+            prepared: request_of(client, command),
+            result: PhantomData,
+        }
+    }
+
+    /// Takes the result as one of the client's types, with its checks: `typed::<CalendarCommandResult>()`.
+    ///
+    /// Without it the result is raw JSON, which [`Receipt::decode`] turns into any type of the caller's.
+    pub fn typed<T: Reply>(self) -> SendPrepared<T> {
+        SendPrepared {
+            prepared: self.prepared,
+            result: PhantomData,
+        }
+    }
+}
+
+impl<T: Reply> SendPrepared<T> {
+    /// Limits each attempt, from the first byte sent to the last one read.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|call| call.options_mut().timeout = Some(timeout))
+    }
+
+    /// Limits the call as a whole: token, attempts and waits.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.with(|call| call.options_mut().deadline = Some(deadline))
+    }
+
+    /// Sets how often and how the call is repeated.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|call| call.options_mut().retry = Some(policy))
+    }
+
+    /// Lets a command without a documented key be repeated after an ambiguous failure of this call.
+    pub fn replay_exact(self, replay: bool) -> Self {
+        self.with(|call| call.options_mut().replay_exact = Some(replay))
+    }
+
+    /// Says what to do with a reply of another `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|call| call.options_mut().schema_policy = Some(policy))
+    }
+
+    /// Adds a header to those that the command was prepared with, such as one for tracing.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|call| call.options_mut().header(name, value))
+    }
+
+    /// Sends the command.
+    ///
+    /// # Errors
+    /// When the command was changed after it was prepared, or belongs to another client; then as the command itself.
+    pub async fn send(self) -> Result<Receipt<T>, Error> {
+        let (call, request) = self.prepared?;
+        call.send(Ok(request)).await.map(Receipt::new)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Call)) -> Self {
+        if let Ok((call, _)) = &mut self.prepared {
+            change(call);
+        }
+        self
+    }
+}
+
+impl<T: Reply> IntoFuture for SendPrepared<T> {
+    type Output = Result<Receipt<T>, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+impl<T> fmt::Debug for SendPrepared<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let call = self.prepared.as_ref().map(|(call, _)| call);
+        f.debug_struct("SendPrepared")
+            .field("call", &call)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The request of a prepared command, if it is this client's and unchanged.
+fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Request), Error> {
+    let refuse = |message: String| Error::new(ErrorKind::PreparedCommand, message);
+    command.verify()?;
+    let application = client.application().name;
+    if command.application() != application {
+        return Err(refuse(format!(
+            "it is for {}, this client is for {application}",
+            command.application()
+        )));
+    }
+    if command.audience() != client.audience() {
+        return Err(refuse(format!(
+            "it was prepared for the audience {}, this client's is {}",
+            command.audience().unwrap_or("(none)"),
+            client.audience().unwrap_or("(none)")
+        )));
+    }
+    let operation = operation_of(client, command).map_err(refuse)?;
+    let base = client.endpoint().base();
+    let url = Url::parse(&format!("{base}{}", command.path()))
+        .ok()
+        .filter(|url| command.path().starts_with('/') && url.as_str().starts_with(base))
+        .ok_or_else(|| refuse("its path is not one of the application".to_owned()))?;
+    let method = command.method().parse::<http::Method>();
+    let method = method.map_err(|_| refuse("its method is none".to_owned()))?;
+    let mut request = Request::new(method, url);
+    let json = HeaderValue::from_static("application/json");
+    request.headers_mut().insert(ACCEPT, json.clone());
+    request.headers_mut().insert(CONTENT_TYPE, json);
+    *request.body_mut() = Some(Bytes::copy_from_slice(command.body().as_bytes()).into());
+
+    let mut call = Call::new(client, operation);
+    call.exact = true;
+    call.options.key = command.shared_key();
+    for (name, value) in command.headers() {
+        call.options.header(name, value);
+    }
+    Ok((call, request))
+}
+
+/// The operation of a command, if it is one that could have been prepared like that.
+fn operation_of(
+    client: &ApiClient,
+    command: &PreparedCommand,
+) -> Result<&'static Operation, String> {
+    let keyed = command.idempotency_key().is_some();
+    let operation = if command.operation() == raw::OPERATION {
+        let raw = &client.application().raw;
+        if keyed { &raw.keyed } else { &raw.unkeyed }
+    } else {
+        let known = client.operation(command.operation());
+        let known = known.filter(|known| known.safety.is_command());
+        let known =
+            known.ok_or_else(|| format!("this SDK knows no command {}", command.operation()))?;
+        let path = command.path().split('?').next().unwrap_or_default();
+        if command.method() != known.method.as_str() || !follows(path, known.route) {
+            return Err(format!("its path is not that of {}", known.id));
+        }
+        known
+    };
+    if command.method() == "GET" {
+        return Err("a read is no command".to_owned());
+    }
+    if operation.safety == Safety::Keyed && !keyed {
+        return Err(format!("{} needs an idempotency key", operation.id));
+    }
+    Ok(operation)
+}
+
+/// Whether a path has the form of a route such as `/people/{reference}`.
+fn follows(path: &str, route: &str) -> bool {
+    let (mut path, mut route) = (path.split('/'), route.split('/'));
+    loop {
+        match (path.next(), route.next()) {
+            (None, None) => return true,
+            (Some(segment), Some(part)) if part.starts_with('{') => {
+                if matches!(segment, "" | "." | "..") {
+                    return false;
+                }
+            }
+            (Some(segment), Some(part)) if segment == part => {}
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::follows;
+
+    #[test]
+    fn a_path_follows_its_route_only() {
+        assert!(follows("/a/b", "/a/b"));
+        assert!(follows("/a/PER-1/c", "/a/{reference}/c"));
+        for other in ["/a", "/a/b/c", "/a/x", "a/b", "/a/b/", "//a/b", "/a/../a/b"] {
+            assert!(!follows(other, "/a/b"), "{other}");
+        }
+        assert!(!follows("/a/../c", "/a/{reference}/c"));
+    }
+}
