@@ -31,8 +31,10 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
 fn check(run: Fields<'_>) -> Result<(), Refusal> {
     run.constant("schemaVersion", "suite-accounting-import-create.v1")?;
     run.constant("adapterContractVersion", "suite-accounting-adapter.v1")?;
-    run.required_text("adapterId")?;
-    run.required_text("adapterImplementationVersion")?;
+    for name in ["adapterId", "adapterImplementationVersion"] {
+        run.required(name)?;
+        run.text(name)?;
+    }
     run.required("mode")?;
     run.one_of("mode", &MODES)?;
     for name in ["sourceApplication", "intendedCoverage"] {

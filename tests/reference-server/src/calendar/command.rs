@@ -65,6 +65,11 @@ fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
     for name in TEXTS {
         command.text(name)?;
     }
+    for name in ["startsAt", "endsAt"] {
+        command.instant(name)?;
+    }
+    command.text("publicReference")?;
+    command.integer("expectedRecordVersion")?;
     command.boolean("allDay")?;
     command.boolean("checkConflicts")?;
     command.object("recurrence")?;

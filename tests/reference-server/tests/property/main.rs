@@ -1,0 +1,105 @@
+//! All operations, called with valid and invalid input that is generated from the specs.
+//!
+//! Whatever is sent: no 500, no status that is not documented, and each body is what the spec says. The inputs follow
+//! from a seed; `PROPERTY_SEED=7 PROPERTY_ROUNDS=500 cargo test --test property` looks further.
+
+mod driver;
+mod invalid;
+mod pattern;
+mod pool;
+mod random;
+mod request;
+mod rights;
+mod schema;
+mod spec;
+mod spoilt;
+mod templates;
+mod valid;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use driver::Driver;
+use random::Random;
+use sdk_reference_server::Operation;
+
+/// How often each operation is called with valid input.
+const ROUNDS: u64 = 24;
+
+fn setting(name: &str, default: u64) -> u64 {
+    let given = std::env::var(name).ok();
+    given.map_or(default, |text| text.parse().expect("a number"))
+}
+
+#[tokio::test]
+async fn valid_input_gets_a_documented_reply_that_conforms() {
+    let operations = spec::operations();
+    let mut driver = Driver::start().await;
+    let mut random = Random::new(setting("PROPERTY_SEED", 1));
+    let mut statuses: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
+    for _ in 0..setting("PROPERTY_ROUNDS", ROUNDS) {
+        for operation in operations {
+            let request = valid::request(operation, &mut random, &driver.pool);
+            let reply = driver.call(operation, &request).await;
+            let seen = statuses.entry(&operation.id).or_default();
+            seen.insert(reply.status);
+            assert!(
+                reply.status != 400 || valid::is_open(operation),
+                "{}: {request:?}: {}",
+                operation.id,
+                reply.text
+            );
+            if let Some(follow_up) = valid::next_page(&request, &reply.body) {
+                let reply = driver.call(operation, &follow_up).await;
+                assert_eq!(reply.status, 200, "{}: {follow_up:?}", operation.id);
+            }
+        }
+    }
+    for operation in operations {
+        let seen = &statuses[operation.id.as_str()];
+        assert!(
+            seen.iter().any(|status| *status < 300),
+            "{} never succeeded: {seen:?}",
+            operation.id
+        );
+    }
+    assert_eq!(statuses.len(), Operation::ALL.len());
+}
+
+#[tokio::test]
+async fn invalid_input_gets_the_documented_refusal() {
+    let operations = spec::operations();
+    let mut driver = Driver::start().await;
+    let mut random = Random::new(setting("PROPERTY_SEED", 1));
+    // References to begin with, so that each request is wrong in one thing only.
+    for _ in 0..4 {
+        for operation in operations {
+            let request = valid::request(operation, &mut random, &driver.pool);
+            driver.call(operation, &request).await;
+        }
+    }
+    let mut refused = 0;
+    for operation in operations {
+        let before = driver.peer.commits(operation.id.as_str());
+        for (what, request) in invalid::requests(operation, &mut random, &driver.pool) {
+            let reply = driver.call(operation, &request).await;
+            assert_eq!(
+                reply.status, 400,
+                "{}: {what}: {request:?}\n{}",
+                operation.id, reply.text
+            );
+            refused += 1;
+        }
+        assert_eq!(
+            driver.peer.commits(operation.id.as_str()),
+            before,
+            "{}",
+            operation.id
+        );
+    }
+    assert!(refused > 250, "only {refused}");
+}
+
+#[tokio::test]
+async fn rights_that_are_missing_get_401_and_403_everywhere() {
+    rights::check().await;
+}

@@ -1,0 +1,217 @@
+//! Requests that the spec allows.
+
+use serde_json::{Map, Value, json};
+
+use crate::pool::Pool;
+use crate::random::Random;
+use crate::request::{Request, encoded};
+use crate::schema::Schema;
+use crate::spec::{Described, Place};
+use crate::{pattern, templates};
+
+/// Characters that break what is careless with text.
+const LETTERS: [char; 16] = [
+    'a', 'n', 'B', '7', ' ', '-', '&', '=', '%', '"', '\\', 'é', '漢', '🦀', '\u{0}', '\n',
+];
+
+/// A request within the spec.
+pub(crate) fn request(operation: &Described, random: &mut Random, pool: &Pool) -> Request {
+    let mut request = Request {
+        path: operation.path.clone(),
+        query: Vec::new(),
+        headers: Vec::new(),
+        media_type: None,
+        body: Vec::new(),
+    };
+    for parameter in &operation.parameters {
+        let name = &parameter.name;
+        // A cursor is not made up; it comes from a page.
+        if name == "cursor" || !parameter.required && !random.percent(50) {
+            continue;
+        }
+        let value = plain(&value(parameter.schema, random, pool));
+        match parameter.place {
+            Place::Path => {
+                request.path = request
+                    .path
+                    .replace(&format!("{{{name}}}"), &encoded(&value));
+            }
+            Place::Query => request.query.push((name.clone(), value)),
+            Place::Header => request.headers.push((name.to_lowercase(), value)),
+        }
+    }
+    for [one, other] in &operation.exclusive {
+        let both = [one, other]
+            .iter()
+            .all(|name| request.query.iter().any(|(known, _)| known == *name));
+        if both {
+            request.query.retain(|(name, _)| name != other);
+        }
+    }
+    order(operation, &mut request);
+    if let Some(body) = &operation.body {
+        let value = value(body.schema, random, pool);
+        let value = templates::body(&operation.id, value, random, pool);
+        if body.form {
+            request.media_type = Some("application/x-www-form-urlencoded");
+            request.body = form(&value).into_bytes();
+        } else {
+            request.media_type = Some("application/json");
+            request.body = value.to_string().into_bytes();
+        }
+    }
+    templates::path(&operation.id, &mut request.path, random, pool);
+    request
+}
+
+/// Whether the spec says too little for all that it allows to be accepted: bodies that are not shown, two whose
+/// members are shown without those that are needed, and a filter whose values are not shown.
+pub(crate) fn is_open(operation: &Described) -> bool {
+    let body = operation.body.as_ref();
+    let unshown = body.is_some_and(|body| body.schema.text("type").is_none());
+    unshown
+        || [
+            "submitEventCommand",
+            "exchangeToken",
+            "listIntakeSubmissions",
+        ]
+        .contains(&operation.id.as_str())
+}
+
+/// The request for the page after this one, if there is one.
+pub(crate) fn next_page(request: &Request, body: &Value) -> Option<Request> {
+    let cursor = body.get("nextCursor")?.as_str()?;
+    Some(request.with_query("cursor", &[cursor]))
+}
+
+/// Puts instants that must be in order into it.
+fn order(operation: &Described, request: &mut Request) {
+    for [first, second] in &operation.ordered {
+        let at = |name: &String| request.query.iter().position(|(known, _)| known == name);
+        let (Some(one), Some(two)) = (at(first), at(second)) else {
+            // Alone, either could be on the wrong side of its default.
+            request.query.retain(|(name, _)| name != first);
+            continue;
+        };
+        let instant = |place: usize| request.query[place].1.parse::<jiff::Timestamp>().unwrap();
+        if instant(one) > instant(two) {
+            let later = request.query[one].1.clone();
+            request.query[one].1 = std::mem::replace(&mut request.query[two].1, later);
+        }
+    }
+}
+
+/// A value that conforms to a schema.
+pub(crate) fn value(schema: Schema, random: &mut Random, pool: &Pool) -> Value {
+    if schema.nullable() && random.percent(20) {
+        return Value::Null;
+    }
+    match schema.text("type") {
+        None => anything(random, 2),
+        Some("string") => string(schema, random, pool).into(),
+        Some("integer") => {
+            let (least, most) = (
+                schema.number("minimum").unwrap_or(-3),
+                schema.number("maximum").unwrap_or(1_000),
+            );
+            let picks = [least, most, random.between(least, most)];
+            (*random.pick(&picks)).into()
+        }
+        Some("boolean") => random.percent(50).into(),
+        Some("array") => {
+            let least = schema.size("minItems").unwrap_or(0);
+            let most = schema.size("maxItems").unwrap_or(4);
+            let picks = [least, most, random.size(least, most)];
+            let items = schema.items().unwrap();
+            (0..*random.pick(&picks))
+                .map(|_| value(items, random, pool))
+                .collect()
+        }
+        Some("object") => {
+            let required = schema.required();
+            let mut members = Map::new();
+            for (name, schema) in schema.properties() {
+                if required.contains(&name) || random.percent(60) {
+                    members.insert(name.to_owned(), value(schema, random, pool));
+                }
+            }
+            if random.percent(25) {
+                members.insert("unheardOf".to_owned(), anything(random, 2));
+            }
+            members.into()
+        }
+        Some(other) => panic!("nobody makes a {other}"),
+    }
+}
+
+fn string(schema: Schema, random: &mut Random, pool: &Pool) -> String {
+    let values = schema.values();
+    if !values.is_empty() {
+        return (*random.pick(&values)).to_owned();
+    }
+    let least = schema.size("minLength").unwrap_or(0);
+    let most = schema.size("maxLength").unwrap_or(40);
+    if let Some(known) = schema.text("pattern") {
+        let prefix = known.trim_start_matches('^').split('[').next().unwrap();
+        let seen = pool.pick(prefix, random).filter(|_| random.percent(80));
+        return seen.unwrap_or_else(|| pattern::text(known, random, (least, most)));
+    }
+    match schema.text("format") {
+        Some("date-time") => {
+            let second = random.between(1_700_000_000, 1_800_000_000);
+            jiff::Timestamp::from_second(second).unwrap().to_string()
+        }
+        Some("date") => {
+            let (month, day) = (random.between(1, 12), random.between(1, 28));
+            format!("{}-{month:02}-{day:02}", random.between(1990, 2040))
+        }
+        _ => {
+            let picks = [least, most, random.size(least, most)];
+            let length = *random.pick(&picks);
+            (0..length).map(|_| *random.pick(&LETTERS)).collect()
+        }
+    }
+}
+
+/// Any JSON.
+pub(crate) fn anything(random: &mut Random, depth: u32) -> Value {
+    match random.between(0, if depth == 0 { 5 } else { 7 }) {
+        0 => Value::Null,
+        1 => random.percent(50).into(),
+        2 => random.between(i64::MIN / 2, i64::MAX / 2).into(),
+        3 => json!(0.1),
+        4 | 5 => (0..random.size(0, 8))
+            .map(|_| *random.pick(&LETTERS))
+            .collect::<String>()
+            .into(),
+        6 => (0..random.size(0, 3))
+            .map(|_| anything(random, depth - 1))
+            .collect(),
+        _ => {
+            let name = ["operation", "publicReference", "payload", "x"];
+            let members = (0..random.size(0, 3)).map(|_| {
+                (
+                    (*random.pick(&name)).to_owned(),
+                    anything(random, depth - 1),
+                )
+            });
+            members.collect::<Map<_, _>>().into()
+        }
+    }
+}
+
+/// A value as a parameter is written.
+pub(crate) fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The members of an object as a form; members that are no text are left out.
+pub(crate) fn form(value: &Value) -> String {
+    let members = value.as_object().into_iter().flatten();
+    let fields = members.filter(|(_, value)| value.is_string());
+    let fields =
+        fields.map(|(name, value)| format!("{}={}", encoded(name), encoded(&plain(value))));
+    fields.collect::<Vec<_>>().join("&")
+}
