@@ -1,39 +1,30 @@
-//! Row 15: a server that takes its time, in every way there is.
+//! Row 15: a server that takes its time, in every way there is. The clock is moved by hand, once the peer has the
+//! request.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use sdk_core::{Effect, Error, ErrorKind, RetryPolicy};
+use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use tokio::time::{Instant, advance};
 
 use super::fixtures::{PERSON, created, new_event, new_person, person};
 use crate::peer::{Peer, Step, always, reply, script, stall};
-use crate::support::{calendar_at, crm_at};
+use crate::support::{HoldClock, calendar_at, crm_at, quick_retry, until};
 
-/// How long an attempt may take, and how long a call.
-const ATTEMPT: Duration = Duration::from_millis(60);
-const CALL: Duration = Duration::from_millis(150);
+/// How long an attempt may take, and how long a call: two attempts and a rest.
+const ATTEMPT: Duration = Duration::from_secs(4);
+const REST: Duration = Duration::from_secs(2);
+const CALL: Duration = Duration::from_secs(10);
 
-/// More time than that has gone wrong, whatever else the machine is doing.
-const TOO_LONG: Duration = Duration::from_secs(1);
+/// A real pause between two bytes: the peer's clock is never paused.
+const PAUSE: Duration = Duration::from_millis(50);
 
-/// A pause between two bytes that is short in itself.
-const PAUSE: Duration = Duration::from_millis(10);
-
-/// Reads a person with many attempts, and says how long that took.
-async fn read(peer: &Peer) -> (Error, Duration) {
-    let start = Instant::now();
-    let error = crm_at(peer)
-        .people()
-        .get(PERSON)
-        .timeout(ATTEMPT)
-        .deadline(CALL)
-        .retry(RetryPolicy::default().max_attempts(100).base_delay(PAUSE))
-        .await
-        .unwrap_err();
-    (error, start.elapsed())
+fn many_attempts() -> RetryPolicy {
+    quick_retry().max_attempts(100)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn fault_15_the_deadline_holds_over_all_attempts() {
+    let _clock = HoldClock::new();
     let slow: [(&str, Step); 3] = [
         ("black hole", stall()),
         ("slow headers", person().slow_headers(PAUSE)),
@@ -41,57 +32,68 @@ async fn fault_15_the_deadline_holds_over_all_attempts() {
     ];
     for (name, step) in slow {
         let peer = Peer::start(always(step));
+        let call = crm_at(&peer).people().get(PERSON);
+        let call = call.timeout(ATTEMPT).deadline(CALL).retry(many_attempts());
+        let start = Instant::now();
 
-        let (error, took) = read(&peer).await;
+        let call = tokio::spawn(call.send());
+        for (number, time) in [(1, ATTEMPT), (2, ATTEMPT), (3, REST)] {
+            peer.saw(number).await;
+            advance(time).await;
+        }
+        let error = call.await.unwrap().unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Timeout, "{name}: {error}");
-        assert_eq!(error.effect(), Effect::Unknown);
-        assert!(error.attempts() >= 2, "{name}: {error}");
-        assert!((ATTEMPT * 2..TOO_LONG).contains(&took), "{name}: {took:?}");
-        // The last attempt may have been cut off before the peer had read it.
-        let seen = peer.requests().len();
+        assert_eq!((error.attempts(), error.effect()), (3, Effect::Unknown));
         assert!(
-            (2..=error.attempts() as usize).contains(&seen),
-            "{name}: {seen}"
+            error
+                .to_string()
+                .contains("the deadline of the call passed")
         );
+        assert_eq!(start.elapsed(), CALL, "{name}");
+        assert_eq!(peer.requests().len(), 3, "{name}");
         peer.has_open(0).await;
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn fault_15_waiting_for_a_token_counts() {
+    let _clock = HoldClock::new();
     let peer = Peer::start(script([]).tokens_always(stall()));
+    let start = Instant::now();
 
-    let (error, took) = read(&peer).await;
+    let call = tokio::spawn(crm_at(&peer).people().get(PERSON).deadline(CALL / 2).send());
+    until(|| peer.exchanges().len() == 1).await;
+    advance(CALL / 2).await;
+    let error = call.await.unwrap().unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
     assert!(error.to_string().contains("waited for a token"), "{error}");
-    assert!((CALL..TOO_LONG).contains(&took), "{took:?}");
+    assert_eq!(start.elapsed(), CALL / 2);
     assert_eq!(peer.requests().len(), 0);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without() {
+    let _clock = HoldClock::new();
     let peer = Peer::start([created().held(), created()]);
-    let receipt = calendar_at(&peer)
-        .events()
-        .command(&new_event("Late"))
-        .timeout(ATTEMPT)
-        .await
-        .unwrap();
-    assert_eq!(receipt.attempts(), 2);
+    let event = new_event("Late");
+    let command = calendar_at(&peer).events().command(&event);
+    let call = tokio::spawn(command.timeout(ATTEMPT).send());
+    peer.saw(1).await;
+    advance(ATTEMPT).await;
+    assert_eq!(call.await.unwrap().unwrap().attempts(), 2);
     let seen = peer.requests();
     assert_eq!(seen[0].key(), seen[1].key());
     assert_eq!(seen[0].body, seen[1].body);
 
     let peer = Peer::start(always(stall()));
-    let error = crm_at(&peer)
-        .commands()
-        .submit(new_person())
-        .timeout(ATTEMPT)
-        .await
-        .unwrap_err();
+    let command = crm_at(&peer).commands().submit(new_person());
+    let call = tokio::spawn(command.timeout(ATTEMPT).send());
+    peer.saw(1).await;
+    advance(ATTEMPT).await;
+    let error = call.await.unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
     assert!(error.command().is_some());
