@@ -1,6 +1,7 @@
-//! What the generated event command lacks: instants and time zone out of one zoned time.
+//! What the generated event command lacks: instants and time zone out of one zoned time, and an explicit null.
 
 use jiff::Zoned;
+use sdk_core::{RawJson, Record};
 
 use crate::types::{EventCommand, EventOperation};
 
@@ -15,6 +16,22 @@ impl EventCommand {
     /// let command = EventCommand::create().title("Kick-off").between(&start, &end);
     /// assert_eq!(command.timezone.as_deref(), Some("UTC"));
     /// # Ok::<(), jiff::Error>(())
+    /// ```
+    ///
+    /// # Updates and cancellations
+    /// They share this body, but the contract shows neither their values of `operation` nor how they name the event. A
+    /// caller who knows sets both:
+    ///
+    /// ```
+    /// use sdk_calendar::types::EventCommand;
+    ///
+    /// let update = EventCommand::new()
+    ///     .operation("update".into())
+    ///     .member("publicReference", "EVT-0123456789AB")
+    ///     .member("expectedRecordVersion", 3)
+    ///     .title("Kick-off, moved");
+    /// # let text = serde_json::to_string(&update).unwrap();
+    /// # assert_eq!(text, r#"{"operation":"update","title":"Kick-off, moved","publicReference":"EVT-0123456789AB","expectedRecordVersion":3}"#);
     /// ```
     #[must_use]
     pub fn create() -> Self {
@@ -32,6 +49,14 @@ impl EventCommand {
         if let Some(name) = start.time_zone().iana_name() {
             self.timezone = Some(name.to_owned());
         }
+        self
+    }
+
+    /// Sends `recurrence` as an explicit null: an event that occurs once. An unset `recurrence` is not sent at all; the
+    /// contract does not show what that means to an update.
+    #[must_use]
+    pub fn no_recurrence(mut self) -> Self {
+        self.recurrence = Some(Record::from(RawJson::null()));
         self
     }
 }

@@ -148,6 +148,16 @@ impl InvoiceDraftCreate {
         self.internal_note = Some(internal_note.into());
         self
     }
+
+    /// Sets a member that the contract does not show, such as the record that a command is about.
+    ///
+    /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
+    /// optional one.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        self.extra.insert(name, value);
+        self
+    }
 }
 
 impl Validate for InvoiceDraftCreate {
@@ -155,7 +165,20 @@ impl Validate for InvoiceDraftCreate {
         check.reference("counterpartyReference", &self.counterparty_reference)?;
         Validate::validate(&self.tax_amount, &check.member("taxAmount"))?;
         check.items("lines", self.lines.len(), 1, 200)?;
-        Ok(())
+        check.extra(
+            &self.extra,
+            &[
+                "schemaVersion",
+                "counterpartyReference",
+                "billingProfileReference",
+                "documentDate",
+                "dueDate",
+                "customerNote",
+                "internalNote",
+                "taxAmount",
+                "lines",
+            ],
+        )
     }
 }
 
@@ -206,11 +229,21 @@ impl TaxAmount {
         self.scale = Some(scale);
         self
     }
+
+    /// Sets a member that the contract does not show, such as the record that a command is about.
+    ///
+    /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
+    /// optional one.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        self.extra.insert(name, value);
+        self
+    }
 }
 
 impl Validate for TaxAmount {
-    fn validate(&self, _check: &Check<'_>) -> Result<(), Error> {
-        Ok(())
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        check.extra(&self.extra, &["currency", "minorUnits", "scale"])
     }
 }
 
@@ -278,12 +311,35 @@ impl ImportRunCreate {
             extra: Members::new(),
         }
     }
+
+    /// Sets a member that the contract does not show, such as the record that a command is about.
+    ///
+    /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
+    /// optional one.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        self.extra.insert(name, value);
+        self
+    }
 }
 
 impl Validate for ImportRunCreate {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        check.object("sourceApplication", &self.source_application, false)?;
         check.known("mode", Some(&self.mode))?;
-        Ok(())
+        check.object("intendedCoverage", &self.intended_coverage, false)?;
+        check.extra(
+            &self.extra,
+            &[
+                "schemaVersion",
+                "adapterContractVersion",
+                "adapterId",
+                "adapterImplementationVersion",
+                "sourceApplication",
+                "mode",
+                "intendedCoverage",
+            ],
+        )
     }
 }
 

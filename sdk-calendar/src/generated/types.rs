@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 use sdk_core::runtime::{Check, Reply, Validate};
-use sdk_core::{Error, Members, Record};
+use sdk_core::{Error, Members, RawJson, Record};
 
 sdk_core::open_enum! {
     open
@@ -199,11 +199,42 @@ impl EventCommand {
         self.recurrence = Some(recurrence.into());
         self
     }
+
+    /// Sets a member that the contract does not show, such as the record that a command is about.
+    ///
+    /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
+    /// optional one.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        self.extra.insert(name, value);
+        self
+    }
 }
 
 impl Validate for EventCommand {
-    fn validate(&self, _check: &Check<'_>) -> Result<(), Error> {
-        Ok(())
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        if let Some(value) = &self.recurrence {
+            check.object("recurrence", value, true)?;
+        }
+        check.extra(
+            &self.extra,
+            &[
+                "operation",
+                "collectionReference",
+                "title",
+                "description",
+                "location",
+                "startsAt",
+                "endsAt",
+                "timezone",
+                "allDay",
+                "status",
+                "visibility",
+                "attendeeActorReferences",
+                "checkConflicts",
+                "recurrence",
+            ],
+        )
     }
 }
 

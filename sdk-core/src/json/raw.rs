@@ -108,11 +108,19 @@ impl From<String> for RawJson {
     }
 }
 
-impl From<i64> for RawJson {
-    fn from(number: i64) -> Self {
-        serde_json::Value::from(number).into()
-    }
+/// Every integer, to the last digit. There is none for floating point: an amount never goes through it.
+macro_rules! from_integers {
+    ($($integer:ty)*) => {$(
+        impl From<$integer> for RawJson {
+            fn from(number: $integer) -> Self {
+                // Digits with a sign are JSON.
+                number.to_string().parse().unwrap_or_default()
+            }
+        }
+    )*};
 }
+
+from_integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
 impl From<bool> for RawJson {
     fn from(value: bool) -> Self {

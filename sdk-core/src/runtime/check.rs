@@ -2,6 +2,7 @@ use jiff::Timestamp;
 
 use super::{OpenEnum, Pattern, Reference};
 use crate::error::{Error, ErrorKind};
+use crate::json::{Members, Record};
 use crate::operation::Operation;
 
 /// Checks parameters and bodies of an operation against the contract, before anything is sent.
@@ -149,6 +150,41 @@ impl Check<'_> {
                 &format!("{:?}", value.text()),
             ),
             _ => Ok(()),
+        }
+    }
+
+    /// That a value whose members the contract does not show is an object, or null where that is allowed.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn object(&self, name: &str, value: &Record, nullable: bool) -> Result<(), Error> {
+        let value = value.raw();
+        if value.as_str().starts_with('{') || nullable && value.is_null() {
+            return Ok(());
+        }
+        let rule = if nullable {
+            "is an object or null"
+        } else {
+            "is an object"
+        };
+        self.refuse(name, rule, value.as_str())
+    }
+
+    /// That none of the members that the type does not name is one that it names, unless it is an explicit null.
+    ///
+    /// # Errors
+    /// When one is: its value would be sent unchecked, or not at all.
+    pub fn extra(&self, extra: &Members, known: &[&str]) -> Result<(), Error> {
+        let twice = extra
+            .iter()
+            .find(|(name, value)| !value.is_null() && known.contains(name));
+        match twice {
+            Some((name, value)) => self.refuse(
+                name,
+                "is set by its own field or method",
+                &format!("{value}, among the members that the contract does not show"),
+            ),
+            None => Ok(()),
         }
     }
 

@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use sdk_core::runtime::{Check, Reply, Validate};
-use sdk_core::{Error, Members, Secret};
+use sdk_core::{Error, Members, RawJson, Secret};
 
 /// The form of the client credential exchange. The contract does not show its fields; these are those of
 /// RFC 6749, and `audience`.
@@ -82,11 +82,30 @@ impl TokenRequest {
         self.audience = Some(audience.into());
         self
     }
+
+    /// Sets a member that the contract does not show, such as the record that a command is about.
+    ///
+    /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
+    /// optional one.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        self.extra.insert(name, value);
+        self
+    }
 }
 
 impl Validate for TokenRequest {
-    fn validate(&self, _check: &Check<'_>) -> Result<(), Error> {
-        Ok(())
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        check.extra(
+            &self.extra,
+            &[
+                "grant_type",
+                "client_id",
+                "client_secret",
+                "scope",
+                "audience",
+            ],
+        )
     }
 }
 

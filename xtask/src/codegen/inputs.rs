@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::schema::{Kind, Property, Schemas, Shape};
+use super::schema::{Kind, Property, Schemas, Shape, Use};
 use super::spec::Spec;
 use super::types::{Field, Object};
 use super::{docs, rust};
@@ -18,24 +18,37 @@ pub(crate) fn write(spec: &Spec, object: &Object<'_>) -> String {
     {
         code.push_str(&setter(spec, field));
     }
+    code.push_str(MEMBER);
     code.push_str("}\n\n");
     let checks: String = object
         .fields
         .iter()
         .map(|field| member(&spec.schemas, field))
         .collect();
-    let check = if checks.contains("check") {
-        "check"
-    } else {
-        "_check"
-    };
+    let constants = object.constants.iter().map(|(member, _)| *member);
+    let fields = object.fields.iter().map(|field| &*field.property.name);
+    let known: Vec<&str> = constants.chain(fields).collect();
     let _ = writeln!(
         code,
         "impl Validate for {name} {{\n\
-         fn validate(&self, {check}: &Check<'_>) -> Result<(), Error> {{\n{checks}Ok(())\n}}\n}}\n"
+         fn validate(&self, check: &Check<'_>) -> Result<(), Error> {{\n{checks}\
+         check.extra(&self.extra, &{known:?})\n}}\n}}\n"
     );
     code
 }
+
+/// The setter for members that the contract does not show.
+const MEMBER: &str = "\
+/// Sets a member that the contract does not show, such as the record that a command is about.
+///
+/// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
+/// optional one.
+#[must_use]
+pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+self.extra.insert(name, value);
+self
+}
+";
 
 fn argument(spec: &Spec, field: &Field<'_>) -> rust::Argument {
     let is_reference = |shape: &Shape| is_reference(&spec.schemas, shape);
@@ -114,19 +127,30 @@ fn member(schemas: &Schemas, field: &Field<'_>) -> String {
     } = field.property;
     let name = field.ident();
     if field.is_option() {
-        let checks = checks(schemas, &value.shape, member, "value");
+        let checks = checks(schemas, value, member, "value");
         if checks.is_empty() {
             String::new()
         } else {
             format!("if let Some(value) = &self.{name} {{\n{checks}}}\n")
         }
     } else {
-        checks(schemas, &value.shape, member, &format!("self.{name}"))
+        checks(schemas, value, member, &format!("self.{name}"))
     }
 }
 
-/// The checks of a value, given as a place expression.
-fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> String {
+/// The checks of a member's value, given as a place expression.
+fn checks(schemas: &Schemas, value: &Use, member: &str, place: &str) -> String {
+    if value.shape == Shape::Record {
+        let borrowed = if place.starts_with("self.") { "&" } else { "" };
+        return format!(
+            "check.object({member:?}, {borrowed}{place}, {})?;\n",
+            value.nullable
+        );
+    }
+    shape_checks(schemas, &value.shape, member, place)
+}
+
+fn shape_checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> String {
     let borrowed = if place.starts_with("self.") {
         format!("&{place}")
     } else {
@@ -156,7 +180,7 @@ fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> String
                     "check.items({member:?}, {place}.len(), {min}, {max})?;"
                 );
             }
-            let inner = checks(schemas, items, member, "item");
+            let inner = shape_checks(schemas, items, member, "item");
             if !inner.is_empty() {
                 let _ = writeln!(code, "for item in {borrowed} {{\n{inner}}}");
             }
