@@ -1,6 +1,7 @@
 //! Tests of the clients through their public face, against the reference server or a scripted peer.
 
 mod contract;
+mod drift;
 mod faults;
 mod open;
 mod peer;

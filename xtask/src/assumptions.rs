@@ -16,7 +16,7 @@ pub(crate) fn ids(value: Option<&Value>) -> impl Iterator<Item = &str> {
     value.into_iter().chain(list).filter_map(Value::as_str)
 }
 
-/// Every `x-assumption` of a spec.
+/// Every `x-assumption` and `x-type-assumption` of a spec.
 pub(crate) fn of(tree: &Value) -> BTreeSet<String> {
     let mut walk = Walk {
         tree,
@@ -28,7 +28,7 @@ pub(crate) fn of(tree: &Value) -> BTreeSet<String> {
     walk.found
 }
 
-/// Every `x-assumption` that one operation rests on: its own, and those of all that it refers to.
+/// Every assumption that one operation rests on: its own, and those of all that it refers to.
 pub(crate) fn of_operation(tree: &Value, path: &str, method: Method) -> BTreeSet<String> {
     let mut walk = Walk {
         tree,
@@ -63,7 +63,7 @@ impl<'a> Walk<'a> {
             Value::Mapping(members) => {
                 for (name, value) in members {
                     match (name.as_str(), value) {
-                        (Some("x-assumption"), _) => {
+                        (Some("x-assumption" | "x-type-assumption"), _) => {
                             self.found.extend(ids(Some(value)).map(str::to_owned));
                         }
                         (Some("$ref"), Value::String(target)) if self.follow => self.refer(target),

@@ -10,6 +10,8 @@ sdk_core::reference! {
     /// The reference of a financial counterparty.
     ///
     /// Its form is `^FCP-[A-Z0-9]{12}$`.
+    ///
+    /// Provenance: documented.
     pub struct CounterpartyReference = Pattern::new(
         "^FCP-[A-Z0-9]{12}$",
         &[
@@ -22,6 +24,8 @@ sdk_core::reference! {
 }
 
 /// The contract and version metadata of Accounting.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AccountingMetadata {
@@ -54,6 +58,8 @@ impl Reply for AccountingMetadata {
 }
 
 /// A request to create an invoice draft. The shape of a line is not shown.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct InvoiceDraftCreate {
@@ -183,6 +189,8 @@ impl Validate for InvoiceDraftCreate {
 }
 
 /// An amount of tax. Which members are required is not shown.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TaxAmount {
@@ -250,6 +258,8 @@ impl Validate for TaxAmount {
 sdk_core::open_enum! {
     closed
     /// What an import run imports.
+    ///
+    /// Provenance: documented, with all values.
     pub enum ImportMode {
         /// `opening_balances`.
         OpeningBalances = "opening_balances",
@@ -264,6 +274,8 @@ sdk_core::open_enum! {
 
 /// A request to create an import run. The members of `sourceApplication` and `intendedCoverage` are not
 /// shown.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ImportRunCreate {
@@ -346,6 +358,8 @@ impl Validate for ImportRunCreate {
 sdk_core::open_enum! {
     closed
     /// The outcome of an accounting command. The transition from one to the other is not shown.
+    ///
+    /// Provenance: documented, with all values.
     pub enum AccountingOutcome {
         /// `succeeded`.
         Succeeded = "succeeded",
@@ -355,6 +369,8 @@ sdk_core::open_enum! {
 }
 
 /// The result of an accounting command.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AccountingCommandResult {

@@ -9,6 +9,8 @@ use sdk_core::{Error, Members, RawJson, Record};
 sdk_core::open_enum! {
     open
     /// What an event command does. `create` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum EventOperation {
         /// `create`.
         Create = "create",
@@ -18,6 +20,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// The status of an event. `confirmed` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum EventStatus {
         /// `confirmed`.
         Confirmed = "confirmed",
@@ -27,6 +31,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// The visibility of an event. `standard` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum EventVisibility {
         /// `standard`.
         Standard = "standard",
@@ -35,6 +41,8 @@ sdk_core::open_enum! {
 
 /// A command that creates, updates or cancels an event. Which members are required, and which each
 /// operation needs, is not shown.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EventCommand {
@@ -241,6 +249,8 @@ impl Validate for EventCommand {
 sdk_core::open_enum! {
     closed
     /// The operation that a calendar command performed.
+    ///
+    /// Provenance: documented, with all values.
     pub enum CalendarOperation {
         /// `event.create`.
         EventCreate = "event.create",
@@ -262,6 +272,8 @@ sdk_core::open_enum! {
 }
 
 /// The result of a calendar command.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CalendarCommandResult {

@@ -155,6 +155,7 @@ fn unreadable_reply(
                 Error::new(ErrorKind::Decode, "this is no reply of a token endpoint")
             } else {
                 let begin = excerpt(&body, progress);
+                let message = discreet(&message, progress).unwrap_or(message);
                 Error::new(ErrorKind::Decode, message)
                     .hint(format!("the body begins with {begin:?}"))
             };
@@ -171,6 +172,7 @@ fn unreadable_reply(
             let message = format!(
                 "the reply has schemaVersion {found}, this SDK was built for {expected}{detail}"
             );
+            let message = discreet(&message, progress).unwrap_or(message);
             let hint = "update the SDK, or set `SchemaPolicy::Warn`";
             (
                 Error::new(ErrorKind::SchemaVersion, message).hint(hint),

@@ -1,17 +1,23 @@
 //! JSON that survives what the contract does not show.
 //!
 //! [`RawJson`] is one value exactly as it came, [`Record`] an open object, [`Members`] the unknown members of
-//! a known object. None of them goes through floating point or reorders anything.
+//! a known object, [`Number`] one number. None of them goes through floating point or reorders anything.
 
+mod assumed;
+mod explain;
 mod members;
+mod number;
 mod object;
 mod open_enum;
 mod page;
 mod raw;
 mod record;
 
+pub(crate) use assumed::watch;
+pub use assumed::{Assumed, otherwise};
+pub(crate) use explain::explain;
 pub use members::Members;
+pub use number::Number;
 pub use page::Page;
 pub use raw::RawJson;
-pub(crate) use raw::explain;
 pub use record::Record;

@@ -1,7 +1,9 @@
 /// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field.
 ///
 /// Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
-/// member. Members under `constants` are not in the struct: they are always written, and skipped when read.
+/// member. Members under `constants` are not in the struct: they are always written, and skipped when read. An
+/// `assumed` member is an optional one whose type the contract does not show: a value of another type is kept in
+/// `extra` under its name, and the member is `None`.
 /// It is used by generated code; `serde(flatten)` cannot do it without losing digits.
 #[doc(hidden)]
 #[macro_export]
@@ -11,6 +13,10 @@ macro_rules! json_object {
     } $( constants { $( $constant:literal = $value:literal ),* $(,)? } )?) => {
         const _: () = {
             use $crate::runtime::serde::{de, ser};
+
+            /// Items are seen through the rules of this macro, unlike names of variables.
+            #[allow(dead_code)]
+            const OBJECT: &str = stringify!($type);
 
             #[allow(non_camel_case_types)]
             enum Key<'de> {
@@ -123,6 +129,19 @@ macro_rules! json_object {
         }
     }};
 
+    (@read assumed, $name:literal, $field:ident, $map:ident, $extra:ident) => {
+        match $map.next_value()? {
+            $crate::runtime::Assumed::Typed(value) => $field = ::std::option::Option::Some(value),
+            $crate::runtime::Assumed::Other(value) => {
+                if !value.is_null() {
+                    $crate::runtime::otherwise(OBJECT, $name);
+                }
+                $field = ::std::option::Option::None;
+                $extra.push_received($name, value);
+            }
+        }
+    };
+
     (@take required, $name:literal, $field:ident) => {
         $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
     };
@@ -130,6 +149,7 @@ macro_rules! json_object {
         $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
     };
     (@take optional, $name:literal, $field:ident) => { $field };
+    (@take assumed, $name:literal, $field:ident) => { $field };
 
     (@write required, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
     (@write nullable, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
@@ -139,9 +159,14 @@ macro_rules! json_object {
         }
     };
 
+    (@write assumed, $name:literal, $value:expr, $map:ident) => {
+        $crate::json_object!(@write optional, $name, $value, $map)
+    };
+
     (@written required, $value:expr) => { true };
     (@written nullable, $value:expr) => { true };
     (@written optional, $value:expr) => { $value.is_some() };
+    (@written assumed, $value:expr) => { $value.is_some() };
 }
 
 /// Implements `Debug` for a struct that holds a secret: of `extra`, where another may stand, the names alone are shown.

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::explain;
 use crate::error::Error;
 
 /// One JSON value exactly as it was received, or as it will be sent.
@@ -62,6 +63,11 @@ impl RawJson {
         decode_text(self.as_str())
     }
 
+    /// [`decode`](Self::decode) without an explanation of what failed.
+    pub(super) fn decode_silently<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_str(self.as_str()).ok()
+    }
+
     /// The value as a [`serde_json::Value`], whose numbers beyond 64 bits lose digits.
     ///
     /// # Errors
@@ -74,17 +80,6 @@ impl RawJson {
 /// Decodes in one pass, and only on failure once more to find the path.
 fn decode_text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_str(text).map_err(|first| Error::value(explain::<T>(text, &first)))
-}
-
-/// Finds out where in the document decoding failed.
-pub(crate) fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    match serde_path_to_error::deserialize::<_, T>(&mut deserializer) {
-        Err(error) if error.path().iter().next().is_some() => {
-            format!("at `{}`: {}", error.path(), error.inner())
-        }
-        _ => first.to_string(),
-    }
 }
 
 impl From<serde_json::Value> for RawJson {

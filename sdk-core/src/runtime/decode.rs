@@ -2,7 +2,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::json::{Page, RawJson, Record, explain};
+use crate::json::{Page, RawJson, Record, explain, watch};
 
 /// A type that a reply decodes into.
 pub trait Reply: DeserializeOwned + Send + 'static {
@@ -49,7 +49,16 @@ pub(crate) fn decode<T: Reply>(
         None => Unreadable::Truncated(error.to_string()),
         Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
     })?;
-    match serde_json::from_str::<T>(text) {
+    let (decoded, otherwise) = watch(|| serde_json::from_str::<T>(text));
+    if let (Ok(_), Some(first)) = (&decoded, otherwise) {
+        tracing::warn!(
+            object = first.object,
+            member = first.member,
+            count = first.count,
+            "members of another type than assumed are kept among the unknown ones"
+        );
+    }
+    match decoded {
         Ok(value) => same_version(expected, value.schema_version(), lenient).map(|()| value),
         Err(error) => Err(unreadable::<T>(text, expected, &error)),
     }

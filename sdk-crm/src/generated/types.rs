@@ -4,13 +4,14 @@
 
 use jiff::Timestamp;
 use sdk_core::runtime::{Pattern, Piece, Reply};
-use sdk_core::{Members, RawJson, Record};
-use serde_json::Number;
+use sdk_core::{Members, Number, RawJson, Record};
 
 sdk_core::reference! {
     /// The reference of an intake submission.
     ///
     /// Its form is `^IN-[A-F0-9]{12}$`.
+    ///
+    /// Provenance: documented.
     pub struct IntakeReference = Pattern::new(
         "^IN-[A-F0-9]{12}$",
         &[
@@ -26,6 +27,8 @@ sdk_core::reference! {
     /// The reference of a person.
     ///
     /// Its form is `^PER-[A-F0-9]{12}$`.
+    ///
+    /// Provenance: documented.
     pub struct PersonReference = Pattern::new(
         "^PER-[A-F0-9]{12}$",
         &[
@@ -41,6 +44,8 @@ sdk_core::reference! {
     /// The reference of an organization.
     ///
     /// Its form is `^ORG-[A-F0-9]{12}$`.
+    ///
+    /// Provenance: documented.
     pub struct OrganizationReference = Pattern::new(
         "^ORG-[A-F0-9]{12}$",
         &[
@@ -56,6 +61,8 @@ sdk_core::reference! {
     /// The reference of an opportunity.
     ///
     /// Its form is `^OP-[A-F0-9]{12}$`.
+    ///
+    /// Provenance: documented.
     pub struct OpportunityReference = Pattern::new(
         "^OP-[A-F0-9]{12}$",
         &[
@@ -71,6 +78,8 @@ sdk_core::reference! {
     /// The reference of an actor.
     ///
     /// Its form is `^ACR-[A-F0-9]{12}$`.
+    ///
+    /// Provenance: documented.
     pub struct ActorReference = Pattern::new(
         "^ACR-[A-F0-9]{12}$",
         &[
@@ -85,6 +94,8 @@ sdk_core::reference! {
 sdk_core::open_enum! {
     closed
     /// A state to filter the intake list by.
+    ///
+    /// Provenance: documented, with all values.
     pub enum IntakeState {
         /// `pending`.
         Pending = "pending",
@@ -98,6 +109,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     closed
     /// The status of a person.
+    ///
+    /// Provenance: documented, with all values.
     pub enum PersonStatus {
         /// `active`.
         Active = "active",
@@ -113,6 +126,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     closed
     /// The status of an organization.
+    ///
+    /// Provenance: documented, with all values.
     pub enum OrganizationStatus {
         /// `active`.
         Active = "active",
@@ -126,6 +141,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     closed
     /// The stage of an opportunity in the pipeline. The transitions between stages are not shown.
+    ///
+    /// Provenance: documented, with all values.
     pub enum OpportunityStage {
         /// `new`.
         New = "new",
@@ -152,6 +169,8 @@ sdk_core::reference! {
     /// The reference of the actor who owns an opportunity, or `none` for the unowned pool.
     ///
     /// Its form is `^(none|ACR-[A-F0-9]{12})$`.
+    ///
+    /// Provenance: documented.
     pub struct OpportunityOwner = Pattern::new(
         "^(none|ACR-[A-F0-9]{12})$",
         &[
@@ -169,6 +188,8 @@ sdk_core::reference! {
 sdk_core::open_enum! {
     closed
     /// The status of a task.
+    ///
+    /// Provenance: documented, with all values.
     pub enum TaskStatus {
         /// `open`.
         Open = "open",
@@ -186,6 +207,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     closed
     /// Whose tasks a list holds, the caller's own or all. The default is `mine`.
+    ///
+    /// Provenance: documented, with all values.
     pub enum TaskOwner {
         /// `mine`.
         Mine = "mine",
@@ -195,6 +218,8 @@ sdk_core::open_enum! {
 }
 
 /// What needs attention today, and what has changed lately. The member keys of `counts` are not shown.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionQueue {
@@ -232,6 +257,8 @@ impl Reply for AttentionQueue {
 sdk_core::open_enum! {
     open
     /// The type of an attention item. `task` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum AttentionType {
         /// `task`.
         Task = "task",
@@ -241,6 +268,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// A reason for a priority. `overdue` appears; the full set is not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum ReasonCode {
         /// `overdue`.
         Overdue = "overdue",
@@ -250,6 +279,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// The type of the subject of a change. `task` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum SubjectType {
         /// `task`.
         Task = "task",
@@ -257,6 +288,8 @@ sdk_core::open_enum! {
 }
 
 /// An item of the attention queue.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionItem {
@@ -293,24 +326,31 @@ sdk_core::json_object!(AttentionItem {
 
 /// The owner of an attention item.
 ///
-/// Assumed: A10, A11 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. Assumed: A11 in `specs/ASSUMPTIONS.md`. The types of some members are assumed:
+/// A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionOwner {
     /// The reference of an actor.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub public_reference: Option<ActorReference>,
     /// The name to display.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub display_name: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
 }
 
 sdk_core::json_object!(AttentionOwner {
-    public_reference: optional "publicReference",
-    display_name: optional "displayName",
+    public_reference: assumed "publicReference",
+    display_name: assumed "displayName",
 });
 
 /// The priority of an attention item, and why it has it.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionPriority {
@@ -331,6 +371,8 @@ sdk_core::json_object!(AttentionPriority {
 });
 
 /// A recent change of a record.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecentChange {
@@ -357,24 +399,28 @@ sdk_core::json_object!(RecentChange {
 });
 
 /// The actor who made a change.
+///
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecentChangeActor {
     /// The name to display.
     ///
-    /// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub display_name: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
 }
 
 sdk_core::json_object!(RecentChangeActor {
-    display_name: optional "displayName",
+    display_name: assumed "displayName",
 });
 
 sdk_core::open_enum! {
     closed
     /// The status of an intake submission. The transitions between statuses are not shown.
+    ///
+    /// Provenance: documented, with all values.
     pub enum IntakeSubmissionStatus {
         /// `received`.
         Received = "received",
@@ -394,7 +440,7 @@ sdk_core::open_enum! {
 /// An intake submission. The members of `contact`, `review`, `linkedRecords`, and of the items of
 /// `processingEvents` and `reviewHistory`, are not shown.
 ///
-/// Assumed: A11 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. Assumed: A11 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IntakeSubmissionDetail {
@@ -439,6 +485,8 @@ impl Reply for IntakeSubmissionDetail {
 }
 
 /// The pipeline as of now, and the flow measured over a window.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Funnel {
@@ -471,6 +519,8 @@ impl Reply for Funnel {
 }
 
 /// The window over which the flow is measured.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelWindow {
@@ -488,12 +538,14 @@ sdk_core::json_object!(FunnelWindow {
 });
 
 /// The state of one stage, and its flow over the window.
+///
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelStage {
     /// The stage.
     ///
-    /// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub stage: Option<String>,
     /// How many opportunities are open in the stage.
     pub open_count: Option<i64>,
@@ -503,7 +555,7 @@ pub struct FunnelStage {
     pub value_max_minor: Option<RawJson>,
     /// The currency of the values.
     ///
-    /// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub currency: Option<String>,
     /// How many opportunities entered the stage in the window.
     pub entered_in_window: Option<i64>,
@@ -518,11 +570,11 @@ pub struct FunnelStage {
 }
 
 sdk_core::json_object!(FunnelStage {
-    stage: optional "stage",
+    stage: assumed "stage",
     open_count: optional "openCount",
     value_min_minor: optional "valueMinMinor",
     value_max_minor: optional "valueMaxMinor",
-    currency: optional "currency",
+    currency: assumed "currency",
     entered_in_window: optional "enteredInWindow",
     exited_in_window: optional "exitedInWindow",
     median_hours_in_stage: optional "medianHoursInStage",
@@ -530,6 +582,8 @@ sdk_core::json_object!(FunnelStage {
 });
 
 /// The outcomes.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelOutcomes {
@@ -553,12 +607,14 @@ sdk_core::json_object!(FunnelOutcomes {
 });
 
 /// How many were closed for one reason.
+///
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CloseReasonCount {
     /// The reason, as a code. The values are not shown.
     ///
-    /// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub reason_code: Option<String>,
     /// How many.
     pub count: Option<i64>,
@@ -567,11 +623,13 @@ pub struct CloseReasonCount {
 }
 
 sdk_core::json_object!(CloseReasonCount {
-    reason_code: optional "reasonCode",
+    reason_code: assumed "reasonCode",
     count: optional "count",
 });
 
 /// What the funnel was computed from.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelProvenance {
@@ -589,6 +647,8 @@ sdk_core::json_object!(FunnelProvenance {
 });
 
 /// Navigation, views and actions, filtered to the caller. It grants nothing.
+///
+/// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Presentation {
@@ -622,15 +682,21 @@ impl Reply for Presentation {
 
 /// The navigation of the application.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Navigation {
     /// The label.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub label: Option<String>,
     /// The icon.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub icon: Option<String>,
     /// Where the application opens.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub landing: Option<String>,
     /// The sections that the caller's effective permission reaches.
     pub sections: Option<Vec<NavigationSection>>,
@@ -639,29 +705,39 @@ pub struct Navigation {
 }
 
 sdk_core::json_object!(Navigation {
-    label: optional "label",
-    icon: optional "icon",
-    landing: optional "landing",
+    label: assumed "label",
+    icon: assumed "icon",
+    landing: assumed "landing",
     sections: optional "sections",
 });
 
 /// A section of the navigation.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NavigationSection {
     /// The id.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub id: Option<String>,
     /// The label.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub label: Option<String>,
     /// The icon.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub icon: Option<String>,
     /// The route.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub route: Option<String>,
     /// The position among the sections.
     pub order: Option<i64>,
     /// The scope that the section requires.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub required_scope: Option<String>,
     /// The badge of a section. The values of its members are not shown.
     pub badge: Option<NavigationBadge>,
@@ -670,40 +746,48 @@ pub struct NavigationSection {
 }
 
 sdk_core::json_object!(NavigationSection {
-    id: optional "id",
-    label: optional "label",
-    icon: optional "icon",
-    route: optional "route",
+    id: assumed "id",
+    label: assumed "label",
+    icon: assumed "icon",
+    route: assumed "route",
     order: optional "order",
-    required_scope: optional "requiredScope",
+    required_scope: assumed "requiredScope",
     badge: optional "badge",
 });
 
 /// The badge of a section. The values of its members are not shown.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NavigationBadge {
     /// The source of the badge.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub source: Option<String>,
     /// The field of the source.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub field: Option<String>,
     /// The tone.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub tone: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
 }
 
 sdk_core::json_object!(NavigationBadge {
-    source: optional "source",
-    field: optional "field",
-    tone: optional "tone",
+    source: assumed "source",
+    field: assumed "field",
+    tone: assumed "tone",
 });
 
 sdk_core::open_enum! {
     open
     /// The kind of a view. `list` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum ViewKind {
         /// `list`.
         List = "list",
@@ -713,6 +797,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// The kind of a field of a view. `text` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum FieldKind {
         /// `text`.
         Text = "text",
@@ -722,6 +808,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// The kind of a filter. `search` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum FilterKind {
         /// `search`.
         Search = "search",
@@ -731,6 +819,8 @@ sdk_core::open_enum! {
 sdk_core::open_enum! {
     open
     /// The intent of an action. `primary` appears; other values are not shown.
+    ///
+    /// Provenance: documented, but not all values are shown.
     pub enum ActionIntent {
         /// `primary`.
         Primary = "primary",
@@ -739,21 +829,33 @@ sdk_core::open_enum! {
 
 /// A view.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct View {
     /// The id.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub id: Option<String>,
     /// The title.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub title: Option<String>,
     /// The kind of a view. `list` appears; other values are not shown.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub kind: Option<ViewKind>,
     /// The route.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub route: Option<String>,
     /// The source.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub source: Option<String>,
     /// The scope that the view requires.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub required_scope: Option<String>,
     /// The fields.
     pub fields: Option<Vec<ViewField>>,
@@ -768,12 +870,12 @@ pub struct View {
 }
 
 sdk_core::json_object!(View {
-    id: optional "id",
-    title: optional "title",
-    kind: optional "kind",
-    route: optional "route",
-    source: optional "source",
-    required_scope: optional "requiredScope",
+    id: assumed "id",
+    title: assumed "title",
+    kind: assumed "kind",
+    route: assumed "route",
+    source: assumed "source",
+    required_scope: assumed "requiredScope",
     fields: optional "fields",
     filters: optional "filters",
     empty_state: optional "emptyState",
@@ -782,17 +884,25 @@ sdk_core::json_object!(View {
 
 /// A field of a view.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewField {
     /// The key.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub key: Option<String>,
     /// The label.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub label: Option<String>,
     /// The kind of a field of a view. `text` appears; other values are not shown.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub kind: Option<FieldKind>,
     /// What the field links to.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub link_to: Option<String>,
     /// Whether the field is primary.
     pub primary: Option<bool>,
@@ -801,24 +911,30 @@ pub struct ViewField {
 }
 
 sdk_core::json_object!(ViewField {
-    key: optional "key",
-    label: optional "label",
-    kind: optional "kind",
-    link_to: optional "linkTo",
+    key: assumed "key",
+    label: assumed "label",
+    kind: assumed "kind",
+    link_to: assumed "linkTo",
     primary: optional "primary",
 });
 
 /// A filter of a view.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewFilter {
     /// The key.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub key: Option<String>,
     /// The label.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub label: Option<String>,
     /// The kind of a filter. `search` appears; other values are not shown.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub kind: Option<FilterKind>,
     /// The options. The shape of an option is not shown.
     pub options: Option<Vec<RawJson>>,
@@ -827,46 +943,60 @@ pub struct ViewFilter {
 }
 
 sdk_core::json_object!(ViewFilter {
-    key: optional "key",
-    label: optional "label",
-    kind: optional "kind",
+    key: assumed "key",
+    label: assumed "label",
+    kind: assumed "kind",
     options: optional "options",
 });
 
 /// What a view shows when it has nothing to list.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyState {
     /// The headline.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub headline: Option<String>,
     /// The text below the headline.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub body: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
 }
 
 sdk_core::json_object!(EmptyState {
-    headline: optional "headline",
-    body: optional "body",
+    headline: assumed "headline",
+    body: assumed "body",
 });
 
 /// An action that the caller may be offered.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Action {
     /// The id.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub id: Option<String>,
     /// The label.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub label: Option<String>,
     /// The type of the command. The values are not shown.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub command_type: Option<String>,
     /// The scope that the action requires.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub required_scope: Option<String>,
     /// The intent of an action. `primary` appears; other values are not shown.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub intent: Option<ActionIntent>,
     /// About confirmation. Its type is not shown.
     pub confirm: Option<RawJson>,
@@ -877,26 +1007,32 @@ pub struct Action {
 }
 
 sdk_core::json_object!(Action {
-    id: optional "id",
-    label: optional "label",
-    command_type: optional "commandType",
-    required_scope: optional "requiredScope",
-    intent: optional "intent",
+    id: assumed "id",
+    label: assumed "label",
+    command_type: assumed "commandType",
+    required_scope: assumed "requiredScope",
+    intent: assumed "intent",
     confirm: optional "confirm",
     fields: optional "fields",
 });
 
 /// A field of an action.
 ///
-/// Assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ActionField {
     /// The key.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub key: Option<String>,
     /// The label.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub label: Option<String>,
     /// The kind of the field. The values are not shown.
+    ///
+    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub kind: Option<String>,
     /// Whether the field is required.
     pub required: Option<bool>,
@@ -907,9 +1043,9 @@ pub struct ActionField {
 }
 
 sdk_core::json_object!(ActionField {
-    key: optional "key",
-    label: optional "label",
-    kind: optional "kind",
+    key: assumed "key",
+    label: assumed "label",
+    kind: assumed "kind",
     required: optional "required",
     options: optional "options",
 });

@@ -8,7 +8,7 @@ use sdk_core::{Error, Members, RawJson, Secret};
 /// The form of the client credential exchange. The contract does not show its fields; these are those of
 /// RFC 6749, and `audience`.
 ///
-/// Assumed: A03 in `specs/ASSUMPTIONS.md`.
+/// Provenance: not shown in the contract, but assumed (A03 in `specs/ASSUMPTIONS.md`).
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TokenRequest {
@@ -112,17 +112,23 @@ impl Validate for TokenRequest {
 /// A bearer token. The contract does not show the fields of this body; these are those of RFC 6749 section
 /// 5.1.
 ///
-/// Assumed: A05 in `specs/ASSUMPTIONS.md`.
+/// Provenance: not shown in the contract, but assumed (A05 in `specs/ASSUMPTIONS.md`).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TokenResponse {
     /// The token.
     pub access_token: Option<Secret>,
     /// The type of the token, `Bearer`.
+    ///
+    /// Its type is assumed: A05 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub token_type: Option<String>,
     /// The lifetime of the token in seconds, at most 300.
+    ///
+    /// Its type is assumed: A05 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub expires_in: Option<i64>,
     /// The granted scopes, separated by spaces.
+    ///
+    /// Its type is assumed: A05 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
     pub scope: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -130,9 +136,9 @@ pub struct TokenResponse {
 
 sdk_core::json_object!(TokenResponse {
     access_token: optional "access_token",
-    token_type: optional "token_type",
-    expires_in: optional "expires_in",
-    scope: optional "scope",
+    token_type: assumed "token_type",
+    expires_in: assumed "expires_in",
+    scope: assumed "scope",
 });
 
 sdk_core::discreet_debug!(TokenResponse {

@@ -1,8 +1,8 @@
 //! Texts of the specs as rustdoc.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::provenance;
 use super::schema::{Kind, Schemas, Shape, Use};
 use super::spec::{Auth, Operation};
 
@@ -54,22 +54,13 @@ pub(crate) fn prose(text: &str) -> String {
     out
 }
 
-/// The line about assumptions; empty when there are none.
-pub(crate) fn assumed(ids: &BTreeSet<String>) -> String {
-    if ids.is_empty() {
-        return String::new();
-    }
-    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-    format!("Assumed: {} in `specs/ASSUMPTIONS.md`.", ids.join(", "))
-}
-
 /// The text of a use, or of the component behind it, with its assumptions.
 pub(crate) fn described(name: &str, value: &Use, extra: &str) -> String {
     let mut text = prose(&value.description);
     if text.is_empty() {
         text = format!("The member `{name}`.");
     }
-    for addition in [extra, &assumed(&value.assumptions)] {
+    for addition in [extra, &provenance::member(value)] {
         if !addition.is_empty() {
             text.push_str("\n\n");
             text.push_str(addition);
@@ -126,7 +117,7 @@ pub(crate) fn operation(schemas: &Schemas, operation: &Operation) -> String {
         ("Scope", scope(operation)),
         ("Limits and defaults", limits(schemas, operation)),
         ("Errors", errors(operation)),
-        ("Provenance", provenance(operation)),
+        ("Provenance", provenance::operation(operation)),
     ] {
         if !part.is_empty() {
             let _ = write!(text, "\n\n# {title}\n\n{part}");
@@ -226,16 +217,4 @@ fn errors(operation: &Operation) -> String {
             .into();
     }
     lines.join("\n")
-}
-
-fn provenance(operation: &Operation) -> String {
-    let known = if operation.name_only {
-        "Known by name only"
-    } else {
-        "Documented"
-    };
-    let assumed = assumed(&operation.assumptions);
-    format!("{known}: {}. {assumed}", prose(&operation.source))
-        .trim_end()
-        .to_owned()
 }

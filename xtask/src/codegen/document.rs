@@ -166,6 +166,11 @@ pub(crate) struct RawSchema {
     pub(crate) all_of: Vec<RawSchema>,
     #[serde(rename = "x-assumption")]
     pub(crate) assumption: Option<Value>,
+    /// The assumption that a received value has this type at all.
+    #[serde(rename = "x-type-assumption")]
+    pub(crate) type_assumption: Option<Value>,
+    #[serde(rename = "x-provenance")]
+    pub(crate) provenance: Option<String>,
     #[serde(rename = "x-open-enum")]
     pub(crate) open_enum: bool,
     #[serde(rename = "x-known-values")]

@@ -122,7 +122,7 @@ fn value(schemas: &Schemas, shape: &Shape, name: &str, context: &mut Context) ->
         Shape::Text { .. } => "&str",
         Shape::Timestamp => "jiff::Timestamp",
         Shape::Date => "jiff::civil::Date",
-        Shape::Number => "serde_json::Number",
+        Shape::Number => "sdk_core::Number",
         Shape::Value | Shape::Page => "sdk_core::RawJson",
         Shape::Record => "sdk_core::Record",
         Shape::Integer { min, .. } => return Ok(min.unwrap_or(1).to_string()),

@@ -11,6 +11,7 @@ mod inputs;
 mod names;
 mod operation;
 mod pattern;
+mod provenance;
 mod reach;
 mod readme;
 mod request;

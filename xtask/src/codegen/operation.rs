@@ -138,12 +138,13 @@ impl Reader<'_> {
                 Shape::Value
                     | Shape::Record
                     | Shape::Page
+                    | Shape::Number
                     | Shape::Array { .. }
                     | Shape::Text { secret: true, .. }
             )
         {
             return Err(
-                "a parameter is text, an enumeration, a reference, a number or a time, and no secret".into(),
+                "a parameter is text, an enumeration, a reference, an integer or a time, and no secret".into(),
             );
         }
         let field = names::snake(&raw.name);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::document::{Map, RawSchema};
-use super::schema::{Component, Kind, Property, Schemas, Shape, Use};
+use super::schema::{Component, Kind, Property, Provenance, Schemas, Shape, Use};
 use super::{Result, names};
 use crate::assumptions;
 
@@ -34,10 +34,26 @@ fn component(raw: &Map<RawSchema>, name: &str, schema: &RawSchema) -> Result<Com
     Ok(Component {
         name: name.to_owned(),
         description: schema.description.trim().to_owned(),
+        provenance: provenance(schema)?,
         kind: kind(raw, schema)?,
         assumptions: own_assumptions(schema),
         schema_version,
     })
+}
+
+fn provenance(schema: &RawSchema) -> Result<Provenance> {
+    match schema.provenance.as_deref() {
+        None | Some("documented") => Ok(Provenance::Documented),
+        Some("assumed") if schema.assumption.is_some() => Ok(Provenance::Assumed),
+        Some("assumed") => Err("`x-provenance: assumed` needs an `x-assumption`".into()),
+        Some("name-only") if !has_own_type(schema) => Ok(Provenance::NameOnly),
+        Some("name-only") => {
+            Err("what is known by name only has no members, values or form".into())
+        }
+        Some(other) => Err(format!(
+            "`x-provenance: {other}` is none of `documented`, `assumed` and `name-only`"
+        )),
+    }
 }
 
 fn kind(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Kind> {
@@ -123,6 +139,13 @@ fn properties(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Vec<Property>>
             required: schema.required.contains(name),
             value: used(raw, property).map_err(|rule| format!("member `{name}`: {rule}"))?,
         });
+        if members.last().is_some_and(|member: &Property| {
+            member.required && !member.value.type_assumptions.is_empty()
+        }) {
+            return Err(format!(
+                "member `{name}`: one of an assumed type must be optional, since another type is read as its absence"
+            ));
+        }
     }
     Ok(members)
 }
@@ -133,6 +156,8 @@ pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
         let mut inner = used(raw, only)?;
         inner.nullable |= schema.nullable;
         inner.assumptions.extend(own_assumptions(schema));
+        inner.assumptions.extend(type_assumptions(schema));
+        inner.type_assumptions.extend(type_assumptions(schema));
         if !schema.description.is_empty() {
             schema.description.trim().clone_into(&mut inner.description);
         }
@@ -154,7 +179,8 @@ pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
             nullable: target.nullable,
             description: target.description.trim().to_owned(),
             default: target.default.as_ref().map(plain_text),
-            assumptions: BTreeSet::new(),
+            assumptions: type_assumptions(target).collect(),
+            type_assumptions: type_assumptions(target).collect(),
         });
     }
     if schema.page || is_nameworthy(schema) {
@@ -168,7 +194,11 @@ pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
         nullable: schema.nullable,
         description: schema.description.trim().to_owned(),
         default: schema.default.as_ref().map(plain_text),
-        assumptions: own_assumptions(schema),
+        assumptions: own_assumptions(schema)
+            .into_iter()
+            .chain(type_assumptions(schema))
+            .collect(),
+        type_assumptions: type_assumptions(schema).collect(),
     })
 }
 
@@ -227,6 +257,10 @@ fn own_assumptions(schema: &RawSchema) -> BTreeSet<String> {
     assumptions::ids(schema.assumption.as_ref())
         .map(str::to_owned)
         .collect()
+}
+
+fn type_assumptions(schema: &RawSchema) -> impl Iterator<Item = String> {
+    assumptions::ids(schema.type_assumption.as_ref()).map(str::to_owned)
 }
 
 fn plain_text(value: &serde_yaml_ng::Value) -> String {

@@ -35,7 +35,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("progenitor_client", "sdk_core::runtime"),
     ("reqwest", "sdk_core::runtime"),
     ("encode_path", "sdk_core::runtime::progenitor_client"),
-    ("Number", "serde_json"),
+    ("Number", "sdk_core"),
 ];
 
 /// What the client crates have at their roots already, by hand.

@@ -48,6 +48,8 @@ pub(crate) struct Use {
     pub(crate) default: Option<String>,
     /// The assumptions that this use rests on.
     pub(crate) assumptions: BTreeSet<String>,
+    /// Those among them without which not even the type would be known.
+    pub(crate) type_assumptions: BTreeSet<String>,
 }
 
 /// A member of an object.
@@ -74,11 +76,23 @@ pub(crate) enum Kind {
     Plain,
 }
 
+/// How much of a component the contract shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provenance {
+    /// At least that it is there, and of what kind.
+    Documented,
+    /// Nothing: it rests on its assumption as a whole.
+    Assumed,
+    /// Its name.
+    NameOnly,
+}
+
 /// A named component.
 #[derive(Clone, Debug)]
 pub(crate) struct Component {
     pub(crate) name: String,
     pub(crate) description: String,
+    pub(crate) provenance: Provenance,
     pub(crate) kind: Kind,
     /// The assumptions that it rests on as a whole.
     pub(crate) assumptions: BTreeSet<String>,

@@ -10,7 +10,7 @@ use super::reach::Reach;
 use super::schema::{Component, Kind, Property};
 use super::spec::Spec;
 use super::view::Generated;
-use super::{Result, docs, inputs, names, rust};
+use super::{Result, docs, inputs, names, provenance, rust};
 
 /// A member that becomes a field.
 pub(crate) struct Field<'a> {
@@ -70,9 +70,10 @@ pub(crate) fn write(spec: &Spec, reach: &Reach, generated: &Generated) -> Result
                 let pattern =
                     Pattern::compile(pattern).map_err(|rule| format!("schema `{name}`: {rule}"))?;
                 let docs = docs::comment(&format!(
-                    "{}\n\nIts form is `{}`.",
+                    "{}\n\nIts form is `{}`.\n\n{}",
                     docs::prose(&component.description),
-                    pattern.source()
+                    pattern.source(),
+                    provenance::component(component)
                 ));
                 format!(
                     "sdk_core::reference! {{\n{}    pub struct {name} = {};\n}}\n\n",
@@ -145,10 +146,7 @@ fn field_type(item: &ItemStruct, property: &Property) -> Result<String> {
 
 fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
     let Component {
-        name,
-        description,
-        assumptions,
-        ..
+        name, description, ..
     } = object.component;
     let defaults = object.is_input && object.fields.iter().all(Field::is_option);
     // Members that nobody knows of may be secret where others are.
@@ -165,7 +163,7 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
     let mut code = docs::comment(&format!(
         "{}\n\n{}",
         docs::prose(description),
-        docs::assumed(assumptions)
+        provenance::component(object.component)
     ));
     let _ = writeln!(
         code,
@@ -183,6 +181,7 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         let kind = match (field.property.required, value.nullable) {
             (true, false) => "required",
             (true, true) => "nullable",
+            (false, _) if !value.type_assumptions.is_empty() => "assumed",
             (false, _) => "optional",
         };
         let _ = writeln!(description, "    {}: {kind} {member:?},", field.ident());
@@ -241,9 +240,14 @@ fn enumeration(component: &Component, values: &[String], closed: bool) -> Result
     } = component;
     let mut variants = BTreeSet::from(["Unknown".to_owned()]);
     let set = if closed { "closed" } else { "open" };
+    let docs = docs::comment(&format!(
+        "{}\n\n{}",
+        docs::prose(description),
+        provenance::component(component)
+    ));
     let mut code = format!(
         "sdk_core::open_enum! {{\n    {set}\n{}    pub enum {name} {{\n",
-        indented(&docs::comment(&docs::prose(description)))
+        indented(&docs)
     );
     for value in values {
         let variant = names::pascal(value);

@@ -1,0 +1,198 @@
+//! Says of JSON that did not fit a type: where, what was expected, and what stood there.
+
+use serde::de::DeserializeOwned;
+use serde_path_to_error::{Path, Segment};
+
+use super::{RawJson, Record};
+use crate::error::one_line;
+
+/// The longest value that is shown, in bytes. A longer one is only named: a part of it says little, and could be half
+/// of something that must not be shown.
+const LONGEST_FOUND: usize = 60;
+
+/// Decodes once more to find the path.
+pub(crate) fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut deserializer) else {
+        return first.to_string();
+    };
+    let (path, inner) = (error.path(), error.inner());
+    if !inner.is_data() {
+        // What is no JSON has a position, and a path only if it is cut off.
+        return if path.iter().next().is_none() {
+            first.to_string()
+        } else {
+            format!("at `{path}`: {inner}")
+        };
+    }
+    let message = inner.to_string();
+    let message = without_position(&message);
+    if let Some(member) = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'))
+    {
+        return format!(
+            "at `{}`: a required member is missing",
+            member_of(path, member)
+        );
+    }
+    let place = if path.iter().next().is_none() {
+        "as a whole".to_owned()
+    } else {
+        format!("at `{path}`")
+    };
+    let found = value_at(text, path).map_or_else(|| "another value".to_owned(), |raw| short(&raw));
+    match message.rsplit_once(", expected ") {
+        Some((_, expected)) => format!("{place}: expected {}, found {found}", plain(expected)),
+        None => format!("{place}: {message}, found {found}"),
+    }
+}
+
+/// What serde calls a type, in words.
+fn plain(expected: &str) -> &str {
+    match expected {
+        "i64" => "an integer of 64 bits",
+        "f64" => "a number",
+        other => other,
+    }
+}
+
+fn member_of(path: &Path, member: &str) -> String {
+    if path.iter().next().is_none() {
+        member.to_owned()
+    } else {
+        format!("{path}.{member}")
+    }
+}
+
+fn without_position(message: &str) -> &str {
+    message
+        .rfind(" at line ")
+        .map_or(message, |end| &message[..end])
+}
+
+fn value_at(text: &str, path: &Path) -> Option<RawJson> {
+    let mut value: RawJson = text.parse().ok()?;
+    for segment in path {
+        value = match segment {
+            Segment::Seq { index } => {
+                let mut items: Vec<RawJson> = value.decode_silently()?;
+                (*index < items.len()).then(|| items.swap_remove(*index))?
+            }
+            Segment::Map { key } => Record::from(value).raw_member(key)?,
+            Segment::Enum { .. } | Segment::Unknown => return None,
+        };
+    }
+    Some(value)
+}
+
+fn short(raw: &RawJson) -> String {
+    let text = raw.as_str();
+    if text.len() <= LONGEST_FOUND {
+        return one_line(text);
+    }
+    let kind = match text.as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        _ => "a number",
+    };
+    format!("{kind} of {} bytes", text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::explain;
+    use crate::{Members, Record};
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Queue {
+        items: Vec<Item>,
+        extra: Members,
+    }
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Item {
+        due: Option<jiff::Timestamp>,
+        version: i64,
+        owner: Option<Record>,
+        extra: Members,
+    }
+
+    crate::json_object!(Queue { items: required "items" });
+    crate::json_object!(Item {
+        due: optional "dueAt",
+        version: required "recordVersion",
+        owner: optional "owner",
+    });
+
+    fn said(text: &str) -> String {
+        explain::<Queue>(text, &serde_json::from_str::<Queue>(text).unwrap_err())
+    }
+
+    #[test]
+    fn path_expectation_and_finding_are_named() {
+        for (text, expected) in [
+            (
+                r#"{"items":[{"recordVersion":1},{"recordVersion":1,"dueAt":17}]}"#,
+                "at `items[1].dueAt`: expected a timestamp string, found 17",
+            ),
+            (
+                r#"{"items":[{"recordVersion":123456789012345678901234567890}]}"#,
+                "at `items[0].recordVersion`: expected an integer of 64 bits, found 123456789012345678901234567890",
+            ),
+            (
+                r#"{"items":[{"recordVersion":null}]}"#,
+                "at `items[0].recordVersion`: expected an integer of 64 bits, found null",
+            ),
+            (
+                r#"{"items":[{"owner":{}}]}"#,
+                "at `items[0].recordVersion`: a required member is missing",
+            ),
+            (r#"{"list":[]}"#, "at `items`: a required member is missing"),
+            (
+                r#"{"items":{"a": 1}}"#,
+                r#"at `items`: expected a sequence, found {"a": 1}"#,
+            ),
+            ("[]", "as a whole: expected an object (Queue), found []"),
+            (
+                r#"{"items":[}"#,
+                "at `items[0]`: expected value at line 1 column 11",
+            ),
+            (
+                "{\"items\":[]} x",
+                "trailing characters at line 1 column 14",
+            ),
+        ] {
+            assert_eq!(said(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_long_value_is_named_and_not_shown() {
+        for (value, found) in [
+            (
+                format!("\"{}\"", "x".repeat(1_000)),
+                "a string of 1002 bytes",
+            ),
+            (
+                format!("{{\"a\":{}}}", "1".repeat(94)),
+                "an object of 100 bytes",
+            ),
+            ("1".repeat(61), "a number of 61 bytes"),
+        ] {
+            let line = said(&format!("{{\"items\":{value}}}"));
+            assert_eq!(
+                line,
+                format!("at `items`: expected a sequence, found {found}")
+            );
+        }
+    }
+
+    #[test]
+    fn an_instant_that_is_none_is_shown() {
+        let line = said(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#);
+        assert!(line.starts_with("at `items[0].dueAt`: "), "{line}");
+        assert!(line.ends_with(", found \"tomorrow\""), "{line}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Members whose type the contract does not show: it is assumed (A05, A10), and another one is no failure.
+
+use sdk_crm::types::{FunnelStage, ViewKind};
+use sdk_reference_server::{Operation, ReferenceServer};
+use serde_json::{Value, json};
+
+use crate::support::{Events, crm_for};
+
+fn presentation() -> Value {
+    json!({
+        "schemaVersion": "suite-crm-presentation.v1",
+        "appId": "crm",
+        "navigation": {"label": {"de": "Kunden", "en": "Customers"}, "sections": [{"icon": 7, "order": 1}]},
+        "views": [{"id": 12, "kind": "list"}, {"id": "people", "kind": ["list"]}],
+        "actions": [{"label": true, "fields": [{"key": 1.50}]}],
+    })
+}
+
+#[tokio::test]
+async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_reply() {
+    let (events, _guard) = Events::here();
+    let server = ReferenceServer::start().await;
+    let body = presentation().to_string();
+    server
+        .fault(Operation::GetPresentation)
+        .body(body, "application/json");
+
+    let found = crm_for(&server).presentation().get().await.unwrap();
+
+    assert_eq!(found.navigation.label, None);
+    let label = found.navigation.extra.get("label").unwrap();
+    assert_eq!(label.to_value().unwrap()["de"], "Kunden");
+    assert_eq!(
+        (&found.views[0].id, &found.views[0].kind),
+        (&None, &Some(ViewKind::List))
+    );
+    assert_eq!(
+        (found.views[1].id.as_deref(), &found.views[1].kind),
+        (Some("people"), &None)
+    );
+    assert_eq!(serde_json::to_value(&*found).unwrap(), presentation());
+    let warnings = events.lines("WARN", &["another type than assumed"]);
+    let [warning] = warnings.as_slice() else {
+        panic!("{warnings:?}")
+    };
+    assert!(
+        warning.contains(r#"object="ActionField" member="key" count=6"#),
+        "{warning}"
+    );
+}
+
+#[test]
+fn a_documented_type_is_none_of_these() {
+    let stage = |text: &str| serde_json::from_str::<FunnelStage>(text);
+
+    let odd = stage(r#"{"stage": 3, "currency": {"code": "EUR"}}"#).unwrap();
+    assert_eq!((odd.stage, odd.currency), (None, None));
+
+    // To read a count as absent would be to say something that the service did not say.
+    assert!(stage(r#"{"openCount": "3"}"#).is_err());
+}
+
+#[test]
+fn a_token_response_may_have_a_lifetime_as_text_and_scopes_as_a_list() {
+    let text = r#"{"access_token":"t","expires_in":"300","scope":["a","b"]}"#;
+
+    let token: sdk_platform::types::TokenResponse = serde_json::from_str(text).unwrap();
+
+    assert_eq!((token.expires_in, &token.scope), (None, &None));
+    assert_eq!(token.extra.get("expires_in").unwrap().as_str(), "\"300\"");
+    assert_eq!(serde_json::to_string(&token).unwrap(), text);
+}
