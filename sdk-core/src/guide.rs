@@ -2,3 +2,6 @@
 
 #[doc = include_str!("../docs/errors.md")]
 pub mod errors {}
+
+#[doc = include_str!("../docs/gaps.md")]
+pub mod gaps {}

@@ -77,7 +77,8 @@ impl ServiceApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -153,7 +154,8 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`ServiceApi::ready`], which has an example.
 #[derive(Clone, Debug)]
@@ -210,7 +212,8 @@ impl ActorApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -245,7 +248,8 @@ impl ActorApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`ActorApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -302,7 +306,8 @@ impl OverviewApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -337,7 +342,8 @@ impl OverviewApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OverviewApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -435,7 +441,8 @@ impl CounterpartiesApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -519,7 +526,8 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`CounterpartiesApi::create`], which has an example.
 #[derive(Clone, Debug)]
@@ -585,7 +593,8 @@ impl InvoicesApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -620,7 +629,8 @@ impl InvoicesApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`InvoicesApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -918,7 +928,8 @@ impl ApprovalIntentsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -958,7 +969,8 @@ impl ApprovalIntentsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`ApprovalIntentsApi::create`], which has an example.
 #[derive(Clone, Debug)]

@@ -51,8 +51,8 @@ impl EventsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / Calendar and Resources / Calendar event command. Assumed: A01 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / Calendar and Resources / Calendar event command. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -103,8 +103,8 @@ impl EventsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / Calendar and Resources / Calendar event command. Assumed: A01 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / Calendar and Resources / Calendar event command. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`EventsApi::command`], which has an example.
 #[derive(Clone, Debug)]
@@ -174,7 +174,8 @@ impl AttendanceApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -214,7 +215,8 @@ impl AttendanceApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`AttendanceApi::respond`], which has an example.
 #[derive(Clone, Debug)]
@@ -284,7 +286,8 @@ impl RecurrenceApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -324,7 +327,8 @@ impl RecurrenceApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`RecurrenceApi::change`], which has an example.
 #[derive(Clone, Debug)]
@@ -394,7 +398,8 @@ impl HoldsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+    /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -434,7 +439,8 @@ impl HoldsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09 in `specs/ASSUMPTIONS.md`.
+/// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`HoldsApi::manage`], which has an example.
 #[derive(Clone, Debug)]

@@ -45,7 +45,8 @@ impl ServiceApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -78,7 +79,8 @@ impl ServiceApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -111,7 +113,8 @@ impl ServiceApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and Versioning. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and Versioning. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -145,7 +148,8 @@ impl ServiceApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`ServiceApi::health`], which has an example.
 #[derive(Clone, Debug)]
@@ -184,7 +188,8 @@ sdk_core::call_options!(GetHealth => Response<RawJson>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`ServiceApi::ready`], which has an example.
 #[derive(Clone, Debug)]
@@ -223,7 +228,8 @@ sdk_core::call_options!(GetReadiness => Response<RawJson>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and Versioning. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and Versioning. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`ServiceApi::meta`], which has an example.
 #[derive(Clone, Debug)]
@@ -281,8 +287,8 @@ impl TodayApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and Resources / CRM attention queue. Assumed: A01, A10, A11 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and Resources / CRM attention queue. Assumed: A01, A10, A11, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -318,8 +324,8 @@ impl TodayApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and Resources / CRM attention queue. Assumed: A01, A10, A11 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and Resources / CRM attention queue. Assumed: A01, A10, A11, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`TodayApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -387,7 +393,8 @@ impl IntakeApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -444,8 +451,8 @@ impl IntakeApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and Resources / Intake submission detail. Assumed: A01, A11 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and Resources / Intake submission detail. Assumed: A01, A11, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -490,8 +497,8 @@ impl IntakeApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -539,7 +546,8 @@ impl IntakeApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`IntakeApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -647,8 +655,8 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and Resources / Intake submission detail. Assumed: A01, A11 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and Resources / Intake submission detail. Assumed: A01, A11, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`IntakeApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -704,8 +712,8 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`IntakeApi::review`], which has an example.
 #[derive(Clone, Debug)]
@@ -782,7 +790,8 @@ impl PeopleApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -839,7 +848,8 @@ impl PeopleApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -886,7 +896,8 @@ impl PeopleApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A07 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A07, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -941,7 +952,8 @@ impl PeopleApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`PeopleApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -1045,7 +1057,8 @@ sdk_core::call_options!(ListPeople => Response<Page<Record>>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`PeopleApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -1101,7 +1114,8 @@ sdk_core::call_options!(GetPerson => Response<Record>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A07 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A07, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`PeopleApi::timeline`], which has an example.
 #[derive(Clone, Debug)]
@@ -1204,7 +1218,8 @@ impl OrganizationsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -1261,7 +1276,8 @@ impl OrganizationsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -1308,7 +1324,8 @@ impl OrganizationsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OrganizationsApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -1412,7 +1429,8 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OrganizationsApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -1486,8 +1504,8 @@ impl OpportunitiesApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and Resources / Opportunities page. Assumed: A01 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and Resources / Opportunities page. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -1545,7 +1563,8 @@ impl OpportunitiesApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -1593,8 +1612,8 @@ impl OpportunitiesApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and Resources / Opportunities page. Assumed: A01 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and Resources / Opportunities page. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OpportunitiesApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -1709,7 +1728,8 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OpportunitiesApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -1783,7 +1803,8 @@ impl TasksApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -1841,7 +1862,8 @@ impl TasksApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01, A07 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`TasksApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -1973,7 +1995,8 @@ impl SearchApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -2024,7 +2047,8 @@ impl SearchApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`SearchApi::query`], which has an example.
 #[derive(Clone, Debug)]
@@ -2100,8 +2124,8 @@ impl FunnelApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and Resources / Funnel. Assumed: A10, A12 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and Resources / Funnel. Assumed: A10, A12, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -2144,8 +2168,8 @@ impl FunnelApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and Resources / Funnel. Assumed: A10, A12 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and Resources / Funnel. Assumed: A10, A12, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`FunnelApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -2311,8 +2335,8 @@ impl PresentationApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor. Assumed: A10 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor. Assumed: A10, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -2348,8 +2372,8 @@ impl PresentationApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor. Assumed: A10 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor. Assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`PresentationApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -2418,8 +2442,8 @@ impl CommandsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -2467,8 +2491,8 @@ impl CommandsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`CommandsApi::submit`], which has an example.
 #[derive(Clone, Debug)]

@@ -108,7 +108,7 @@ sdk_core::open_enum! {
 
 sdk_core::open_enum! {
     closed
-    /// The status of a person.
+    /// The status of a person. The transitions between statuses are not shown.
     ///
     /// Provenance: documented, with all values.
     pub enum PersonStatus {
@@ -125,7 +125,7 @@ sdk_core::open_enum! {
 
 sdk_core::open_enum! {
     closed
-    /// The status of an organization.
+    /// The status of an organization. The transitions between statuses are not shown.
     ///
     /// Provenance: documented, with all values.
     pub enum OrganizationStatus {
@@ -187,7 +187,7 @@ sdk_core::reference! {
 
 sdk_core::open_enum! {
     closed
-    /// The status of a task.
+    /// The status of a task. The transitions between statuses are not shown.
     ///
     /// Provenance: documented, with all values.
     pub enum TaskStatus {
@@ -326,18 +326,20 @@ sdk_core::json_object!(AttentionItem {
 
 /// The owner of an attention item.
 ///
-/// Provenance: documented. Assumed: A11 in `specs/ASSUMPTIONS.md`. The types of some members are assumed:
-/// A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. Assumed: A11, see [assumptions](sdk_core::guide::gaps#assumptions). The types of
+/// some members are assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionOwner {
     /// The reference of an actor.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub public_reference: Option<ActorReference>,
     /// The name to display.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub display_name: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -400,13 +402,15 @@ sdk_core::json_object!(RecentChange {
 
 /// The actor who made a change.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecentChangeActor {
     /// The name to display.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub display_name: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -440,7 +444,7 @@ sdk_core::open_enum! {
 /// An intake submission. The members of `contact`, `review`, `linkedRecords`, and of the items of
 /// `processingEvents` and `reviewHistory`, are not shown.
 ///
-/// Provenance: documented. Assumed: A11 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. Assumed: A11, see [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IntakeSubmissionDetail {
@@ -539,13 +543,15 @@ sdk_core::json_object!(FunnelWindow {
 
 /// The state of one stage, and its flow over the window.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelStage {
     /// The stage.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub stage: Option<String>,
     /// How many opportunities are open in the stage.
     pub open_count: Option<i64>,
@@ -555,7 +561,8 @@ pub struct FunnelStage {
     pub value_max_minor: Option<RawJson>,
     /// The currency of the values.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub currency: Option<String>,
     /// How many opportunities entered the stage in the window.
     pub entered_in_window: Option<i64>,
@@ -608,13 +615,15 @@ sdk_core::json_object!(FunnelOutcomes {
 
 /// How many were closed for one reason.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CloseReasonCount {
     /// The reason, as a code. The values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub reason_code: Option<String>,
     /// How many.
     pub count: Option<i64>,
@@ -646,7 +655,8 @@ sdk_core::json_object!(FunnelProvenance {
     backfilled_opening_events: optional "backfilledOpeningEvents",
 });
 
-/// Navigation, views and actions, filtered to the caller. It grants nothing.
+/// Navigation, views and actions, filtered to the caller. It grants nothing. Which members of these are
+/// required is not shown.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
@@ -682,21 +692,25 @@ impl Reply for Presentation {
 
 /// The navigation of the application.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Navigation {
     /// The label.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub label: Option<String>,
     /// The icon.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub icon: Option<String>,
     /// Where the application opens.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub landing: Option<String>,
     /// The sections that the caller's effective permission reaches.
     pub sections: Option<Vec<NavigationSection>>,
@@ -713,31 +727,37 @@ sdk_core::json_object!(Navigation {
 
 /// A section of the navigation.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NavigationSection {
     /// The id.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub id: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub label: Option<String>,
     /// The icon.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub icon: Option<String>,
     /// The route.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub route: Option<String>,
     /// The position among the sections.
     pub order: Option<i64>,
     /// The scope that the section requires.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub required_scope: Option<String>,
     /// The badge of a section. The values of its members are not shown.
     pub badge: Option<NavigationBadge>,
@@ -757,21 +777,25 @@ sdk_core::json_object!(NavigationSection {
 
 /// The badge of a section. The values of its members are not shown.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NavigationBadge {
     /// The source of the badge.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub source: Option<String>,
     /// The field of the source.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub field: Option<String>,
     /// The tone.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub tone: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -829,33 +853,40 @@ sdk_core::open_enum! {
 
 /// A view.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct View {
     /// The id.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub id: Option<String>,
     /// The title.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub title: Option<String>,
     /// The kind of a view. `list` appears; other values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub kind: Option<ViewKind>,
     /// The route.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub route: Option<String>,
     /// The source.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub source: Option<String>,
     /// The scope that the view requires.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub required_scope: Option<String>,
     /// The fields.
     pub fields: Option<Vec<ViewField>>,
@@ -884,25 +915,30 @@ sdk_core::json_object!(View {
 
 /// A field of a view.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewField {
     /// The key.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub key: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub label: Option<String>,
     /// The kind of a field of a view. `text` appears; other values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub kind: Option<FieldKind>,
     /// What the field links to.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub link_to: Option<String>,
     /// Whether the field is primary.
     pub primary: Option<bool>,
@@ -920,21 +956,25 @@ sdk_core::json_object!(ViewField {
 
 /// A filter of a view.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewFilter {
     /// The key.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub key: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub label: Option<String>,
     /// The kind of a filter. `search` appears; other values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub kind: Option<FilterKind>,
     /// The options. The shape of an option is not shown.
     pub options: Option<Vec<RawJson>>,
@@ -951,17 +991,20 @@ sdk_core::json_object!(ViewFilter {
 
 /// What a view shows when it has nothing to list.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyState {
     /// The headline.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub headline: Option<String>,
     /// The text below the headline.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub body: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -974,29 +1017,35 @@ sdk_core::json_object!(EmptyState {
 
 /// An action that the caller may be offered.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Action {
     /// The id.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub id: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub label: Option<String>,
     /// The type of the command. The values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub command_type: Option<String>,
     /// The scope that the action requires.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub required_scope: Option<String>,
     /// The intent of an action. `primary` appears; other values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub intent: Option<ActionIntent>,
     /// About confirmation. Its type is not shown.
     pub confirm: Option<RawJson>,
@@ -1018,21 +1067,25 @@ sdk_core::json_object!(Action {
 
 /// A field of an action.
 ///
-/// Provenance: documented. The types of some members are assumed: A10 in `specs/ASSUMPTIONS.md`.
+/// Provenance: documented. The types of some members are assumed: A10, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ActionField {
     /// The key.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub key: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub label: Option<String>,
     /// The kind of the field. The values are not shown.
     ///
-    /// Its type is assumed: A10 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub kind: Option<String>,
     /// Whether the field is required.
     pub required: Option<bool>,

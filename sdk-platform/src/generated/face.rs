@@ -45,8 +45,8 @@ impl OauthApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / Platform and Authentication. Assumed: A01, A03, A04, A05, A06 in
-    /// `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / Platform and Authentication. Assumed: A01, A03, A04, A05, A06, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -91,8 +91,8 @@ impl OauthApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / Platform and Authentication. Assumed: A01, A03, A04, A05, A06 in
-/// `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / Platform and Authentication. Assumed: A01, A03, A04, A05, A06, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OauthApi::token`], which has an example.
 #[derive(Clone, Debug)]
@@ -151,7 +151,8 @@ impl AppsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / Platform. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / Platform. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -185,7 +186,8 @@ impl AppsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / Platform. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / Platform. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`AppsApi::list`], which has an example.
 #[derive(Clone, Debug)]
@@ -240,7 +242,8 @@ impl OrganizationApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / Platform. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / Platform. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -274,7 +277,8 @@ impl OrganizationApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / Platform. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / Platform. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`OrganizationApi::get`], which has an example.
 #[derive(Clone, Debug)]
@@ -336,7 +340,8 @@ impl PublicationsApi<'_> {
     ///
     /// # Provenance
     ///
-    /// Documented: contract, Endpoints / Platform. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+    /// Documented: contract, Endpoints / Platform. Assumed: A01, see
+    /// [assumptions](sdk_core::guide::gaps#assumptions).
     ///
     /// # Example
     ///
@@ -384,7 +389,8 @@ impl PublicationsApi<'_> {
 ///
 /// # Provenance
 ///
-/// Documented: contract, Endpoints / Platform. Assumed: A01 in `specs/ASSUMPTIONS.md`.
+/// Documented: contract, Endpoints / Platform. Assumed: A01, see
+/// [assumptions](sdk_core::guide::gaps#assumptions).
 ///
 /// Made by [`PublicationsApi::get`], which has an example.
 #[derive(Clone, Debug)]

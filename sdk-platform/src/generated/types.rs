@@ -8,17 +8,18 @@ use sdk_core::{Error, Members, RawJson, Secret};
 /// The form of the client credential exchange. The contract does not show its fields; these are those of
 /// RFC 6749, and `audience`.
 ///
-/// Provenance: not shown in the contract, but assumed (A03 in `specs/ASSUMPTIONS.md`).
+/// Provenance: not shown in the contract, but assumed (A03, see
+/// [assumptions](sdk_core::guide::gaps#assumptions)).
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TokenRequest {
     /// The client id, where HTTP Basic is not used.
     ///
-    /// Assumed: A04 in `specs/ASSUMPTIONS.md`.
+    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
     pub client_id: Option<String>,
     /// The client secret, where HTTP Basic is not used.
     ///
-    /// Assumed: A04 in `specs/ASSUMPTIONS.md`.
+    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
     pub client_secret: Option<Secret>,
     /// The requested scopes, separated by spaces.
     pub scope: Option<String>,
@@ -53,7 +54,7 @@ impl TokenRequest {
 
     /// The client id, where HTTP Basic is not used.
     ///
-    /// Assumed: A04 in `specs/ASSUMPTIONS.md`.
+    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
     #[must_use]
     pub fn client_id(mut self, client_id: impl Into<String>) -> Self {
         self.client_id = Some(client_id.into());
@@ -62,7 +63,7 @@ impl TokenRequest {
 
     /// The client secret, where HTTP Basic is not used.
     ///
-    /// Assumed: A04 in `specs/ASSUMPTIONS.md`.
+    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
     #[must_use]
     pub fn client_secret(mut self, client_secret: impl Into<Secret>) -> Self {
         self.client_secret = Some(client_secret.into());
@@ -112,7 +113,8 @@ impl Validate for TokenRequest {
 /// A bearer token. The contract does not show the fields of this body; these are those of RFC 6749 section
 /// 5.1.
 ///
-/// Provenance: not shown in the contract, but assumed (A05 in `specs/ASSUMPTIONS.md`).
+/// Provenance: not shown in the contract, but assumed (A05, see
+/// [assumptions](sdk_core::guide::gaps#assumptions)).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TokenResponse {
@@ -120,15 +122,18 @@ pub struct TokenResponse {
     pub access_token: Option<Secret>,
     /// The type of the token, `Bearer`.
     ///
-    /// Its type is assumed: A05 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub token_type: Option<String>,
     /// The lifetime of the token in seconds, at most 300.
     ///
-    /// Its type is assumed: A05 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub expires_in: Option<i64>,
     /// The granted scopes, separated by spaces.
     ///
-    /// Its type is assumed: A05 in `specs/ASSUMPTIONS.md`. A value of another type is kept in `extra`.
+    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
+    /// is kept in `extra`.
     pub scope: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

@@ -7,6 +7,7 @@ mod docs;
 mod document;
 mod example;
 mod face;
+mod gaps;
 mod inputs;
 mod names;
 mod operation;
@@ -125,6 +126,13 @@ fn generate(root: &Path) -> Result<Tree> {
         client(root, spec, &mut tree).map_err(|error| format!("{}: {error}", spec.file()))?;
     }
     server::add(root, &specs, &mut tree)?;
+    let page = gaps::write(
+        &specs,
+        &read(root, "specs/GAPS.md")?,
+        &read(root, "specs/ASSUMPTIONS.md")?,
+    )
+    .map_err(|error| format!("{}: {error}", gaps::PAGE))?;
+    tree.add(gaps::PAGE, page);
     if let Ok(readme) = fs::read_to_string(root.join("README.md"))
         && let Some(text) =
             readme::update(&readme, &specs).map_err(|error| format!("README.md: {error}"))?

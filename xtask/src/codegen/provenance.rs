@@ -6,8 +6,8 @@ use super::docs::prose;
 use super::schema::{Component, Kind, Provenance, Use};
 use super::spec::Operation;
 
-/// Where the entries of assumptions are.
-const REGISTER: &str = "`specs/ASSUMPTIONS.md`";
+/// Where the entries of `specs/ASSUMPTIONS.md` are in the documentation.
+const REGISTER: &str = "[assumptions](sdk_core::guide::gaps#assumptions)";
 
 /// Of an operation, in one line.
 pub(crate) fn operation(operation: &Operation) -> String {
@@ -28,7 +28,7 @@ pub(crate) fn component(component: &Component) -> String {
         (Provenance::Assumed, _) => {
             let ids = list(&component.assumptions);
             return format!(
-                "Provenance: not shown in the contract, but assumed ({ids} in {REGISTER})."
+                "Provenance: not shown in the contract, but assumed ({ids}, see {REGISTER})."
             );
         }
         (Provenance::NameOnly, _) => "known by name only",
@@ -43,7 +43,7 @@ pub(crate) fn component(component: &Component) -> String {
         String::new()
     } else {
         format!(
-            "The types of some members are assumed: {} in {REGISTER}.",
+            "The types of some members are assumed: {}, see {REGISTER}.",
             list(&types)
         )
     };
@@ -67,7 +67,7 @@ pub(crate) fn member(value: &Use) -> String {
         return assumed(&others);
     }
     let text = format!(
-        "Its type is assumed: {} in {REGISTER}. A value of another type is kept in `extra`. {}",
+        "Its type is assumed: {}, see {REGISTER}. A value of another type is kept in `extra`. {}",
         list(&value.type_assumptions),
         assumed(&others)
     );
@@ -79,7 +79,7 @@ fn assumed(ids: &BTreeSet<String>) -> String {
     if ids.is_empty() {
         return String::new();
     }
-    format!("Assumed: {} in {REGISTER}.", list(ids))
+    format!("Assumed: {}, see {REGISTER}.", list(ids))
 }
 
 /// The ids with commas.
