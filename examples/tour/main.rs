@@ -10,9 +10,12 @@
 mod print;
 mod stops;
 
+#[path = "../support/mod.rs"]
+mod support;
+
 use std::process::ExitCode;
 
-use sdk_core::{ClientCredentials, Error, Suite};
+use sdk_core::{Error, Suite};
 use sdk_reference_server::ReferenceServer;
 
 #[tokio::main(flavor = "current_thread")]
@@ -27,7 +30,7 @@ async fn main() -> ExitCode {
 }
 
 async fn tour() -> Result<(), Error> {
-    let server = server().await;
+    let server = support::server(|demo| demo).await;
     let suite = connect(server.as_ref())?;
     let crm = sdk_crm::Client::new(&suite)?;
     let calendar = sdk_calendar::Client::new(&suite)?;
@@ -55,32 +58,6 @@ async fn tour() -> Result<(), Error> {
     Ok(())
 }
 
-/// The server to talk to, if it runs in this process.
-async fn server() -> Option<ReferenceServer> {
-    if std::env::vars_os().any(|(name, _)| names_a_suite(&name)) {
-        println!("Talking to the suite that the environment names.");
-        return None;
-    }
-    println!("No suite in the environment: talking to a reference server in this process.");
-    Some(ReferenceServer::start().await)
-}
-
 fn connect(server: Option<&ReferenceServer>) -> Result<Suite, Error> {
-    let builder = match server {
-        None => Suite::builder().environment()?,
-        Some(server) => Suite::builder()
-            .core_url(server.core_url())
-            .application_url("crm", server.crm_url())
-            .application_url("calendar", server.calendar_url())
-            .application_url("accounting", server.accounting_url())
-            .credentials(ClientCredentials::new(
-                server.client_id(),
-                server.client_secret(),
-            )),
-    };
-    builder.user_agent("suite-tour").build()
-}
-
-fn names_a_suite(variable: &std::ffi::OsStr) -> bool {
-    variable.to_string_lossy().starts_with("SUITE_")
+    support::connect(server, "suite-tour")
 }

@@ -3,7 +3,10 @@
 
 mod checkpoints;
 mod ends;
+mod export;
+mod funnel;
 mod local;
+mod programs;
 mod resuming;
 mod shapes;
 mod streams;

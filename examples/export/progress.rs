@@ -1,0 +1,80 @@
+//! How far it is: a line that moves on a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+
+/// How often a plain line is written: a log is read later, and by people.
+const PAUSE: Duration = Duration::from_secs(5);
+
+pub(crate) struct Progress {
+    list: &'static str,
+    began: Instant,
+    records: u64,
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+}
+
+impl Progress {
+    pub(crate) fn new(list: &'static str, records: u64) -> Self {
+        // No list says how long it is, so this bar has no end.
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new_spinner().with_position(records);
+            if let Ok(style) = ProgressStyle::with_template(
+                "{spinner} {msg}  {human_pos} records  {per_sec}  {elapsed}",
+            ) {
+                bar.set_style(style);
+            }
+            bar.set_message(list);
+            bar.enable_steady_tick(Duration::from_millis(100));
+            bar
+        });
+        Self {
+            list,
+            began: Instant::now(),
+            records,
+            bar,
+            last_line: Instant::now(),
+        }
+    }
+
+    pub(crate) fn at(&mut self, records: u64) {
+        self.records = records;
+        match &self.bar {
+            Some(bar) => bar.set_position(records),
+            None if self.last_line.elapsed() >= PAUSE => {
+                self.last_line = Instant::now();
+                eprintln!("{}: {} records so far", self.list, HumanCount(records));
+            }
+            None => {}
+        }
+    }
+
+    pub(crate) fn stopped(&self, what_next: &str) {
+        self.clear();
+        let records = HumanCount(self.records);
+        eprintln!(
+            "{}: stopped after {records} records; {what_next}",
+            self.list
+        );
+    }
+
+    pub(crate) fn complete(&self, file: &Path, bytes: u64) {
+        self.clear();
+        eprintln!(
+            "{}: {} records, {}, in {}",
+            file.display(),
+            HumanCount(self.records),
+            HumanBytes(bytes),
+            HumanDuration(self.began.elapsed()),
+        );
+    }
+
+    fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A file that is there whole or not at all, whenever its writer dies.
+//!
+//! Three files take part, for an export to `people.csv`:
+//!
+//! - `people.csv.part` grows by whole pages.
+//! - `people.csv.checkpoint` says how many bytes of it count, and where the walk goes on after them. It is replaced by a
+//!   rename, and only after those bytes are on the disk: bytes and place never disagree.
+//! - `people.csv` appears by a rename once the checkpoint says that the walk is finished.
+//!
+//! Whatever the part holds beyond the bytes that count was written after the last checkpoint. It is cut off, and
+//! those pages are fetched again: no record is lost, none is there twice. One export at a time may write to a file.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use sdk_core::Checkpoint;
+use serde::{Deserialize, Serialize};
+
+/// What the checkpoint file holds.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Saved {
+    pub(crate) checkpoint: Checkpoint,
+    /// How many bytes of the part count.
+    pub(crate) bytes: u64,
+    /// The columns of a CSV file, once they are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) columns: Option<Vec<String>>,
+}
+
+/// What an earlier export to the same file has left.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Nothing,
+    Interrupted(Saved),
+    /// It died after the file was published and before its checkpoint was removed.
+    Complete(Saved),
+}
+
+/// Looks for what an earlier export has left.
+pub(crate) fn look(file: &Path) -> io::Result<Found> {
+    let saved: Saved = match fs::read(checkpoint(file)) {
+        Ok(json) => serde_json::from_slice(&json).map_err(|error| {
+            let path = checkpoint(file);
+            io::Error::other(format!(
+                "{}: {error}; --restart begins anew",
+                path.display()
+            ))
+        })?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+    };
+    let length = |path: &Path| fs::metadata(path).map_or(0, |data| data.len());
+    if part(file).exists() {
+        if length(&part(file)) >= saved.bytes {
+            return Ok(Found::Interrupted(saved));
+        }
+    } else if saved.checkpoint.is_finished() && file.exists() && length(file) == saved.bytes {
+        return Ok(Found::Complete(saved));
+    }
+    Err(io::Error::other(format!(
+        "{} does not hold the {} bytes that its checkpoint speaks of; --restart begins anew",
+        part(file).display(),
+        saved.bytes
+    )))
+}
+
+/// Forgets an export that is complete or not wanted.
+pub(crate) fn forget(file: &Path) -> io::Result<()> {
+    match fs::remove_file(checkpoint(file)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => settle(file),
+    }
+}
+
+/// An export under way.
+#[derive(Debug)]
+pub(crate) struct Target {
+    file: PathBuf,
+    part: File,
+    bytes: u64,
+}
+
+impl Target {
+    /// Begins with nothing.
+    pub(crate) fn begin(file: &Path) -> io::Result<Self> {
+        // The checkpoint goes first: it speaks of what the part is about to lose.
+        forget(file)?;
+        Self::open(file, 0)
+    }
+
+    /// Goes on after the bytes that count.
+    pub(crate) fn go_on(file: &Path, saved: &Saved) -> io::Result<Self> {
+        Self::open(file, saved.bytes)
+    }
+
+    fn open(file: &Path, bytes: u64) -> io::Result<Self> {
+        let path = part(file);
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(false).write(true);
+        let mut part = options.open(&path).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+        })?;
+        part.set_len(bytes)?;
+        part.seek(SeekFrom::Start(bytes))?;
+        Ok(Self {
+            file: file.to_owned(),
+            part,
+            bytes,
+        })
+    }
+
+    /// Adds what counts from the next checkpoint on.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.part.write_all(bytes)?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Makes everything so far count.
+    pub(crate) fn save(
+        &mut self,
+        checkpoint: Checkpoint,
+        columns: Option<Vec<String>>,
+    ) -> io::Result<()> {
+        self.part.sync_data()?;
+        let saved = Saved {
+            checkpoint,
+            bytes: self.bytes,
+            columns,
+        };
+        let fresh = beside(&self.file, ".checkpoint.new");
+        let mut file = File::create(&fresh)?;
+        file.write_all(&serde_json::to_vec(&saved)?)?;
+        file.sync_data()?;
+        fs::rename(&fresh, self::checkpoint(&self.file))?;
+        settle(&self.file)
+    }
+
+    /// Gives the finished file its name. The checkpoint must have been saved.
+    pub(crate) fn publish(self) -> io::Result<(PathBuf, u64)> {
+        fs::rename(part(&self.file), &self.file)?;
+        settle(&self.file)?;
+        forget(&self.file)?;
+        Ok((self.file, self.bytes))
+    }
+}
+
+fn part(file: &Path) -> PathBuf {
+    beside(file, ".part")
+}
+
+fn checkpoint(file: &Path) -> PathBuf {
+    beside(file, ".checkpoint")
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes renames and removals outlast a power cut, where a folder can be synchronised.
+fn settle(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|path| !path.as_os_str().is_empty());
+    match File::open(folder.unwrap_or(Path::new("."))) {
+        Ok(folder) if cfg!(unix) => folder.sync_all(),
+        _ => Ok(()),
+    }
+}

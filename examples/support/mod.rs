@@ -1,0 +1,37 @@
+//! What the examples share: the suite that they talk to. Included by path, since each example is a program of its own.
+
+use sdk_core::{ClientCredentials, Error, Suite};
+use sdk_reference_server::{Builder, ReferenceServer};
+
+/// A reference server in this process, with the data that `demo` asks for, unless the environment names a suite
+/// (`SUITE_CRM_URL` and the other variables).
+pub(crate) async fn server(demo: impl FnOnce(Builder) -> Builder) -> Option<ReferenceServer> {
+    // On standard error: the output of an example may be data.
+    if std::env::vars_os().any(|(name, _)| names_a_suite(&name)) {
+        eprintln!("Talking to the suite that the environment names.");
+        return None;
+    }
+    eprintln!("No suite in the environment: talking to a reference server in this process.");
+    Some(demo(ReferenceServer::builder()).start().await)
+}
+
+/// A suite that talks to that server, or to what the environment names.
+pub(crate) fn connect(server: Option<&ReferenceServer>, user_agent: &str) -> Result<Suite, Error> {
+    let builder = match server {
+        None => Suite::builder().environment()?,
+        Some(server) => Suite::builder()
+            .core_url(server.core_url())
+            .application_url("crm", server.crm_url())
+            .application_url("calendar", server.calendar_url())
+            .application_url("accounting", server.accounting_url())
+            .credentials(ClientCredentials::new(
+                server.client_id(),
+                server.client_secret(),
+            )),
+    };
+    builder.user_agent(user_agent).build()
+}
+
+fn names_a_suite(variable: &std::ffi::OsStr) -> bool {
+    variable.to_string_lossy().starts_with("SUITE_")
+}

@@ -1,0 +1,125 @@
+//! Each state in which a crash can leave the files of an export.
+
+// The example's own file: what cannot be hit from outside is hit here.
+#[path = "../../../../examples/export/target.rs"]
+mod target;
+
+use std::fs;
+use std::path::Path;
+
+use sdk_core::Checkpoint;
+use serde_json::json;
+
+use super::super::programs::Folder;
+use target::{Found, Target, look};
+
+fn checkpoint(finished: bool) -> Checkpoint {
+    serde_json::from_value(json!({"version": 1, "finished": finished})).unwrap()
+}
+
+/// An export that has saved `one` and written `two` besides.
+fn interrupted(file: &Path) -> Target {
+    let mut target = Target::begin(file).unwrap();
+    target.append(b"one\n").unwrap();
+    target.save(checkpoint(false), None).unwrap();
+    target.append(b"two\n").unwrap();
+    target
+}
+
+#[test]
+fn what_came_after_the_checkpoint_is_written_again() {
+    let folder = Folder::new("export-files-cut");
+    let file = folder.file("a.csv");
+    drop(interrupted(&file));
+    assert_eq!(fs::read(folder.file("a.csv.part")).unwrap(), b"one\ntwo\n");
+
+    let Found::Interrupted(saved) = look(&file).unwrap() else {
+        panic!("it was interrupted");
+    };
+    assert_eq!(saved.bytes, 4);
+    let mut target = Target::go_on(&file, &saved).unwrap();
+    target.append(b"2\n").unwrap();
+    target.save(checkpoint(true), None).unwrap();
+    let (published, bytes) = target.publish().unwrap();
+
+    assert_eq!((published, bytes), (file.clone(), 6));
+    assert_eq!(fs::read(&file).unwrap(), b"one\n2\n");
+    assert_eq!(folder.names(), ["a.csv"]);
+}
+
+#[test]
+fn a_checkpoint_that_was_not_renamed_yet_does_not_count() {
+    let folder = Folder::new("export-files-new");
+    let file = folder.file("a.csv");
+    drop(interrupted(&file));
+    fs::write(folder.file("a.csv.checkpoint.new"), "{\"chec").unwrap();
+
+    let Found::Interrupted(saved) = look(&file).unwrap() else {
+        panic!("it was interrupted");
+    };
+    let mut target = Target::go_on(&file, &saved).unwrap();
+    target.save(checkpoint(true), None).unwrap();
+    target.publish().unwrap();
+
+    assert_eq!(fs::read(&file).unwrap(), b"one\n");
+    assert_eq!(folder.names(), ["a.csv"]);
+}
+
+#[test]
+fn a_part_without_a_checkpoint_is_nothing() {
+    let folder = Folder::new("export-files-part");
+    let file = folder.file("a.csv");
+    let mut target = Target::begin(&file).unwrap();
+    target.append(b"one\n").unwrap();
+    drop(target);
+
+    assert!(matches!(look(&file).unwrap(), Found::Nothing));
+    let mut target = Target::begin(&file).unwrap();
+    target.append(b"1\n").unwrap();
+    target.save(checkpoint(true), None).unwrap();
+    target.publish().unwrap();
+    assert_eq!(fs::read(&file).unwrap(), b"1\n");
+}
+
+#[test]
+fn a_finished_export_is_published_by_the_next_run_or_known_to_be() {
+    let folder = Folder::new("export-files-finished");
+    let file = folder.file("a.csv");
+    // Of an earlier export, to be replaced.
+    fs::write(&file, "old").unwrap();
+    let mut target = Target::begin(&file).unwrap();
+    target.append(b"one\n").unwrap();
+    target.save(checkpoint(true), None).unwrap();
+    drop(target);
+    let found = look(&file).unwrap();
+    assert!(matches!(found, Found::Interrupted(saved) if saved.checkpoint.is_finished()));
+    assert_eq!(fs::read(&file).unwrap(), b"old");
+
+    // Dead between the rename and the removal.
+    fs::rename(folder.file("a.csv.part"), &file).unwrap();
+    let found = look(&file).unwrap();
+    assert!(matches!(found, Found::Complete(saved) if saved.bytes == 4));
+    target::forget(&file).unwrap();
+    assert!(matches!(look(&file).unwrap(), Found::Nothing));
+    assert_eq!(fs::read(&file).unwrap(), b"one\n");
+}
+
+#[test]
+fn files_that_do_not_fit_are_an_error_until_they_are_given_up() {
+    let folder = Folder::new("export-files-odd");
+    let file = folder.file("a.csv");
+    let odd: [fn(&Path); 3] = [
+        |folder| fs::remove_file(folder.join("a.csv.part")).unwrap(),
+        |folder| fs::write(folder.join("a.csv.part"), "on").unwrap(),
+        |folder| fs::write(folder.join("a.csv.checkpoint"), "{").unwrap(),
+    ];
+    for spoil in odd {
+        drop(interrupted(&file));
+        spoil(&folder.0);
+        let error = look(&file).unwrap_err().to_string();
+        assert!(error.contains("--restart begins anew"), "{error}");
+        assert!(error.contains("a.csv."), "{error}");
+    }
+    drop(Target::begin(&file).unwrap());
+    assert!(matches!(look(&file).unwrap(), Found::Nothing));
+}

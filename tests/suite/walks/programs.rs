@@ -1,0 +1,74 @@
+//! Examples as programs, and folders for what they write.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of a test's own, empty at first.
+pub(super) struct Folder(pub(super) PathBuf);
+
+impl Folder {
+    pub(super) fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The names of what is in it.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> = std::fs::read_dir(&self.0)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An example. `cargo test` builds it along with the tests; `cargo test --test suite` does not.
+pub(super) fn program(name: &str) -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let profile = tests.parent().and_then(Path::parent).unwrap();
+    let program = profile
+        .join("examples")
+        .join(name)
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    if !program.exists() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--package",
+            "suite-sdk",
+            "--example",
+            name,
+        ]);
+        assert!(cargo.status().unwrap().success());
+    }
+    program
+}
+
+/// Runs to the end, with what it says.
+pub(super) fn output(command: &mut Command) -> Output {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap()
+}
+
+/// What it said to people.
+pub(super) fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
