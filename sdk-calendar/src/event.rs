@@ -30,8 +30,9 @@ impl EventCommand {
     ///     .member("publicReference", "EVT-0123456789AB")
     ///     .member("expectedRecordVersion", 3)
     ///     .title("Kick-off, moved");
-    /// # let text = serde_json::to_string(&update).unwrap();
-    /// # assert_eq!(text, r#"{"operation":"update","title":"Kick-off, moved","publicReference":"EVT-0123456789AB","expectedRecordVersion":3}"#);
+    /// # let text = sdk_calendar::RawJson::encode(&update)?;
+    /// # assert_eq!(text.as_str(), r#"{"operation":"update","title":"Kick-off, moved","publicReference":"EVT-0123456789AB","expectedRecordVersion":3}"#);
+    /// # Ok::<(), sdk_calendar::Error>(())
     /// ```
     #[must_use]
     pub fn create() -> Self {
