@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 const KEPT: usize = 100_000;
 
 /// Whose key, with which application.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Scope {
     pub(crate) app: App,
     pub(crate) actor: u64,
@@ -34,19 +34,33 @@ pub(crate) enum Known {
     Replay(Value),
 }
 
-/// The durable results.
+/// The durable results, in as little space as they need: a server under load keeps many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
-    kept: HashMap<Scope, (Fingerprint, Value)>,
-    order: VecDeque<Scope>,
+    kept: HashMap<Digest, (Fingerprint, Box<str>)>,
+    order: VecDeque<Digest>,
+}
+
+/// Stands for a [`Scope`].
+type Digest = [u8; 16];
+
+impl Scope {
+    fn digest(&self) -> Digest {
+        let text = format!("{}\n{}\n{}", self.app, self.actor, self.key);
+        let mut digest = Digest::default();
+        digest.copy_from_slice(&keys::digest(text.as_bytes())[..16]);
+        digest
+    }
 }
 
 impl Results {
     /// Looks a command up; a key used for another one is refused with 409.
     pub(crate) fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Known, Refusal> {
-        match self.kept.get(scope) {
+        match self.kept.get(&scope.digest()) {
             None => Ok(Known::New),
-            Some((same, result)) if same == print => Ok(Known::Replay(result.clone())),
+            Some((same, result)) if same == print => Ok(Known::Replay(
+                serde_json::from_str(result).unwrap_or_default(),
+            )),
             Some(_) => Err(Refusal::conflict(
                 "idempotency_conflict",
                 "the key was used for a different command",
@@ -54,9 +68,11 @@ impl Results {
         }
     }
 
-    pub(crate) fn keep(&mut self, scope: Scope, print: Fingerprint, result: Value) {
-        if self.kept.insert(scope.clone(), (print, result)).is_none() {
-            self.order.push_back(scope);
+    pub(crate) fn keep(&mut self, scope: &Scope, print: Fingerprint, result: &Value) {
+        let digest = scope.digest();
+        let result = result.to_string().into_boxed_str();
+        if self.kept.insert(digest, (print, result)).is_none() {
+            self.order.push_back(digest);
         }
         while self.order.len() > KEPT {
             if let Some(oldest) = self.order.pop_front() {

@@ -128,7 +128,7 @@ impl Suite {
                 .as_deref()
                 .and_then(|name| store.actors.index(name));
             known.unwrap_or_else(|| {
-                let display_name = spec.id.clone();
+                let display_name = spec.id.clone().into();
                 store.actors.create(Actor { display_name })
             })
         };

@@ -68,7 +68,7 @@ fn once(
         return Ok(Reply::json(201, &result));
     }
     let result = apply(&mut store, fields)?;
-    store.results.keep(scope, print, result.clone());
+    store.results.keep(&scope, print, &result);
     call.committed();
     Ok(Reply::json(201, &result))
 }

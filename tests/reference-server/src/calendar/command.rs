@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::events::{Agenda, Event};
+use super::events::Event;
 use super::result;
 use crate::app::App;
 use crate::call::{Answer, Call};
@@ -45,16 +45,16 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         return Ok(Reply::json(200, &result));
     }
     let result = match operation {
-        "create" => create(&mut store, command, &body)?,
-        "update" => update(&mut store.agenda, command, &body)?,
-        "cancel" => cancel(&mut store.agenda, command)?,
+        "create" => create(&mut store, command)?,
+        "update" => update(&mut store, command)?,
+        "cancel" => cancel(&mut store, command)?,
         _ => {
             return Err(Refusal::invalid(
                 "operation: create, update or cancel is needed",
             ));
         }
     };
-    store.results.keep(scope, print, result.clone());
+    store.results.keep(&scope, print, &result);
     call.committed();
     let status = if operation == "create" { 201 } else { 200 };
     Ok(Reply::json(status, &result))
@@ -82,68 +82,58 @@ fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn create(store: &mut Store, command: Fields<'_>, body: &Value) -> Result<Value, Refusal> {
-    command.required_text("title")?;
+fn create(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
+    let title = command.required_text("title")?;
     command.required_text("timezone")?;
     command.required("startsAt")?;
     command.required("endsAt")?;
-    let collection = command.required_text("collectionReference")?.to_owned();
-    let starts_at = command.instant("startsAt")?.unwrap_or_default();
-    let ends_at = command.instant("endsAt")?.unwrap_or_default();
+    let collection = command.required_text("collectionReference")?;
     let event = Event {
-        collection,
-        starts_at,
-        ends_at,
+        title: title.into(),
+        collection: collection.into(),
+        starts_at: command.instant("startsAt")?.unwrap_or_default(),
+        ends_at: command.instant("endsAt")?.unwrap_or_default(),
         cancelled: false,
         version: 1,
-        members: body.clone(),
     };
-    check_times(&store.agenda, &event, command, None)?;
-    let reference = store.name(Kind::Event);
-    store.agenda.put(&reference, event);
+    check_times(store, &event, command, None)?;
+    let index = store.number(Kind::Event);
+    store.agenda.put(index, event);
+    let reference = store.references.name(Kind::Event, index);
     Ok(result("event.create", &reference, 1))
 }
 
-fn update(agenda: &mut Agenda, command: Fields<'_>, body: &Value) -> Result<Value, Refusal> {
-    let (reference, mut event) = existing(agenda, command)?;
+fn update(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
+    let (reference, index, mut event) = existing(store, command)?;
     if command.get("collectionReference").is_some() {
-        command
-            .required_text("collectionReference")?
-            .clone_into(&mut event.collection);
+        event.collection = command.required_text("collectionReference")?.into();
     }
     if command.get("title").is_some() {
-        command.required_text("title")?;
+        event.title = command.required_text("title")?.into();
     }
     event.starts_at = command.instant("startsAt")?.unwrap_or(event.starts_at);
     event.ends_at = command.instant("endsAt")?.unwrap_or(event.ends_at);
-    check_times(agenda, &event, command, Some(reference))?;
-    if let (Some(members), Some(changes)) = (event.members.as_object_mut(), body.as_object()) {
-        members.extend(
-            changes
-                .iter()
-                .map(|(name, value)| (name.clone(), value.clone())),
-        );
-    }
+    check_times(store, &event, command, Some(index))?;
     event.version += 1;
     let version = event.version;
-    agenda.put(reference, event);
+    store.agenda.put(index, event);
     Ok(result("event.update", reference, version))
 }
 
-fn cancel(agenda: &mut Agenda, command: Fields<'_>) -> Result<Value, Refusal> {
-    let (reference, mut event) = existing(agenda, command)?;
+fn cancel(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
+    let (reference, index, mut event) = existing(store, command)?;
     event.cancelled = true;
     event.version += 1;
     let version = event.version;
-    agenda.put(reference, event);
+    store.agenda.put(index, event);
     Ok(result("event.cancel", reference, version))
 }
 
 /// The event that a command names, if its version is the expected one and it was not cancelled.
-fn existing<'c>(agenda: &Agenda, command: Fields<'c>) -> Result<(&'c str, Event), Refusal> {
+fn existing<'c>(store: &Store, command: Fields<'c>) -> Result<(&'c str, u64, Event), Refusal> {
     let reference = command.required_text("publicReference")?;
     let expected = command.integer("expectedRecordVersion")?;
-    let event = agenda
+    let (index, event) = store
         .event(reference)
         .ok_or_else(|| Refusal::not_found("no such event"))?;
     if expected.is_some_and(|expected| u64::try_from(expected) != Ok(event.version)) {
@@ -153,15 +143,15 @@ fn existing<'c>(agenda: &Agenda, command: Fields<'c>) -> Result<(&'c str, Event)
     if event.cancelled {
         return Err(Refusal::conflict("invalid_state", "the event is cancelled"));
     }
-    Ok((reference, event.clone()))
+    Ok((reference, index, event.clone()))
 }
 
 /// 400 if the event ends before it starts, 409 if it is to be checked and something is on already.
 fn check_times(
-    agenda: &Agenda,
+    store: &Store,
     event: &Event,
     command: Fields<'_>,
-    except: Option<&str>,
+    except: Option<u64>,
 ) -> Result<(), Refusal> {
     if event.ends_at <= event.starts_at {
         return Err(Refusal::invalid("endsAt: it must be after startsAt"));
@@ -169,11 +159,11 @@ fn check_times(
     if command.boolean("checkConflicts")? != Some(true) {
         return Ok(());
     }
-    let other = agenda.conflict(&event.collection, event.starts_at, event.ends_at, except);
+    let (from, to) = (event.starts_at, event.ends_at);
+    let other = store.agenda.conflict(&event.collection, from, to, except);
     other.map_or(Ok(()), |other| {
-        Err(Refusal::conflict(
-            "time_conflict",
-            format!("{other} is at that time"),
-        ))
+        let other = store.references.name(Kind::Event, other);
+        let message = format!("{other} is at that time");
+        Err(Refusal::conflict("time_conflict", message))
     })
 }

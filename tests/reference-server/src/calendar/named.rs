@@ -40,13 +40,15 @@ pub(crate) fn hold(call: &Call<'_>) -> Answer {
     let body = call.json()?;
     let mut store = call.suite.store_mut();
     if text(&body, "operation") != Some("release") {
-        let reference = store.name(Kind::Hold);
-        store.agenda.holds.insert(reference.clone(), 1);
+        let index = store.number(Kind::Hold);
+        store.agenda.holds.insert(index, 1);
+        let reference = store.references.name(Kind::Hold, index);
         call.committed();
         return Ok(Reply::json(201, &result("hold.create", &reference, 1)));
     }
     let released = text(&body, "publicReference")
-        .and_then(|reference| Some((reference, store.agenda.holds.remove(reference)?)));
+        .and_then(|reference| Some((reference, store.references.index(Kind::Hold, reference)?)))
+        .and_then(|(reference, index)| Some((reference, store.agenda.holds.remove(&index)?)));
     let (reference, version) = released.ok_or_else(|| Refusal::not_found("no such hold"))?;
     call.committed();
     Ok(Reply::json(
@@ -60,11 +62,13 @@ fn event(store: &mut Store, body: &Value) -> Result<(String, u64), Refusal> {
     let Some(reference) = text(body, "publicReference") else {
         return Ok((store.name(Kind::Event), 1));
     };
-    let event = store.agenda.event(reference).cloned();
-    let mut event = event.ok_or_else(|| Refusal::not_found("no such event"))?;
+    let known = store
+        .event(reference)
+        .map(|(index, event)| (index, event.clone()));
+    let (index, mut event) = known.ok_or_else(|| Refusal::not_found("no such event"))?;
     event.version += 1;
     let version = event.version;
-    store.agenda.put(reference, event);
+    store.agenda.put(index, event);
     Ok((reference.to_owned(), version))
 }
 

@@ -1,17 +1,31 @@
 //! The intake queue.
 
+use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::listing::Page;
 use crate::call::{Answer, Call};
-use crate::data::Store;
-use crate::data::intake::{Intake, Linked, STATUSES};
+use crate::data::intake::{Contact, Intake, Linked, STATUSES};
 use crate::data::reference::Kind;
+use crate::data::{Store, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
 /// Bounds of the cursor's length on this list.
 const CURSOR: (usize, usize) = (20, 500);
+
+/// A submission in the list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    public_reference: String,
+    status: Text,
+    subject: Text,
+    contact: Contact,
+    received_at: Timestamp,
+    record_version: u64,
+}
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let status = call.query.one_of("status", &STATUSES)?;
@@ -67,7 +81,7 @@ fn linked(store: &Store, linked: &Linked) -> Value {
         records.insert("person".to_owned(), brief);
     }
     if linked.organization.is_some() {
-        let brief = store.organization_brief(linked.organization);
+        let brief = json!(store.organization_brief(linked.organization));
         records.insert("organization".to_owned(), brief);
     }
     let opportunity = linked
@@ -81,13 +95,13 @@ fn linked(store: &Store, linked: &Linked) -> Value {
     Value::Object(records)
 }
 
-fn item(store: &Store, index: u64, row: &Intake) -> Value {
-    json!({
-        "publicReference": store.intake.reference(index),
-        "status": row.status,
-        "subject": row.subject,
-        "contact": row.contact(),
-        "receivedAt": row.received_at.to_string(),
-        "recordVersion": row.version,
-    })
+fn item(store: &Store, index: u64, row: Intake) -> Item {
+    Item {
+        public_reference: store.intake.reference(index),
+        contact: row.contact(),
+        status: row.status,
+        subject: row.subject,
+        received_at: row.received_at,
+        record_version: row.version,
+    }
 }

@@ -1,6 +1,6 @@
 //! What the lists have in common: the page size, the cursor, the search text, the walk along the rows.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::call::Call;
 use crate::cursor::{self, Binding};
@@ -13,6 +13,16 @@ const DEFAULT_LIMIT: usize = 25;
 
 /// Bounds of `q`, in characters.
 const SEARCH_TEXT: (usize, usize) = (2, 100);
+
+/// A page as it is sent.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PageBody<T> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) schema_version: Option<&'static str>,
+    pub(super) items: Vec<T>,
+    pub(super) next_cursor: Option<String>,
+}
 
 /// A page to be filled.
 pub(super) struct Page<'c> {
@@ -49,12 +59,12 @@ impl<'c> Page<'c> {
     }
 
     /// The page's items from a table, and its `nextCursor` if another row is wanted after them.
-    pub(super) fn fill<R: Record>(
+    pub(super) fn fill<R: Record, T>(
         &self,
         table: &Table<R>,
         mut wanted: impl FnMut(u64, &R) -> bool,
-        mut item: impl FnMut(u64, &R) -> Value,
-    ) -> Value {
+        mut item: impl FnMut(u64, R) -> T,
+    ) -> PageBody<T> {
         let mut items = Vec::with_capacity(self.limit);
         let mut next = None;
         for (index, row) in table.rows(self.start) {
@@ -65,53 +75,29 @@ impl<'c> Page<'c> {
                 next = Some(index);
                 break;
             }
-            items.push(item(index, &row));
+            items.push(item(index, row));
         }
-        self.body(&items, next)
+        self.items(items, next)
     }
 
     /// The page's items by position in a sequence of known length.
-    pub(super) fn slice(&self, length: u64, mut item: impl FnMut(u64) -> Option<Value>) -> Value {
+    pub(super) fn slice<T>(&self, length: u64, item: impl FnMut(u64) -> Option<T>) -> PageBody<T> {
         let end = self.start.saturating_add(self.limit as u64).min(length);
-        let items: Vec<Value> = (self.start..end).filter_map(&mut item).collect();
-        self.body(&items, (end < length).then_some(end))
+        let items = (self.start..end).filter_map(item).collect();
+        self.items(items, (end < length).then_some(end))
     }
 
-    fn body(&self, items: &[Value], next: Option<u64>) -> Value {
-        let cursor =
-            next.map(|next| cursor::issue(&self.call.suite.cursor_key, self.binding, next));
-        json!({"items": items, "nextCursor": cursor})
+    fn items<T>(&self, items: Vec<T>, next: Option<u64>) -> PageBody<T> {
+        let key = &self.call.suite.cursor_key;
+        PageBody {
+            schema_version: None,
+            items,
+            next_cursor: next.map(|next| cursor::issue(key, self.binding, next)),
+        }
     }
 }
 
 /// The search text of a list: given or not, 2 to 100 characters.
 pub(super) fn search_text<'c>(call: &'c Call<'_>) -> Result<Option<&'c str>, Refusal> {
     call.query.bounded("q", SEARCH_TEXT)
-}
-
-/// Whether some text contains what is searched for, whatever the case. Texts are matched without allocation
-/// where they are plain ASCII, since a search may look at a million of them.
-#[derive(Clone, Debug)]
-pub(super) struct Needle(String);
-
-impl Needle {
-    pub(super) fn new(text: &str) -> Needle {
-        Needle(text.to_lowercase())
-    }
-
-    pub(super) fn is_in(&self, text: &str) -> bool {
-        if text.is_ascii() {
-            let (text, needle) = (text.as_bytes(), self.0.as_bytes());
-            return text.len() >= needle.len()
-                && text
-                    .windows(needle.len())
-                    .any(|part| part.eq_ignore_ascii_case(needle));
-        }
-        text.to_lowercase().contains(&self.0)
-    }
-}
-
-/// Whether a row passes a search that may be absent.
-pub(super) fn passes(needle: Option<&Needle>, texts: &[&str]) -> bool {
-    needle.is_none_or(|needle| texts.iter().any(|text| needle.is_in(text)))
 }

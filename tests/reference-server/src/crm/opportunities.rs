@@ -1,14 +1,44 @@
 //! Opportunities. The members of an item are not shown: the plainest are given.
 
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde::Serialize;
 
-use super::listing::{Needle, Page, passes, search_text};
+use super::listing::{Page, search_text};
+use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
-use crate::data::Store;
 use crate::data::opportunities::{Opportunity, STAGES};
 use crate::data::reference::Kind;
+use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
+
+/// An opportunity in a list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    public_reference: String,
+    title: Text,
+    stage: Text,
+    owner: Option<Brief>,
+    organization: Option<Brief>,
+    person_reference: Option<String>,
+    value_min_minor: i64,
+    value_max_minor: i64,
+    currency: Text,
+    updated_at: Timestamp,
+    record_version: u64,
+}
+
+/// An opportunity alone.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Detail {
+    #[serde(flatten)]
+    item: Item,
+    created_at: Timestamp,
+    entered_stage_at: Timestamp,
+    close_reason: Option<Text>,
+}
 
 /// Whose opportunities are wanted.
 enum Owner {
@@ -43,7 +73,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
         },
         |index, row| item(&store, index, row),
     );
-    body["schemaVersion"] = json!("suite-crm-opportunities-page.v2");
+    body.schema_version = Some("suite-crm-opportunities-page.v2");
     Ok(Reply::ok(&body))
 }
 
@@ -52,11 +82,12 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     let found = store.opportunities.find(reference);
     let (index, row) = found.ok_or_else(|| Refusal::not_found("no such opportunity"))?;
-    let mut body = item(&store, index, &row);
-    body["createdAt"] = json!(row.created_at.to_string());
-    body["enteredStageAt"] = json!(row.entered_stage_at.to_string());
-    body["closeReason"] = json!(row.close_reason);
-    Ok(Reply::ok(&body))
+    Ok(Reply::ok(&Detail {
+        created_at: row.created_at,
+        entered_stage_at: row.entered_stage_at,
+        close_reason: row.close_reason.clone(),
+        item: item(&store, index, row),
+    }))
 }
 
 /// `none`, or the reference of an actor; one that nobody has owns nothing.
@@ -80,18 +111,18 @@ pub(super) fn matches(store: &Store, needle: Option<&Needle>, row: &Opportunity)
         || needle.is_some() && organization().is_some_and(|row| passes(needle, &[&row.name]))
 }
 
-fn item(store: &Store, index: u64, row: &Opportunity) -> Value {
-    json!({
-        "publicReference": store.opportunities.reference(index),
-        "title": row.title,
-        "stage": row.stage,
-        "owner": store.owner(row.owner),
-        "organization": store.organization_brief(row.organization),
-        "personReference": row.person.map(|person| store.people.reference(person)),
-        "valueMinMinor": row.value_min_minor,
-        "valueMaxMinor": row.value_max_minor,
-        "currency": row.currency,
-        "updatedAt": row.updated_at.to_string(),
-        "recordVersion": row.version,
-    })
+fn item(store: &Store, index: u64, row: Opportunity) -> Item {
+    Item {
+        public_reference: store.opportunities.reference(index),
+        title: row.title,
+        stage: row.stage,
+        owner: store.owner(row.owner),
+        organization: store.organization_brief(row.organization),
+        person_reference: row.person.map(|person| store.people.reference(person)),
+        value_min_minor: row.value_min_minor,
+        value_max_minor: row.value_max_minor,
+        currency: row.currency,
+        updated_at: row.updated_at,
+        record_version: row.version,
+    }
 }

@@ -1,14 +1,37 @@
 //! Organizations. The members of an item are not shown: the plainest are given.
 
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde::Serialize;
 
-use super::listing::{Needle, Page, passes, search_text};
+use super::listing::{Page, search_text};
+use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
-use crate::data::Store;
 use crate::data::organizations::{Organization, STATUSES};
 use crate::data::reference::Kind;
+use crate::data::{Store, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
+
+/// An organization in a list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    public_reference: String,
+    display_name: Text,
+    city: Text,
+    status: Text,
+    updated_at: Timestamp,
+    record_version: u64,
+}
+
+/// An organization alone.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Briefing {
+    #[serde(flatten)]
+    item: Item,
+    created_at: Timestamp,
+}
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
@@ -29,22 +52,23 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     let found = store.organizations.find(reference);
     let (index, row) = found.ok_or_else(|| Refusal::not_found("no such organization"))?;
-    let mut body = item(&store, index, &row);
-    body["createdAt"] = json!(row.created_at.to_string());
-    Ok(Reply::ok(&body))
+    Ok(Reply::ok(&Briefing {
+        created_at: row.created_at,
+        item: item(&store, index, row),
+    }))
 }
 
 pub(super) fn matches(needle: Option<&Needle>, row: &Organization) -> bool {
     passes(needle, &[&row.name, &row.city])
 }
 
-fn item(store: &Store, index: u64, row: &Organization) -> Value {
-    json!({
-        "publicReference": store.organizations.reference(index),
-        "displayName": row.name,
-        "city": row.city,
-        "status": row.status,
-        "updatedAt": row.updated_at.to_string(),
-        "recordVersion": row.version,
-    })
+fn item(store: &Store, index: u64, row: Organization) -> Item {
+    Item {
+        public_reference: store.organizations.reference(index),
+        display_name: row.name,
+        city: row.city,
+        status: row.status,
+        updated_at: row.updated_at,
+        record_version: row.version,
+    }
 }

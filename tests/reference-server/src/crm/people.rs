@@ -1,12 +1,15 @@
 //! People and their timelines. The members of an item are not shown: the plainest are given.
 
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde::Serialize;
 
-use super::listing::{Needle, Page, passes, search_text};
+use super::listing::{Page, search_text};
+use super::needle::Needle;
 use crate::call::{Answer, Call};
-use crate::data::Store;
 use crate::data::people::{Person, STATUSES};
 use crate::data::reference::Kind;
+use crate::data::timeline::Entry;
+use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -16,6 +19,32 @@ const BRIEFED: u64 = 5;
 /// Bounds and default of the timeline's `limit`.
 const TIMELINE_LIMIT: (usize, usize) = (1, 200);
 const TIMELINE_DEFAULT: usize = 50;
+
+/// A person in a list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    public_reference: String,
+    display_name: String,
+    email: String,
+    job_title: Text,
+    status: Text,
+    organization: Option<Brief>,
+    updated_at: Timestamp,
+    record_version: u64,
+}
+
+/// A person alone.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Briefing {
+    #[serde(flatten)]
+    item: Item,
+    given_name: Text,
+    family_name: Text,
+    created_at: Timestamp,
+    recent_activity: Vec<Entry>,
+}
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
@@ -27,7 +56,9 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
         &store.people,
         |index, person| {
             status.is_none_or(|status| person.status == status)
-                && matches(needle.as_ref(), index, person)
+                && needle
+                    .as_ref()
+                    .is_none_or(|needle| matches(needle, index, person))
         },
         |index, person| item(&store, index, person),
     );
@@ -38,14 +69,15 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     let reference = call.reference(Kind::Person)?;
     let store = call.suite.store();
     let (index, person) = find(&store, reference)?;
-    let mut body = item(&store, index, &person);
     let length = store.timeline_length(index);
     let recent = (length.saturating_sub(BRIEFED)..length).rev();
-    body["givenName"] = json!(person.given);
-    body["familyName"] = json!(person.family);
-    body["createdAt"] = json!(person.created_at.to_string());
-    body["recentActivity"] = recent.filter_map(|at| entry(&store, index, at)).collect();
-    Ok(Reply::ok(&body))
+    Ok(Reply::ok(&Briefing {
+        given_name: person.given.clone(),
+        family_name: person.family.clone(),
+        created_at: person.created_at,
+        recent_activity: recent.filter_map(|at| entry(&store, index, at)).collect(),
+        item: item(&store, index, person),
+    }))
 }
 
 pub(crate) fn timeline(call: &Call<'_>) -> Answer {
@@ -62,27 +94,26 @@ fn find(store: &Store, reference: &str) -> Result<(u64, Person), Refusal> {
     found.ok_or_else(|| Refusal::not_found("no such person"))
 }
 
-fn entry(store: &Store, person: u64, position: u64) -> Option<Value> {
+fn entry(store: &Store, person: u64, position: u64) -> Option<Entry> {
     let moment = store.moment(person, position)?;
-    Some(moment.json(&store.owner(Some(moment.actor))))
+    let actor = store.owner(Some(moment.actor));
+    Some(moment.entry(actor))
 }
 
-pub(super) fn matches(needle: Option<&Needle>, index: u64, person: &Person) -> bool {
-    // The address repeats the name, and is only worth making if the name did not match.
-    passes(needle, &[&person.given, &person.family])
-        || passes(needle, &[&person.display_name()])
-        || passes(needle, &[&person.email(index)])
+pub(super) fn matches(needle: &Needle, index: u64, person: &Person) -> bool {
+    needle.is_in_written(|text| person.write_display_name(text))
+        || needle.is_in_written(|text| person.write_email(index, text))
 }
 
-fn item(store: &Store, index: u64, person: &Person) -> Value {
-    json!({
-        "publicReference": store.people.reference(index),
-        "displayName": person.display_name(),
-        "email": person.email(index),
-        "jobTitle": person.job,
-        "status": person.status,
-        "organization": store.organization_brief(person.organization),
-        "updatedAt": person.updated_at.to_string(),
-        "recordVersion": person.version,
-    })
+fn item(store: &Store, index: u64, person: Person) -> Item {
+    Item {
+        public_reference: store.people.reference(index),
+        display_name: person.display_name(),
+        email: person.email(index),
+        job_title: person.job,
+        status: person.status,
+        organization: store.organization_brief(person.organization),
+        updated_at: person.updated_at,
+        record_version: person.version,
+    }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::listing::{Needle, search_text};
+use super::listing::search_text;
+use super::needle::Needle;
 use super::{opportunities, organizations, people};
 use crate::call::{Answer, Call};
 use crate::message::Reply;
@@ -19,7 +20,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
     let people = store
         .people
         .rows(0)
-        .filter(|(index, row)| people::matches(Some(&needle), *index, row))
+        .filter(|(index, row)| people::matches(&needle, *index, row))
         .map(|(index, row)| {
             hit(
                 "person",

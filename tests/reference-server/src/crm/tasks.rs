@@ -1,12 +1,29 @@
 //! Tasks: the caller's own unless all are asked for. The members of an item are not shown.
 
-use serde_json::{Value, json};
+use jiff::Timestamp;
+use serde::Serialize;
 
-use super::listing::{Needle, Page, passes, search_text};
+use super::listing::{Page, search_text};
+use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
-use crate::data::Store;
 use crate::data::tasks::{STATUSES, Task};
+use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
+
+/// A task in a list.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Item {
+    public_reference: String,
+    title: Text,
+    status: Text,
+    owner: Option<Brief>,
+    due_at: Option<Timestamp>,
+    opportunity_reference: Option<String>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    record_version: u64,
+}
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
@@ -29,17 +46,16 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&body))
 }
 
-fn item(store: &Store, index: u64, task: &Task) -> Value {
-    let opportunity = task.opportunity.map(|at| store.opportunities.reference(at));
-    json!({
-        "publicReference": store.tasks.reference(index),
-        "title": task.title,
-        "status": task.status,
-        "owner": store.owner(task.owner),
-        "dueAt": task.due_at.map(|at| at.to_string()),
-        "opportunityReference": opportunity,
-        "createdAt": task.created_at.to_string(),
-        "updatedAt": task.updated_at.to_string(),
-        "recordVersion": task.version,
-    })
+fn item(store: &Store, index: u64, task: Task) -> Item {
+    Item {
+        public_reference: store.tasks.reference(index),
+        title: task.title,
+        status: task.status,
+        owner: store.owner(task.owner),
+        due_at: task.due_at,
+        opportunity_reference: task.opportunity.map(|at| store.opportunities.reference(at)),
+        created_at: task.created_at,
+        updated_at: task.updated_at,
+        record_version: task.version,
+    }
 }

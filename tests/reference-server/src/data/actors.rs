@@ -1,7 +1,6 @@
 //! Actors: whoever can own work.
 
-use serde_json::{Value, json};
-
+use super::Text;
 use super::names::COLLEAGUE;
 use super::reference::Kind;
 use super::table::{Record, World};
@@ -12,7 +11,7 @@ pub(crate) const COUNT: u64 = COLLEAGUE.len() as u64;
 /// Someone, or some client, with an active workspace membership.
 #[derive(Clone, Debug)]
 pub(crate) struct Actor {
-    pub(crate) display_name: String,
+    pub(crate) display_name: Text,
 }
 
 impl Record for Actor {
@@ -21,14 +20,7 @@ impl Record for Actor {
     fn generate(_world: &World, index: u64) -> Actor {
         let (given, family) = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];
         Actor {
-            display_name: format!("{given} {family}"),
+            display_name: format!("{given} {family}").into(),
         }
-    }
-}
-
-impl Actor {
-    /// The two members that the contract shows wherever an owner appears.
-    pub(crate) fn brief(&self, reference: &str) -> Value {
-        json!({"publicReference": reference, "displayName": self.display_name})
     }
 }

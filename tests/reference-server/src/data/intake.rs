@@ -1,6 +1,7 @@
 //! Intake submissions: what came in and waits for somebody to look at it.
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::names::{COMPANY, FAMILY, GIVEN, NEED, TRADE};
@@ -21,6 +22,14 @@ pub(crate) const STATUSES: [&str; 6] = [
 
 /// At most so many reviews are kept, as documented.
 pub(crate) const HISTORY_LIMIT: usize = 100;
+
+/// Who sent a submission.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Contact {
+    display_name: String,
+    company: String,
+}
 
 /// What an accepted submission became, by index.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,11 +105,11 @@ impl Intake {
         matches!(self.status.as_ref(), "accepted" | "dismissed" | "failed")
     }
 
-    pub(crate) fn contact(&self) -> Value {
-        json!({
-            "displayName": format!("{} {}", self.given, self.family),
-            "company": self.company,
-        })
+    pub(crate) fn contact(&self) -> Contact {
+        Contact {
+            display_name: format!("{} {}", self.given, self.family),
+            company: self.company.clone(),
+        }
     }
 
     /// How it came to be where it is.

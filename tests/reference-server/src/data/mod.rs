@@ -15,7 +15,7 @@ mod table;
 pub(crate) mod tasks;
 pub(crate) mod timeline;
 
-pub(crate) use store::{Change, Sizes, Store};
+pub(crate) use store::{Brief, Change, Sizes, Store};
 pub(crate) use table::{Record, Table};
 
 use std::borrow::Cow;

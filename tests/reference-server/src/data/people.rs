@@ -1,5 +1,7 @@
 //! People.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 
 use super::Text;
@@ -61,25 +63,37 @@ impl Record for Person {
 
 impl Person {
     pub(crate) fn display_name(&self) -> String {
-        if self.family.is_empty() {
-            return self.given.to_string();
+        let mut name = String::new();
+        self.write_display_name(&mut name);
+        name
+    }
+
+    pub(crate) fn write_display_name(&self, to: &mut String) {
+        to.push_str(&self.given);
+        if !self.family.is_empty() {
+            to.push(' ');
+            to.push_str(&self.family);
         }
-        format!("{} {}", self.given, self.family)
     }
 
     pub(crate) fn email(&self, index: u64) -> String {
-        self.email.clone().unwrap_or_else(|| {
-            let plain = |name: &str| -> String {
-                name.chars()
-                    .filter(char::is_ascii_alphabetic)
-                    .map(|letter| letter.to_ascii_lowercase())
-                    .collect()
-            };
-            format!(
-                "{}.{}{index}@example.com",
-                plain(&self.given),
-                plain(&self.family)
-            )
-        })
+        let mut email = String::new();
+        self.write_email(index, &mut email);
+        email
+    }
+
+    /// The address; where none was given, one that repeats the name.
+    pub(crate) fn write_email(&self, index: u64, to: &mut String) {
+        if let Some(email) = &self.email {
+            return to.push_str(email);
+        }
+        let plain = |name: &'_ Text, to: &mut String| {
+            let letters = name.bytes().filter(u8::is_ascii_alphabetic);
+            to.extend(letters.map(|letter| char::from(letter.to_ascii_lowercase())));
+        };
+        plain(&self.given, to);
+        to.push('.');
+        plain(&self.family, to);
+        let _ = write!(to, "{index}@example.com");
     }
 }

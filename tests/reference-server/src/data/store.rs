@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
+use super::Text;
 use super::actors::{self, Actor};
 use super::counterparties::{self, Counterparty};
 use super::intake::Intake;
@@ -16,7 +17,7 @@ use super::table::{Table, World};
 use super::tasks::Task;
 use super::timeline::{self, Moment};
 use crate::accounting::ledger::Ledger;
-use crate::calendar::events::Agenda;
+use crate::calendar::events::{Agenda, Event};
 use crate::idempotency::Results;
 
 /// How much demo data there is.
@@ -40,6 +41,14 @@ impl Default for Sizes {
             intake: 80,
         }
     }
+}
+
+/// A record as it is shown inside another one: the two members that the contract shows wherever an owner appears.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Brief {
+    pub(crate) public_reference: String,
+    pub(crate) display_name: Text,
 }
 
 /// A change, as the attention queue reports it.
@@ -122,30 +131,41 @@ impl Store {
             .collect()
     }
 
+    /// The index of a new record of a kind that has no table.
+    pub(crate) fn number(&mut self, kind: Kind) -> u64 {
+        let next = self.named.entry(kind).or_default();
+        *next += 1;
+        *next - 1
+    }
+
     /// A new reference of a kind that has no table.
     pub(crate) fn name(&mut self, kind: Kind) -> String {
-        let next = self.named.entry(kind).or_default();
-        let name = self.references.name(kind, *next);
-        *next += 1;
-        name
+        let index = self.number(kind);
+        self.references.name(kind, index)
     }
 
-    /// An actor as an owner is shown, or null.
-    pub(crate) fn owner(&self, index: Option<u64>) -> Value {
-        index
-            .and_then(|index| Some(self.actors.get(index)?.brief(&self.actors.reference(index))))
-            .unwrap_or(Value::Null)
+    /// The event that a reference names.
+    pub(crate) fn event(&self, reference: &str) -> Option<(u64, &Event)> {
+        let index = self.references.index(Kind::Event, reference)?;
+        Some((index, self.agenda.event(index)?))
     }
 
-    /// The organization as it is shown inside another record, or null.
-    pub(crate) fn organization_brief(&self, index: Option<u64>) -> Value {
-        index
-            .and_then(|index| {
-                let name = self.organizations.get(index)?.name;
-                let reference = self.organizations.reference(index);
-                Some(json!({"publicReference": reference, "displayName": name}))
-            })
-            .unwrap_or(Value::Null)
+    /// An actor as an owner is shown.
+    pub(crate) fn owner(&self, index: Option<u64>) -> Option<Brief> {
+        let index = index?;
+        Some(Brief {
+            public_reference: self.actors.reference(index),
+            display_name: self.actors.get(index)?.display_name,
+        })
+    }
+
+    /// An organization as it is shown inside another record.
+    pub(crate) fn organization_brief(&self, index: Option<u64>) -> Option<Brief> {
+        let index = index?;
+        Some(Brief {
+            public_reference: self.organizations.reference(index),
+            display_name: self.organizations.get(index)?.name,
+        })
     }
 
     /// How many entries the timeline of a person has.

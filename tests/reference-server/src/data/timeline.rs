@@ -1,11 +1,11 @@
 //! What happened with a person, oldest first.
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::actors;
 use super::names::MOMENT;
 use super::noise::{Noise, minutes_from_start};
+use super::{Brief, Text, actors};
 
 /// How many entries the first person has.
 pub(crate) const LONG: u64 = 250;
@@ -13,8 +13,8 @@ pub(crate) const LONG: u64 = 250;
 /// One entry that a command added.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
-    pub(crate) kind: String,
-    pub(crate) summary: String,
+    pub(crate) kind: Text,
+    pub(crate) summary: Text,
     pub(crate) reference: Option<String>,
     pub(crate) occurred_at: Timestamp,
     pub(crate) actor: u64,
@@ -38,22 +38,33 @@ pub(crate) fn generate(seed: u64, person: u64, position: u64) -> Moment {
     let minutes = position * step + noise.below(step.max(1));
     let before = i64::try_from(minutes).unwrap_or_default() - 262_000;
     Moment {
-        kind: kind.to_owned(),
-        summary: summary.to_owned(),
+        kind: kind.into(),
+        summary: summary.into(),
         reference: None,
         occurred_at: minutes_from_start(before),
         actor: noise.below(actors::COUNT),
     }
 }
 
+/// An entry as it is shown.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Entry {
+    r#type: Text,
+    summary: Text,
+    public_reference: Option<String>,
+    occurred_at: Timestamp,
+    actor: Option<Brief>,
+}
+
 impl Moment {
-    pub(crate) fn json(&self, actor: &Value) -> Value {
-        json!({
-            "type": self.kind,
-            "summary": self.summary,
-            "publicReference": self.reference,
-            "occurredAt": self.occurred_at.to_string(),
-            "actor": actor,
-        })
+    pub(crate) fn entry(self, actor: Option<Brief>) -> Entry {
+        Entry {
+            r#type: self.kind,
+            summary: self.summary,
+            public_reference: self.reference,
+            occurred_at: self.occurred_at,
+            actor,
+        }
     }
 }

@@ -44,12 +44,9 @@ fn projection(store: &Store, app: App, resource_type: &str, record: &str) -> Opt
             (row.status == "active").then(|| json!({"displayName": row.display_name()}))
         }
         (App::Calendar, "event") => {
-            let event = store
-                .agenda
-                .event(record)
-                .filter(|event| !event.cancelled)?;
+            let (_, event) = store.event(record).filter(|(_, event)| !event.cancelled)?;
             Some(json!({
-                "title": event.members.get("title"),
+                "title": event.title,
                 "startsAt": event.starts_at.to_string(),
                 "endsAt": event.ends_at.to_string(),
             }))

@@ -18,8 +18,8 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     store.add_moment(
         index,
         Moment {
-            kind,
-            summary,
+            kind: kind.into(),
+            summary: summary.into(),
             reference: Some(reference.clone()),
             occurred_at: command.now,
             actor: command.actor,

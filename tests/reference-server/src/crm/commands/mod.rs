@@ -112,7 +112,7 @@ pub(crate) fn settle(
         return Ok(Reply::json(200, &result));
     }
     let result = apply(&mut store)?;
-    store.results.keep(scope, print, result.clone());
+    store.results.keep(&scope, print, &result);
     call.committed();
     Ok(Reply::json(201, &result))
 }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# The figures of ../measurements.md: `bash measure.sh PATH-TO-suite-reference-server`. Needs wrk, curl and python3.
+# Everything stays on loopback, and the servers that it starts end with it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+binary=$1
+server=
+
+start() { # options of the server
+    local out
+    out=$(mktemp)
+    "$binary" --port-base 4310 --token-lifetime 300 "$@" >"$out" 2>/dev/null &
+    server=$!
+    until curl -fs http://127.0.0.1:4314/-/ready >/dev/null; do sleep 0.05; done
+    # shellcheck disable=SC1090
+    . "$out"
+    rm "$out"
+}
+stop() { kill "$server" && wait "$server" || true; server=; }
+trap '[ -z "$server" ] || kill "$server"' EXIT
+
+token() { # audience
+    curl -fs -u "$SUITE_CLIENT_ID:$SUITE_CLIENT_SECRET" -d grant_type=client_credentials -d "audience=$1" \
+        "$SUITE_CORE_URL/oauth/token" | sed 's/.*"access_token":"\([^"]*\)".*/\1/'
+}
+rss() { awk '/VmRSS/ {print $2 " kB"}' "/proc/$server/status"; }
+load() { # mix, origin, count, number of the first
+    MIX=$1 COUNT=$3 FIRST=$4 TOKEN=$(token "$2") PERSON=$person \
+        wrk -t1 -c32 -d300s -s load.lua "$2" | grep "per second"
+}
+ask() { # path
+    curl -s -o /dev/null -w "%{time_total} s  $1\n" -H "Authorization: Bearer $(token "$SUITE_CRM_URL")" \
+        "$SUITE_CRM_URL/api/crm/v1$1"
+}
+
+for mix in reads page commands; do
+    start
+    person=$(curl -fs -H "Authorization: Bearer $(token "$SUITE_CRM_URL")" "$SUITE_CRM_URL/api/crm/v1/people?limit=1" |
+        sed 's/.*"publicReference":"\(PER-[^"]*\)".*/\1/')
+    origin=$SUITE_CRM_URL
+    [ "$mix" != commands ] || origin=$SUITE_CALENDAR_URL
+    echo "== $mix; memory at the start: $(rss)"
+    load "$mix" "$origin" 20000 0
+    echo "memory at 20,000: $(rss)"
+    load "$mix" "$origin" 180000 20000
+    echo "memory at 200,000: $(rss)"
+    stop
+done
+
+start --people 1000000
+echo "== 1,000,000 people; memory at the start: $(rss)"
+for path in "/people?limit=50" "/people?q=zzzz" "/search?q=zzzz" /today /actors /funnel; do ask "$path"; done
+python3 walk.py "$SUITE_CRM_URL" "$(token "$SUITE_CRM_URL")"
+echo "memory after the walk: $(rss)"
+stop
+
+start --people 1000000 --organizations 1000000 --opportunities 1000000 --tasks 1000000 --intake-submissions 1000000
+echo "== 1,000,000 of everything"
+for path in "/people?q=zzzz" "/opportunities?q=zzzz" "/search?q=zzzz" /today /actors /funnel; do ask "$path"; done
+echo "memory: $(rss)"
+stop
