@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --release --example walk_million          # a million; any other number as an argument
 //! ```
-// ci: args args 20000
+// ci: args 20000
 //!
 //! The reference server runs in a process of its own, so that what is measured is the client alone. Then a walk with
 //! read-ahead is compared with one without, where a page and the work on it take 20 ms each.

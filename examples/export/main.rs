@@ -3,7 +3,7 @@
 //! ```text
 //! cargo run --example export -- people --out people.csv
 //! ```
-// ci: args args people --out -
+// ci: args people --out -
 //!
 //! It can be stopped at any time, with Ctrl-C, with `kill -9` or by a power cut: the same command goes on where the last
 //! checkpoint is, and the finished file is the one that an undisturbed run would have written. `target.rs` says how.

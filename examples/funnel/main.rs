@@ -4,7 +4,7 @@
 //! cargo run --example funnel                                   # funnel.svg
 //! cargo run --example funnel -- --from 2026-01-01 --to 2026-02-01 --out january.svg
 //! ```
-// ci: args args --out -
+// ci: args --out -
 //!
 //! SVG goes into documents and web pages as it is; `rsvg-convert january.svg > january.png` makes pixels of it. Without a
 //! suite in the environment it starts the reference server inside this process.
