@@ -2,6 +2,7 @@
 
 mod attempt;
 mod classify;
+mod command;
 mod observe;
 mod replay;
 mod send;

@@ -1,0 +1,146 @@
+//! Kills the service at each of its steps, starts it again, and counts.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+
+use crate::Failure;
+use crate::store::{Counts, Store};
+
+/// How many orders the service takes in each of its lives.
+const ORDERS: u32 = 2;
+
+/// What the service sends for each of them.
+const OPERATION: Operation = Operation::SubmitEventCommand;
+
+/// Kills it at every step and once between two of them, or at one step only.
+pub(crate) async fn run(only: Option<u32>) -> Result<(), Failure> {
+    let server = ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .start()
+        .await;
+    let folder = std::env::temp_dir().join(format!("suite-outbox-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    println!("A service with {ORDERS} orders is killed (SIGKILL) and started again.\n");
+    println!("step  killed when the command was         orders  commits  receipts  replayed");
+    let outcome = match only {
+        Some(step) => one_step(&server, &folder, step),
+        None => everywhere(&server, &folder),
+    };
+    std::fs::remove_dir_all(&folder)?;
+    outcome
+}
+
+fn one_step(server: &ReferenceServer, folder: &Path, step: u32) -> Result<(), Failure> {
+    let life = Life::begin(server, folder, step.to_string());
+    let name = life.kill_at(step)?;
+    let name = name.ok_or_else(|| format!("the service has no step {step}"))?;
+    life.end(&name)
+}
+
+fn everywhere(server: &ReferenceServer, folder: &Path) -> Result<(), Failure> {
+    for step in 1.. {
+        let life = Life::begin(server, folder, step.to_string());
+        let Some(name) = life.kill_at(step)? else {
+            break;
+        };
+        life.end(&name)?;
+    }
+    let life = Life::begin(server, folder, "-".to_owned());
+    life.kill_before_the_reply()?;
+    life.end("committed, its reply under way")?;
+    println!(
+        "\nEach order was committed once and has its receipt. `replayed` counts the receipts that"
+    );
+    println!("came on a second sending, because the first one's reply was never recorded.");
+    Ok(())
+}
+
+/// A service from its first start to its last end.
+struct Life<'a> {
+    server: &'a ReferenceServer,
+    database: PathBuf,
+    label: String,
+    /// What the server had committed before.
+    commits: u64,
+}
+
+impl<'a> Life<'a> {
+    fn begin(server: &'a ReferenceServer, folder: &Path, label: String) -> Self {
+        Self {
+            server,
+            database: folder.join(format!("order{label}.db")),
+            label,
+            commits: server.commits(OPERATION),
+        }
+    }
+
+    /// Runs the service up to a step and kills it there; the name of the step, or `None` if it has no such step.
+    fn kill_at(&self, step: u32) -> Result<Option<String>, Failure> {
+        let mut service = self
+            .service()
+            .args(["--stop-at", &step.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let said = service.stdout.take().map(BufReader::new);
+        let name = said.and_then(|said| said.lines().next()).transpose()?;
+        kill(service)?;
+        Ok(name)
+    }
+
+    /// Kills the service between two of its steps: the server has committed a command and holds its reply back.
+    fn kill_before_the_reply(&self) -> Result<(), Failure> {
+        let held = self.server.fault(OPERATION).times(1);
+        let held = held.delay(Duration::from_secs(60));
+        let service = self.service().spawn()?;
+        while self.server.commits(OPERATION) == self.commits {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        kill(service)?;
+        held.remove();
+        Ok(())
+    }
+
+    /// Starts the service once more, lets it end, and compares.
+    fn end(&self, killed: &str) -> Result<(), Failure> {
+        if !self.service().status()?.success() {
+            return Err("the service failed".into());
+        }
+        let Counts {
+            orders,
+            receipts,
+            replayed,
+        } = Store::open(&self.database)?.counts()?;
+        let commits = u32::try_from(self.server.commits(OPERATION) - self.commits)?;
+        println!(
+            "{:>4}  {killed:<36}{orders:>6}{commits:>9}{receipts:>10}{replayed:>10}",
+            self.label
+        );
+        if [orders, commits, receipts] != [ORDERS; 3] {
+            return Err("orders, commits and receipts do not agree".into());
+        }
+        Ok(())
+    }
+
+    /// The service as a process of its own, which knows the server from its environment.
+    fn service(&self) -> Command {
+        let program = std::env::current_exe().unwrap_or_else(|_| "outbox".into());
+        let mut command = Command::new(program);
+        command
+            .arg("service")
+            .arg(&self.database)
+            .arg(ORDERS.to_string())
+            .envs(self.server.environment());
+        command
+    }
+}
+
+fn kill(mut service: Child) -> Result<(), Failure> {
+    service.kill()?;
+    service.wait()?;
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! The service: takes orders, and has a delivery entered in the calendar for each.
+
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use sdk_calendar::Client;
+use sdk_calendar::types::EventCommand;
+use sdk_core::{IdempotencyKey, Suite};
+
+use crate::steps::Steps;
+use crate::store::Store;
+use crate::{Failure, worker};
+
+/// Takes as many orders as there shall be, and sends what follows from them.
+pub(crate) async fn run(database: &Path, orders: u32, steps: &Steps) -> Result<(), Failure> {
+    let calendar = Client::new(&Suite::from_env()?)?;
+    let mut store = Store::open(database)?;
+    for number in 1..=orders {
+        let order = order_id(database, number);
+        if !store.has(&order)? {
+            place(&mut store, &calendar, &order, number, steps)?;
+        }
+    }
+    worker::drain(&store, &calendar, steps).await
+}
+
+/// What a handler of a request does: everything in one transaction, and nothing over the network.
+fn place(
+    store: &mut Store,
+    calendar: &Client,
+    order: &str,
+    number: u32,
+    steps: &Steps,
+) -> Result<(), Failure> {
+    let midnight = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+    let due = midnight.checked_add(i64::from(number).days().hours(9))?;
+    let until = due.checked_add(SignedDuration::from_mins(30))?;
+    let delivery = EventCommand::create()
+        .collection_reference("deliveries")
+        .title(format!("Delivery of {order}"))
+        .between(&due, &until);
+    let command = calendar
+        .events()
+        .command(&delivery)
+        .idempotency_key(IdempotencyKey::derive("outbox/delivery", [order]))
+        .prepare()?;
+    steps.take("prepared, not stored");
+    store.place(order, &due.to_string(), &command, steps)?;
+    steps.take("stored");
+    Ok(())
+}
+
+/// An id that no other database has.
+fn order_id(database: &Path, number: u32) -> String {
+    let name = database.file_stem().unwrap_or_default();
+    format!("{}-{number}", name.display())
+}

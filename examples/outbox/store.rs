@@ -1,0 +1,151 @@
+//! The service's own database: orders, the commands that follow from them, and what became of those.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+use sdk_calendar::types::CalendarCommandResult;
+use sdk_core::{Error, PreparedCommand, Receipt};
+
+use crate::Failure;
+use crate::steps::Steps;
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS orders (
+        id      TEXT PRIMARY KEY,
+        due     TEXT NOT NULL
+    );
+    -- One row per command to send, in the order in which they were meant.
+    CREATE TABLE IF NOT EXISTS outbox (
+        number  INTEGER PRIMARY KEY,
+        order_id TEXT NOT NULL UNIQUE REFERENCES orders (id),
+        command TEXT NOT NULL,
+        -- NULL until the service said no to this very command: then somebody has to look.
+        refused TEXT
+    );
+    CREATE TABLE IF NOT EXISTS receipts (
+        number  INTEGER PRIMARY KEY REFERENCES outbox (number),
+        event   TEXT NOT NULL,
+        status  INTEGER NOT NULL,
+        replayed INTEGER NOT NULL,
+        result  TEXT NOT NULL
+    );
+";
+
+/// The database.
+pub(crate) struct Store {
+    database: Connection,
+}
+
+/// A command that has no receipt yet.
+pub(crate) struct Pending {
+    pub(crate) number: i64,
+    pub(crate) command: PreparedCommand,
+}
+
+/// What is in the database.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) orders: u32,
+    pub(crate) receipts: u32,
+    /// Receipts that say that the command had been committed by an attempt before.
+    pub(crate) replayed: u32,
+}
+
+impl Store {
+    /// Opens the database, and makes it if there is none.
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
+        let database = Connection::open(path)?;
+        database.busy_timeout(Duration::from_secs(5))?;
+        // With WAL, a commit is on disk before it counts only if `synchronous` is FULL. A command must not be sent from
+        // a transaction that a power failure can undo.
+        database.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
+        )?;
+        database.execute_batch(SCHEMA)?;
+        Ok(Self { database })
+    }
+
+    /// Whether an order was placed.
+    pub(crate) fn has(&self, order: &str) -> Result<bool, Failure> {
+        let mut query = self
+            .database
+            .prepare("SELECT 1 FROM orders WHERE id = ?1")?;
+        Ok(query.exists([order])?)
+    }
+
+    /// Writes the order and its command, both or neither.
+    pub(crate) fn place(
+        &mut self,
+        order: &str,
+        due: &str,
+        command: &PreparedCommand,
+        steps: &Steps,
+    ) -> Result<(), Failure> {
+        let transaction = self.database.transaction()?;
+        steps.take("in the transaction, nothing written");
+        transaction.execute("INSERT INTO orders (id, due) VALUES (?1, ?2)", [order, due])?;
+        steps.take("in the transaction, order written");
+        transaction.execute(
+            "INSERT INTO outbox (order_id, command) VALUES (?1, ?2)",
+            [order, &serde_json::to_string(command)?],
+        )?;
+        steps.take("in the transaction, command written");
+        transaction.commit()?;
+        Ok(())
+    }
+
+    /// The oldest command to send.
+    pub(crate) fn next(&self) -> Result<Option<Pending>, Failure> {
+        let query = "SELECT number, command FROM outbox LEFT JOIN receipts USING (number)
+                     WHERE receipts.number IS NULL AND refused IS NULL ORDER BY number LIMIT 1";
+        let row = self.database.query_row(query, [], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        });
+        let Some((number, command)) = row.optional()? else {
+            return Ok(None);
+        };
+        let command = serde_json::from_str(&command)?;
+        Ok(Some(Pending { number, command }))
+    }
+
+    /// Records what the service said. Two workers may have sent the same command: both got the same result.
+    pub(crate) fn record(
+        &self,
+        number: i64,
+        receipt: &Receipt<CalendarCommandResult>,
+    ) -> Result<(), Failure> {
+        self.database.execute(
+            "INSERT OR IGNORE INTO receipts (number, event, status, replayed, result) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                number,
+                receipt.public_reference,
+                receipt.status(),
+                receipt.replayed,
+                std::str::from_utf8(receipt.bytes())?,
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Takes a command that was refused out of the way of the others.
+    pub(crate) fn set_aside(&self, number: i64, error: &Error) -> Result<(), Failure> {
+        let update = "UPDATE outbox SET refused = ?2 WHERE number = ?1";
+        self.database
+            .execute(update, params![number, error.to_string()])?;
+        Ok(())
+    }
+
+    /// Counts everything.
+    pub(crate) fn counts(&self) -> Result<Counts, Failure> {
+        let query = "SELECT (SELECT count(*) FROM orders), count(*), coalesce(sum(replayed), 0) FROM receipts";
+        let counts = self.database.query_row(query, [], |row| {
+            Ok(Counts {
+                orders: row.get(0)?,
+                receipts: row.get(1)?,
+                replayed: row.get(2)?,
+            })
+        })?;
+        Ok(counts)
+    }
+}

@@ -1,0 +1,44 @@
+//! Sends what the database holds.
+
+use sdk_calendar::Client;
+use sdk_calendar::types::CalendarCommandResult;
+use sdk_core::{Effect, Error, ErrorKind};
+
+use crate::Failure;
+use crate::steps::Steps;
+use crate::store::Store;
+
+/// Sends every command that has no receipt, the oldest first, and returns when none is left.
+///
+/// It may be killed anywhere: what it had sent and not recorded is sent again, exactly, and the service answers with
+/// the result that it has. An error leaves the rest for later; a service calls this again after a while.
+pub(crate) async fn drain(store: &Store, calendar: &Client, steps: &Steps) -> Result<(), Failure> {
+    while let Some(pending) = store.next()? {
+        steps.take("before it is sent");
+        let sent = calendar
+            .send_prepared(&pending.command)
+            .typed::<CalendarCommandResult>()
+            .await;
+        match sent {
+            Ok(receipt) => {
+                steps.take("replied to, not recorded");
+                store.record(pending.number, &receipt)?;
+                steps.take("recorded");
+            }
+            Err(error) if is_final(&error) => store.set_aside(pending.number, &error)?,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Whether it is this command that will never do, and not the moment or the credential.
+fn is_final(error: &Error) -> bool {
+    let credential = error.is_unauthenticated() || error.is_forbidden();
+    let refused = error.effect() == Effect::Refused && !error.retryable() && !credential;
+    refused
+        || matches!(
+            error.kind(),
+            ErrorKind::PreparedCommand | ErrorKind::KeyReused
+        )
+}

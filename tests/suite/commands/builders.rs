@@ -1,0 +1,150 @@
+//! Typed event commands and import runs: what the contract shows is filled in and checked, the rest stays open.
+
+use jiff::civil::date;
+use jiff::tz::TimeZone;
+use sdk_accounting::types::{ImportMode, ImportRunCreate};
+use sdk_calendar::types::EventCommand;
+use sdk_core::RawJson;
+use sdk_reference_server::Operation;
+use serde_json::{Value, json};
+
+use super::samples::{event, run};
+use super::stage::{Stage, assert_refused};
+
+/// A zone with a name, made by hand: nothing is read from the machine that the test runs on.
+fn berlin() -> TimeZone {
+    let header =
+        b"TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x04";
+    let block = [&header[..], &3600_i32.to_be_bytes(), b"\0\0CET\0"].concat();
+    let rule = b"\nCET-1CEST,M3.5.0,M10.5.0/3\n";
+    TimeZone::tzif("Europe/Berlin", &[&block[..], &block, rule].concat()).unwrap()
+}
+
+#[tokio::test]
+async fn an_event_goes_out_with_instants_and_the_name_of_its_zone() {
+    let stage = Stage::start().await;
+    // Winter time on one side of the night, summer time on the other.
+    let start = date(2026, 3, 28)
+        .at(22, 0, 0, 0)
+        .to_zoned(berlin())
+        .unwrap();
+    let end = date(2026, 3, 29)
+        .at(8, 30, 0, 0)
+        .to_zoned(berlin())
+        .unwrap();
+    let command = EventCommand::create()
+        .collection_reference("team")
+        .title("Night shift")
+        .between(&start, &end)
+        .attendee_actor_references([stage.server.sample_actor()])
+        .recurrence(json!({"rule": "weekly", "interval": 1}));
+
+    stage.calendar.events().command(&command).await.unwrap();
+
+    let body: Value = serde_json::from_str(&stage.sent(Operation::SubmitEventCommand)).unwrap();
+    assert_eq!(body["operation"], "create");
+    assert_eq!(body["startsAt"], "2026-03-28T21:00:00Z");
+    assert_eq!(body["endsAt"], "2026-03-29T06:30:00Z");
+    assert_eq!(body["timezone"], "Europe/Berlin");
+    assert_eq!(body["recurrence"], json!({"rule": "weekly", "interval": 1}));
+
+    stage
+        .calendar
+        .events()
+        .command(&command.no_recurrence())
+        .await
+        .unwrap();
+    assert!(
+        stage
+            .sent(Operation::SubmitEventCommand)
+            .contains(r#""recurrence":null"#)
+    );
+}
+
+#[tokio::test]
+async fn updates_and_cancellations_share_the_body_and_stay_open() {
+    let stage = Stage::start().await;
+    let events = stage.calendar.events();
+    let created = events.command(&event("Kick-off")).await.unwrap();
+    let about = |operation: &str| {
+        EventCommand::new()
+            .operation(operation.into())
+            .member("publicReference", &*created.public_reference)
+    };
+
+    let updated = events
+        .command(&about("update").title("Start"))
+        .await
+        .unwrap();
+    let cancelled = events
+        .command(&about("cancel").member("expectedRecordVersion", 2))
+        .await
+        .unwrap();
+
+    assert_eq!(
+        (updated.operation.as_str(), updated.record_version),
+        ("event.update", 2)
+    );
+    assert_eq!(
+        (cancelled.operation.as_str(), cancelled.record_version),
+        ("event.cancel", 3)
+    );
+}
+
+#[tokio::test]
+async fn what_is_no_object_or_stands_in_the_wrong_place_is_refused() {
+    let stage = Stage::start().await;
+    let events = stage.calendar.events();
+    let odd = EventCommand::create().recurrence(
+        "weekly"
+            .parse::<RawJson>()
+            .unwrap_or(json!("weekly").into()),
+    );
+    assert_refused(
+        &events.command(&odd).await.unwrap_err(),
+        &["`recurrence`", "an object or null"],
+    );
+    let twice = EventCommand::create().member("title", "Kick-off");
+    assert_refused(
+        &events.command(&twice).await.unwrap_err(),
+        &["`title`", "its own field or method"],
+    );
+    let null = EventCommand::create().member("title", RawJson::null());
+    events.command(&null).prepare().unwrap();
+
+    let import = |source: Value| {
+        ImportRunCreate::new(
+            "ledger",
+            "1.0.0",
+            source,
+            ImportMode::FullHistory,
+            json!({}),
+        )
+    };
+    let runs = stage.accounting.import_runs();
+    let error = runs.create(&import(json!(["legacy"]))).await.unwrap_err();
+    assert_refused(&error, &["`sourceApplication`", "is an object", "legacy"]);
+    let version = import(json!({})).member("schemaVersion", "v9");
+    assert_refused(
+        &runs.create(&version).await.unwrap_err(),
+        &["`schemaVersion`"],
+    );
+    assert!(stage.server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn constants_are_filled_in_and_every_member_of_an_import_run_is_sent() {
+    let stage = Stage::start().await;
+    stage.accounting.import_runs().create(&run()).await.unwrap();
+    let body: Value = serde_json::from_str(&stage.sent(Operation::CreateImportRun)).unwrap();
+    let all = json!({
+        "schemaVersion": "suite-accounting-import-create.v1",
+        "adapterContractVersion": "suite-accounting-adapter.v1",
+        "adapterId": "ledger",
+        "adapterImplementationVersion": "1.0.0",
+        "sourceApplication": {"name": "legacy"},
+        "mode": "full_history",
+        "intendedCoverage": {"from": "2026-01-01"},
+    });
+    assert_eq!(body, all);
+}

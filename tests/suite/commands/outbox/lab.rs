@@ -1,0 +1,228 @@
+//! Where a service lives and dies: a reference server, a wire that breaks, and the example as a process of its own.
+
+use std::io::{BufRead as _, BufReader};
+use std::ops::AddAssign;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rusqlite::Connection;
+use sdk_calendar::Client;
+use sdk_calendar::types::CalendarCommandResult;
+use sdk_core::PreparedCommand;
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use tokio::runtime::Runtime;
+
+use crate::commands::proxy::{Proxy, Then, Way};
+use crate::support::suite_for;
+
+/// How many orders a service takes in its life.
+pub(super) const ORDERS: u64 = 3;
+
+/// Longer than anything that is waited for takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Where a service is killed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kill {
+    /// At a step of its own, counted from 1.
+    Step(u32),
+    /// When so many bytes of requests or replies have passed.
+    Wire(Way, usize),
+}
+
+/// What a service left, and what the server saw of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Life {
+    pub(super) orders: u64,
+    pub(super) commits: u64,
+    pub(super) receipts: u64,
+    pub(super) replayed: u64,
+    pub(super) requests: u64,
+}
+
+impl AddAssign for Life {
+    fn add_assign(&mut self, other: Life) {
+        self.orders += other.orders;
+        self.commits += other.commits;
+        self.receipts += other.receipts;
+        self.replayed += other.replayed;
+        self.requests += other.requests;
+    }
+}
+
+pub(super) struct Lab {
+    runtime: Runtime,
+    server: ReferenceServer,
+    calendar: Client,
+    proxy: Proxy,
+    folder: PathBuf,
+}
+
+impl Lab {
+    pub(super) fn start() -> Lab {
+        static LABS: AtomicUsize = AtomicUsize::new(0);
+        let lab = LABS.fetch_add(1, Ordering::Relaxed);
+        let name = format!("suite-kill-{}-{lab}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let server = ReferenceServer::builder().transport(Transport::Hyper);
+        let server = runtime.block_on(server.start());
+        Lab {
+            calendar: Client::new(&suite_for(&server)).unwrap(),
+            proxy: Proxy::start(&server.calendar_url()),
+            runtime,
+            server,
+            folder,
+        }
+    }
+
+    /// How many bytes a whole life sends and receives, and how many steps it has.
+    pub(super) fn measure(&mut self) -> (usize, usize, u32) {
+        self.live(0, &[]);
+        let bytes = [Way::Up, Way::Down].map(|way| self.proxy.passed(way));
+        let steps = (1..1_000)
+            .find(|step| {
+                let database = self.folder.join(format!("steps-{step:04}.db"));
+                let killed = self.kill(&database, Kill::Step(*step));
+                !killed
+            })
+            .unwrap();
+        (bytes[0], bytes[1], steps - 1)
+    }
+
+    /// A service that is killed at these places, one after another, and then left alone.
+    pub(super) fn live(&mut self, number: usize, kills: &[Kill]) -> Life {
+        let operation = Operation::SubmitEventCommand;
+        let database = self.folder.join(format!("life-{number:04}.db"));
+        let (commits, requests) = (
+            self.server.commits(operation),
+            self.server.attempts(operation),
+        );
+        for kill in kills {
+            assert!(self.kill(&database, *kill), "{kill:?} was not reached");
+        }
+        let mut service = self.service(&database).spawn().unwrap();
+        assert!(service.wait().unwrap().success(), "after {kills:?}");
+        let (commits, requests) = (
+            self.server.commits(operation) - commits,
+            self.server.attempts(operation) - requests,
+        );
+        Life {
+            commits,
+            requests,
+            ..self.read(&database)
+        }
+    }
+
+    /// Starts the service and kills it there; false if it ended without getting there.
+    fn kill(&self, database: &Path, kill: Kill) -> bool {
+        let mut command = self.service(database);
+        match kill {
+            Kill::Step(step) => {
+                let number = step.to_string();
+                command
+                    .args(["--stop-at", &number])
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped());
+                let mut service = command.spawn().unwrap();
+                let said = BufReader::new(service.stdout.take().unwrap())
+                    .lines()
+                    .next();
+                sigkill(&mut service);
+                said.is_some()
+            }
+            Kill::Wire(way, bytes) => {
+                self.proxy.break_after(bytes, way, Then::Hold);
+                let mut service = command.spawn().unwrap();
+                let broke = self.proxy.broke_within(PATIENCE);
+                sigkill(&mut service);
+                broke
+            }
+        }
+    }
+
+    /// The example, behind the proxy.
+    fn service(&self, database: &Path) -> Command {
+        let mut command = Command::new(example());
+        command
+            .arg("service")
+            .arg(database)
+            .arg(ORDERS.to_string())
+            .envs(self.server.environment())
+            .env("SUITE_CALENDAR_URL", self.proxy.url())
+            .env("SUITE_CALENDAR_AUDIENCE", self.server.calendar_url());
+        command
+    }
+
+    /// What is in the database, each receipt held against what the server says to the same command once more.
+    fn read(&self, database: &Path) -> Life {
+        let database = Connection::open(database).unwrap();
+        let count = |query: &str| {
+            database
+                .query_row(query, [], |row| row.get::<_, u32>(0))
+                .unwrap()
+        };
+        let mut query = database
+            .prepare("SELECT command, event, orders.id FROM orders JOIN outbox ON order_id = orders.id JOIN receipts USING (number)")
+            .unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        for row in rows.unwrap() {
+            let (command, event, order): (String, String, String) = row.unwrap();
+            let command: PreparedCommand = serde_json::from_str(&command).unwrap();
+            assert!(command.body().contains(&order));
+            let again = self
+                .calendar
+                .send_prepared(&command)
+                .typed::<CalendarCommandResult>();
+            let again = self.runtime.block_on(again.send()).unwrap();
+            assert_eq!(
+                (again.is_replay(), &again.public_reference),
+                (Some(true), &event)
+            );
+        }
+        Life {
+            orders: count("SELECT count(*) FROM orders").into(),
+            receipts: count("SELECT count(DISTINCT event) FROM receipts").into(),
+            replayed: count("SELECT count(*) FROM receipts WHERE replayed").into(),
+            ..Life::default()
+        }
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn sigkill(service: &mut Child) {
+    service.kill().unwrap();
+    service.wait().unwrap();
+}
+
+/// The example's program, which `cargo test` builds along with the tests.
+fn example() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.ancestors().nth(2).unwrap().join("examples/outbox");
+    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+    let modified = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/outbox");
+    let newest = source
+        .read_dir()
+        .unwrap()
+        .filter_map(|file| modified(&file.unwrap().path()))
+        .max();
+    // Absent, or of another time, when only the tests were built.
+    assert!(
+        modified(&program) >= newest,
+        "{} is out of date: `cargo build --example outbox`",
+        program.display()
+    );
+    program
+}

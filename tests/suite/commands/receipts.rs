@@ -1,0 +1,130 @@
+//! Receipts: result, status, whether it is a replay, key and attempts, in the same way for every application.
+
+use sdk_calendar::types::EventCommand;
+use sdk_core::Receipt;
+use serde_json::json;
+
+use super::samples::{draft, event, run};
+use super::stage::{Mishap, Stage, new_person, review};
+use crate::support::key;
+
+/// Status, replay, attempts and whether there is a key.
+fn facts<T>(receipt: &Receipt<T>) -> (u16, Option<bool>, u32, bool) {
+    (
+        receipt.status(),
+        receipt.is_replay(),
+        receipt.attempts(),
+        receipt.idempotency_key().is_some(),
+    )
+}
+
+#[tokio::test]
+async fn calendar_receipts_tell_creation_update_cancellation_and_replay_apart() {
+    let stage = Stage::start().await;
+    let events = stage.calendar.events();
+    let under = |command: &EventCommand, name: &str| {
+        events.command(command).idempotency_key(key(name)).send()
+    };
+    let kick_off = event("Kick-off");
+
+    let created = under(&kick_off, "receipts.create.1").await.unwrap();
+    let again = under(&kick_off, "receipts.create.1").await.unwrap();
+    let about = |operation: &str| {
+        EventCommand::new()
+            .operation(operation.into())
+            .member("publicReference", &*created.public_reference)
+    };
+    let update = about("update")
+        .title("Start")
+        .member("expectedRecordVersion", 1);
+    let updated = under(&update, "receipts.update.1").await.unwrap();
+    let cancelled = under(&about("cancel"), "receipts.cancel.1").await.unwrap();
+    let twice = under(&about("cancel"), "receipts.cancel.1").await.unwrap();
+
+    // A 200 alone does not say that it is a replay.
+    assert_eq!(facts(&created), (201, Some(false), 1, true));
+    assert_eq!(facts(&again), (200, Some(true), 1, true));
+    assert_eq!(facts(&updated), (200, Some(false), 1, true));
+    assert_eq!(facts(&cancelled), (200, Some(false), 1, true));
+    assert_eq!(facts(&twice), (200, Some(true), 1, true));
+    assert_eq!((updated.record_version, cancelled.record_version), (2, 3));
+    for receipt in [&created, &again, &updated, &cancelled, &twice] {
+        assert_eq!(receipt.is_replay(), Some(receipt.replayed));
+    }
+}
+
+#[tokio::test]
+async fn accounting_receipts_tell_replays_by_the_member_and_not_by_the_status() {
+    let stage = Stage::start().await;
+    let draft = draft(&stage.server);
+    let drafts = || {
+        stage
+            .accounting
+            .invoice_drafts()
+            .create(&draft)
+            .idempotency_key(key("receipts.draft.1"))
+    };
+    assert_eq!(facts(&drafts().await.unwrap()), (201, Some(false), 1, true));
+    assert_eq!(facts(&drafts().await.unwrap()), (201, Some(true), 1, true));
+    let run = run();
+    let runs = || {
+        stage
+            .accounting
+            .import_runs()
+            .create(&run)
+            .idempotency_key(key("receipts.import.1"))
+    };
+    assert_eq!(facts(&runs().await.unwrap()), (201, Some(false), 1, true));
+    assert_eq!(facts(&runs().await.unwrap()), (201, Some(true), 1, true));
+}
+
+#[tokio::test]
+async fn crm_receipts_tell_replays_by_the_status() {
+    let stage = Stage::start().await;
+    let person = || stage.crm.commands().submit(new_person("Ann"));
+    let first = person().await.unwrap();
+    let again = person().await.unwrap();
+    assert_eq!(facts(&first), (201, Some(false), 1, false));
+    assert_eq!(facts(&again), (200, Some(true), 1, false));
+    assert_eq!(first.as_str(), again.as_str(), "the durable result");
+
+    let review = review(&stage.server);
+    let first = stage.crm.intake().review(review.clone()).await.unwrap();
+    let again = stage.crm.intake().review(review).await.unwrap();
+    assert_eq!(facts(&first), (201, Some(false), 1, false));
+    assert_eq!(facts(&again), (200, Some(true), 1, false));
+}
+
+#[tokio::test]
+async fn operations_that_are_known_by_name_only_do_not_tell() {
+    let stage = Stage::start().await;
+    let receipt = stage
+        .calendar
+        .holds()
+        .manage(json!({"note": "any"}))
+        .await
+        .unwrap();
+    // The reference server's result has the member; the contract does not show that it would.
+    assert!(receipt.to_value().unwrap()["replayed"].is_boolean());
+    assert_eq!(receipt.is_replay(), None);
+}
+
+#[tokio::test]
+async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
+    let stage = Stage::start().await;
+    stage.mishap(
+        Mishap::Unavailable,
+        sdk_reference_server::Operation::SubmitEventCommand,
+    );
+    let receipt = stage
+        .calendar
+        .events()
+        .command(&event("Kick-off"))
+        .await
+        .unwrap();
+    assert_eq!(facts(&receipt), (200, Some(true), 2, true));
+    assert!(receipt.request_id().is_some());
+    assert!(receipt.bytes().starts_with(b"{"));
+    assert_eq!(receipt.operation().id, "submitEventCommand");
+    assert!(!format!("{receipt:?}").contains(receipt.idempotency_key().unwrap().as_str()));
+}

@@ -1,0 +1,124 @@
+//! Replays of prepared commands: their own time and policy, their own refusals, raw paths too.
+
+use std::time::Duration;
+
+use sdk_calendar::types::CalendarCommandResult;
+use sdk_core::{Effect, ErrorKind, Method, RetryPolicy, SchemaPolicy};
+use sdk_reference_server::Operation;
+use serde_json::json;
+
+use super::samples::event;
+use super::stage::{Mishap, Stage, new_person, stored};
+
+#[tokio::test]
+async fn a_replay_has_its_own_time_attempts_and_policy() {
+    let stage = Stage::start().await;
+    let command = stage
+        .calendar
+        .events()
+        .command(&event("Kick-off"))
+        .prepare()
+        .unwrap();
+
+    stage.mishap(Mishap::LostReply, Operation::SubmitEventCommand);
+    let once = stage
+        .calendar
+        .send_prepared(&command)
+        .retry(RetryPolicy::none());
+    let error = once.await.unwrap_err();
+    assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
+    assert_eq!(error.command(), Some(&command));
+
+    let none = stage
+        .calendar
+        .send_prepared(&command)
+        .deadline(Duration::ZERO);
+    assert!(none.await.unwrap_err().is_timeout());
+
+    // A schema that this SDK does not know is not taken for the known one, also as raw JSON.
+    let fault = stage
+        .server
+        .fault(Operation::SubmitEventCommand)
+        .schema_suffix("v9");
+    let error = stage.calendar.send_prepared(&command).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (ErrorKind::SchemaVersion, Effect::Unknown)
+    );
+    let typed = stage
+        .calendar
+        .send_prepared(&command)
+        .typed::<CalendarCommandResult>();
+    let receipt = typed.schema_policy(SchemaPolicy::Warn).await.unwrap();
+    assert_eq!(receipt.schema_version, "suite-calendar-command-result.v9");
+    fault.remove();
+
+    let raw = stage.calendar.send_prepared(&command).await.unwrap();
+    let decoded = raw.decode::<CalendarCommandResult>().unwrap();
+    assert_eq!(decoded.public_reference, receipt.public_reference);
+    assert_eq!((decoded.is_replay(), decoded.status()), (Some(true), 200));
+    assert_eq!(decoded.idempotency_key(), command.idempotency_key());
+    assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
+}
+
+#[tokio::test]
+async fn fault_23_a_replay_that_is_refused_is_final() {
+    let stage = Stage::start().await;
+    for (operation, command) in [
+        (
+            Operation::SubmitEventCommand,
+            stage
+                .calendar
+                .events()
+                .command(&event("Kick-off"))
+                .prepare(),
+        ),
+        (
+            Operation::SubmitCommand,
+            stage.crm.commands().submit(new_person("Ann")).prepare(),
+        ),
+    ] {
+        let command = command.unwrap();
+        for status in [400, 403, 404, 409, 422] {
+            let fault = stage.server.fault(operation).status(status);
+            let before = stage.server.attempts(operation);
+            let send = match command.application() {
+                "crm" => stage.crm.send_prepared(&command).replay_exact(true),
+                _ => stage.calendar.send_prepared(&command),
+            };
+            let error = send.await.unwrap_err();
+            assert_eq!(
+                (error.status(), error.effect()),
+                (Some(status), Effect::Refused)
+            );
+            assert!(!error.retryable() && error.command().is_none());
+            assert_eq!(stage.server.attempts(operation), before + 1);
+            fault.remove();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_raw_path_whose_effect_is_unknown_can_be_replayed_too() {
+    let stage = Stage::start().await;
+    stage.mishap(Mishap::LostReply, Operation::ManageHold);
+    let hold = stage
+        .calendar
+        .raw_call((Method::Post, "/calendar/v1/hold-commands"));
+    let error = hold.body(json!({"note": "any"})).await.unwrap_err();
+    assert_eq!(error.effect(), Effect::Unknown);
+
+    let command = stored(&error.into_command().unwrap());
+    stage.calendar.send_prepared(&command).await.unwrap();
+
+    let seen = stage.server.requests_for(Operation::ManageHold);
+    assert_eq!(seen.len(), 2);
+    assert_eq!(seen[0].body(), seen[1].body());
+    let read = stage
+        .calendar
+        .raw_call((Method::Get, "/calendar/v1/hold-commands"));
+    assert_eq!(
+        read.prepare().unwrap_err().kind(),
+        ErrorKind::PreparedCommand
+    );
+}

@@ -1,0 +1,148 @@
+//! A reference server behind wires that break, and what can go wrong after it committed a command.
+
+use sdk_core::{Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use serde_json::{Value, json};
+
+use super::proxy::{Proxy, Then, Way};
+use crate::support::builder_for;
+
+/// A server, and clients of its applications over wires that can be broken.
+pub(super) struct Stage {
+    pub(super) server: ReferenceServer,
+    pub(super) suite: Suite,
+    pub(super) crm: sdk_crm::Client,
+    pub(super) calendar: sdk_calendar::Client,
+    pub(super) accounting: sdk_accounting::Client,
+    /// Of CRM, Calendar and Accounting.
+    wires: [Proxy; 3],
+}
+
+impl Stage {
+    pub(super) async fn start() -> Stage {
+        Stage::with(|builder| builder).await
+    }
+
+    /// With other settings of the suite.
+    pub(super) async fn with(change: impl FnOnce(SuiteBuilder) -> SuiteBuilder) -> Stage {
+        let server = ReferenceServer::builder()
+            .transport(Transport::Hyper)
+            .start()
+            .await;
+        let origins = [
+            server.crm_url(),
+            server.calendar_url(),
+            server.accounting_url(),
+        ];
+        let wires = origins.each_ref().map(|origin| Proxy::start(origin));
+        let mut builder = builder_for(&server);
+        for (name, (wire, origin)) in ["crm", "calendar", "accounting"]
+            .iter()
+            .zip(wires.iter().zip(&origins))
+        {
+            builder = builder
+                .application_url(name, wire.url())
+                .audience(name, origin);
+        }
+        let suite = change(builder).build().unwrap();
+        Stage {
+            crm: sdk_crm::Client::new(&suite).unwrap(),
+            calendar: sdk_calendar::Client::new(&suite).unwrap(),
+            accounting: sdk_accounting::Client::new(&suite).unwrap(),
+            server,
+            suite,
+            wires,
+        }
+    }
+
+    /// What another process has: clients that share nothing with the first ones.
+    pub(super) fn elsewhere(&self) -> Suite {
+        builder_for(&self.server).build().unwrap()
+    }
+
+    /// The last body that the server saw for an operation, as text.
+    pub(super) fn sent(&self, operation: Operation) -> String {
+        let seen = self.server.requests_for(operation).pop().unwrap();
+        String::from_utf8(seen.body().to_vec()).unwrap()
+    }
+
+    /// The wire of an application.
+    pub(super) fn wire(&self, application: &str) -> &Proxy {
+        match application {
+            "crm" => &self.wires[0],
+            "calendar" => &self.wires[1],
+            _ => &self.wires[2],
+        }
+    }
+
+    /// Lets this happen to the next command of an operation.
+    pub(super) fn mishap(&self, mishap: Mishap, operation: Operation) {
+        let fault = || self.server.fault(operation).times(1);
+        let wire = self.wire(operation.app().id());
+        match mishap {
+            Mishap::LostReply => drop(fault().lose_reply()),
+            Mishap::HalfReply => drop(fault().truncate_body()),
+            Mishap::BrokenReply => drop(fault().break_body()),
+            Mishap::Unavailable => drop(fault().reply_after_commit_with(503)),
+            Mishap::Unauthenticated => drop(fault().reply_after_commit_with(401)),
+            Mishap::Reset => wire.break_after(0, Way::Down, Then::Reset),
+            Mishap::ResetMidway => wire.break_after(100, Way::Down, Then::Reset),
+        }
+    }
+}
+
+/// What comes between a commit and the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mishap {
+    /// The connection is closed instead of a reply.
+    LostReply,
+    /// Half a JSON text, as if it were all.
+    HalfReply,
+    /// The connection ends within the body.
+    BrokenReply,
+    /// A 503 after the commit.
+    Unavailable,
+    /// A 401 after the commit.
+    Unauthenticated,
+    /// The connection is reset before a byte of the reply.
+    Reset,
+    /// The connection is reset within the reply.
+    ResetMidway,
+}
+
+impl Mishap {
+    pub(super) const ALL: [Mishap; 7] = [
+        Mishap::LostReply,
+        Mishap::HalfReply,
+        Mishap::BrokenReply,
+        Mishap::Unavailable,
+        Mishap::Unauthenticated,
+        Mishap::Reset,
+        Mishap::ResetMidway,
+    ];
+}
+
+/// Refused before anything was sent, in these words.
+pub(super) fn assert_refused(error: &Error, words: &[&str]) {
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (ErrorKind::InvalidInput, Effect::NotSent)
+    );
+    let line = error.to_string();
+    assert!(words.iter().all(|word| line.contains(word)), "{line}");
+}
+
+/// The command as another process reads it from where the first one stored it.
+pub(super) fn stored(command: &PreparedCommand) -> PreparedCommand {
+    serde_json::from_str(&serde_json::to_string(command).unwrap()).unwrap()
+}
+
+/// A CRM command that adds a person.
+pub(super) fn new_person(name: &str) -> Value {
+    json!({"commandType": "person.create", "payload": {"displayName": name}})
+}
+
+/// A review of an intake submission.
+pub(super) fn review(server: &ReferenceServer) -> Value {
+    json!({"submissionReference": server.sample_intake_submission(), "decision": "accept"})
+}

@@ -1,0 +1,111 @@
+//! Commands that today's version stored, which every later one reads and sends as they are.
+
+use sdk_core::{PreparedCommand, Suite};
+use sdk_reference_server::{App, Operation, ReferenceServer};
+use serde_json::{Value, json};
+
+use super::samples::event;
+use crate::support::{builder_for, key};
+
+/// Each file is what a release wrote. Never change one: add another beside it.
+const EVENT_V1: &str = include_str!("fixtures/event-v1.json");
+const CRM_V1: &str = include_str!("fixtures/crm-v1.json");
+
+const CALENDAR: &str = "https://calendar.example";
+const CRM: &str = "https://crm.example";
+
+/// A server, and a suite, whose audiences are those of the files.
+async fn audiences_of_the_files() -> (ReferenceServer, Suite) {
+    let server = ReferenceServer::builder()
+        .audience(App::Calendar, CALENDAR)
+        .audience(App::Crm, CRM)
+        .start()
+        .await;
+    let suite = builder_for(&server)
+        .audience("calendar", CALENDAR)
+        .audience("crm", CRM);
+    (server, suite.build().unwrap())
+}
+
+#[tokio::test]
+async fn an_event_command_of_version_1_is_read_verified_and_sent() {
+    let (server, suite) = audiences_of_the_files().await;
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let command: PreparedCommand = serde_json::from_str(EVENT_V1).unwrap();
+
+    command.verify().unwrap();
+    assert_eq!(command.application(), "calendar");
+    assert_eq!(command.operation(), "submitEventCommand");
+    assert_eq!(command.method(), "POST");
+    assert_eq!(command.audience(), Some(CALENDAR));
+    assert_eq!(command.path(), "/calendar/v1/event-commands");
+    assert_eq!(
+        command.idempotency_key(),
+        Some(&key("fixture-event-command-v1"))
+    );
+    assert_eq!(command.headers().count(), 0);
+
+    let first = calendar.send_prepared(&command).await.unwrap();
+    let again = calendar.send_prepared(&command).await.unwrap();
+
+    assert_eq!(
+        [first.is_replay(), again.is_replay()],
+        [Some(false), Some(true)]
+    );
+    let seen = server.requests_for(Operation::SubmitEventCommand);
+    assert!(
+        seen.iter()
+            .all(|seen| seen.body() == command.body().as_bytes())
+    );
+    assert!(
+        seen.iter()
+            .all(|seen| seen.idempotency_key() == Some("fixture-event-command-v1"))
+    );
+    assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
+}
+
+#[tokio::test]
+async fn a_crm_command_of_version_1_is_read_verified_and_sent() {
+    let (server, suite) = audiences_of_the_files().await;
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let command: PreparedCommand = serde_json::from_str(CRM_V1).unwrap();
+
+    command.verify().unwrap();
+    assert_eq!(
+        (command.application(), command.operation()),
+        ("crm", "submitCommand")
+    );
+    assert_eq!(command.idempotency_key(), None);
+    assert_eq!(
+        command.headers().collect::<Vec<_>>(),
+        [("x-tenant", "north")]
+    );
+    assert_eq!(command.path(), "/api/crm/v1/commands?trace=1");
+
+    crm.send_prepared(&command).await.unwrap();
+
+    let seen = server.requests_for(Operation::SubmitCommand).pop().unwrap();
+    assert_eq!(seen.body(), command.body().as_bytes());
+    assert_eq!(seen.header("x-tenant"), Some("north"));
+    assert_eq!(seen.query.as_deref(), Some("trace=1"));
+}
+
+#[tokio::test]
+async fn today_writes_what_the_files_hold() {
+    let (_server, suite) = audiences_of_the_files().await;
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let call = calendar.events().command(&event("Fixture"));
+    let event = call
+        .idempotency_key(key("fixture-event-command-v1"))
+        .prepare();
+    let person = json!({"commandType": "person.create", "payload": {"displayName": "Zoë Fixture"}});
+    let call = crm.commands().submit(person).header("x-tenant", "north");
+    let person = call.query("trace", "1").prepare();
+
+    for (today, file) in [(event, EVENT_V1), (person, CRM_V1)] {
+        let today = serde_json::to_value(today.unwrap()).unwrap();
+        let file: Value = serde_json::from_str(file).unwrap();
+        assert_eq!(today, file, "{today:#}");
+    }
+}
