@@ -1,10 +1,11 @@
 //! How far it is: a line that moves on a terminal, plain lines elsewhere.
 
+use std::fmt::Write;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// How often a plain line is written: a log is read later, and by people.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -23,9 +24,12 @@ impl Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new_spinner().with_position(records);
             if let Ok(style) = ProgressStyle::with_template(
-                "{spinner} {msg}  {human_pos} records  {per_sec}  {elapsed}",
+                "{spinner} {msg}  {human_pos} records  {rate}  {elapsed}",
             ) {
-                bar.set_style(style);
+                let rate = |state: &ProgressState, text: &mut dyn Write| {
+                    let _ = write!(text, "{:.0} per second", state.per_sec());
+                };
+                bar.set_style(style.with_key("rate", rate));
             }
             bar.set_message(list);
             bar.enable_steady_tick(Duration::from_millis(100));

@@ -1,0 +1,123 @@
+//! Walks over a million people, and shows what that costs: memory that does not grow, and time that does not either.
+//!
+//! ```text
+//! cargo run --release --example walk_million          # a million; any other number as an argument
+//! ```
+// ci: args 20000
+//!
+//! The reference server runs in a process of its own. Then a walk with read-ahead is compared with one without, where a
+//! page and the work on it take 20 ms each.
+
+mod meter;
+mod server;
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use sdk_core::{ClientCredentials, Suite};
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+
+use meter::{Meter, peak_memory};
+use server::Server;
+
+/// Records per page, the most that the contract allows.
+const PAGE: u32 = 50;
+
+/// When memory is looked at for the first time, at the latest.
+const FIRST_LOOK: u32 = 10_000;
+
+/// How long a page takes, and the work on it, when read-ahead is measured.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        Some(server::SERVE) => server::serve(arguments.next().unwrap_or_default().parse()?).await,
+        people => {
+            walk(people.unwrap_or("1000000").parse()?).await?;
+            read_ahead().await
+        }
+    }
+}
+
+async fn walk(people: u32) -> Result<(), Box<dyn Error>> {
+    let server = Server::start(people)?;
+    let crm = sdk_crm::Client::new(&server.suite)?;
+    crm.prewarm().await?;
+
+    // A tenth of the walk at each end.
+    let tenth = (people / 10).max(1);
+    let (mut items, mut first_memory) = (0, None);
+    let begin = Meter::now();
+    let (mut after_first, mut before_last) = (begin, begin);
+    let mut walk = crm.people().list().limit(PAGE).items();
+    while walk.try_next().await?.is_some() {
+        items += 1;
+        if items == tenth {
+            after_first = Meter::now();
+        }
+        if items == people - tenth {
+            before_last = Meter::now();
+        }
+        if items == FIRST_LOOK.min(people) {
+            first_memory = peak_memory();
+        }
+    }
+    let (end, last_memory) = (Meter::now(), peak_memory());
+
+    let took = (end.at - begin.at).as_secs_f64();
+    let stats = server.suite.stats();
+    println!("{items} items on {} pages in {took:.1} s", stats.calls);
+    println!("{} token exchanges", stats.token_exchanges);
+    println!("per thousand items:");
+    let first = after_first.since(begin, tenth);
+    println!("  of the first {tenth:>7}      {first}");
+    let last = end.since(before_last, tenth);
+    println!("  of the last  {tenth:>7}      {last}");
+    if let (Some(first), Some(last)) = (first_memory, last_memory) {
+        println!("peak memory of this process:");
+        println!(
+            "  after {:>9} items     {first} KiB",
+            FIRST_LOOK.min(people)
+        );
+        println!("  after {items:>9} items     {last} KiB");
+    }
+    server.stop()
+}
+
+/// Walks of forty pages with and without read-ahead.
+async fn read_ahead() -> Result<(), Box<dyn Error>> {
+    let server = ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .people(u64::from(PAGE) * 40)
+        .start()
+        .await;
+    let suite = Suite::builder()
+        .core_url(server.core_url())
+        .application_url("crm", server.crm_url())
+        .credentials(ClientCredentials::new(
+            server.client_id(),
+            server.client_secret(),
+        ))
+        .build()?;
+    let crm = sdk_crm::Client::new(&suite)?;
+    crm.prewarm().await?;
+    server.fault(Operation::ListPeople).delay(PAUSE);
+
+    let mut took = [Duration::ZERO; 2];
+    for (ahead, took) in [false, true].into_iter().zip(&mut took) {
+        let begin = Instant::now();
+        let mut pages = crm.people().list().limit(PAGE).pages().read_ahead(ahead);
+        while pages.try_next().await?.is_some() {
+            tokio::time::sleep(PAUSE).await;
+        }
+        *took = begin.elapsed();
+    }
+    let [without, with] = took.map(|time| time.as_secs_f64());
+    let share = with / without;
+    println!("40 pages of 20 ms, with 20 ms of work on each:");
+    println!("  without read-ahead        {without:.2} s");
+    println!("  with read-ahead           {with:.2} s, {share:.2} of it");
+    Ok(())
+}
