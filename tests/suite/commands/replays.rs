@@ -29,11 +29,15 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
     assert_eq!(error.command(), Some(&command));
 
-    let none = stage
-        .calendar
-        .send_prepared(&command)
-        .deadline(Duration::ZERO);
-    assert!(none.await.unwrap_err().is_timeout());
+    let slow = stage.server.fault(Operation::SubmitEventCommand);
+    let slow = slow.delay(Duration::from_secs(30));
+    let hurried = stage.calendar.send_prepared(&command);
+    let error = hurried
+        .deadline(Duration::from_millis(20))
+        .await
+        .unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+    slow.remove();
 
     // A schema that this SDK does not know is not taken for the known one, also as raw JSON.
     let fault = stage
