@@ -16,7 +16,7 @@
 //! # }
 //! ```
 //!
-//! Where the contract is silent, the server takes the plainest reading; `specs/ASSUMPTIONS.md` lists them.
+//! The [guide] shows how to test a service with it, and lists where the contract is silent and what the server does there.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -62,6 +62,9 @@ mod server;
 mod start;
 mod suite;
 mod token;
+
+#[doc = include_str!("../docs/testing-your-service.md")]
+pub mod guide {}
 
 pub use adapters::Transport;
 pub use app::App;

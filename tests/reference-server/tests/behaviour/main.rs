@@ -6,6 +6,7 @@ mod calendar;
 mod commands;
 mod control;
 mod faults;
+mod guide;
 mod http;
 mod lists;
 mod pages;
