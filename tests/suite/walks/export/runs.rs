@@ -49,12 +49,10 @@ async fn the_columns_are_those_of_the_first_page_or_those_that_are_named() {
 
     assert!(output(&mut command(&server, &file, &[])).status.success());
     let mut rows = csv::Reader::from_path(&file).unwrap();
-    let header = rows.headers().unwrap().clone();
-    let columns: Vec<&str> = header.iter().collect();
-    assert!(
-        columns.contains(&"displayName") && columns.contains(&"email"),
-        "{columns:?}"
-    );
+    let mut header: Vec<_> = rows.headers().unwrap().iter().map(str::to_owned).collect();
+    header.sort();
+    assert_eq!(header.len(), 8);
+    assert_eq!((&*header[0], &*header[7]), ("displayName", "updatedAt"));
     assert_eq!(rows.records().map(Result::unwrap).count(), 5);
 
     let named = [
@@ -63,7 +61,7 @@ async fn the_columns_are_those_of_the_first_page_or_those_that_are_named() {
     ];
     let first = output(&mut command(&server, &file, &named));
     assert!(
-        told(&first).contains("left out: ") && told(&first).contains("email, jobTitle"),
+        told(&first).contains("left out: email, jobTitle"),
         "{}",
         told(&first)
     );
