@@ -100,45 +100,68 @@ impl fmt::Display for Provenance {
     }
 }
 
-/// One row of the operation table, generated from the spec.
-///
-/// Generated code of the client crates states it whole; others only read it.
-#[derive(Debug)]
-pub struct Operation {
+/// Declares the type that users read, which may grow, and the one that generated code of other crates states whole.
+macro_rules! operation {
+    ($( $(#[$docs:meta])* $field:ident: $ty:ty, )+) => {
+        /// One row of the operation table, generated from the spec.
+        #[derive(Debug)]
+        #[non_exhaustive]
+        pub struct Operation {
+            $( $(#[$docs])* pub $field: $ty, )+
+        }
+
+        /// All that is known of an [`Operation`]. For generated code.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Row {
+            $( $(#[$docs])* pub $field: $ty, )+
+        }
+
+        impl Operation {
+            /// An operation from its row. For generated code.
+            #[doc(hidden)]
+            #[must_use]
+            pub const fn generated(row: Row) -> Self {
+                Self { $( $field: row.$field, )+ }
+            }
+        }
+    };
+}
+
+operation! {
     /// The `operationId`.
-    pub id: &'static str,
+    id: &'static str,
     /// The application that serves it: `crm`, `calendar`, `accounting` or `platform`.
-    pub application: &'static str,
+    application: &'static str,
     /// The group of the client that offers it, such as `people`.
-    pub group: &'static str,
+    group: &'static str,
     /// Its name in that group, such as `list`.
-    pub name: &'static str,
+    name: &'static str,
     /// The HTTP method.
-    pub method: Method,
+    method: Method,
     /// The path template, such as `/api/crm/v1/people/{reference}`.
-    pub route: &'static str,
+    route: &'static str,
     /// The scopes of which the caller needs any one; empty when none is required or none is shown.
-    pub scopes: &'static [&'static str],
+    scopes: &'static [&'static str],
     /// Whether it takes a bearer token.
-    pub authenticated: bool,
+    authenticated: bool,
     /// When an attempt may be repeated.
-    pub safety: Safety,
+    safety: Safety,
     /// How its reply says that it is a replay.
-    pub replay: Replay,
+    replay: Replay,
     /// Whether it lists pages linked by a cursor.
-    pub cursor: bool,
+    cursor: bool,
     /// Whether it takes a body.
-    pub body: bool,
+    body: bool,
     /// The `schemaVersion` that the reply must carry, where the contract shows one.
-    pub schema_version: Option<&'static str>,
+    schema_version: Option<&'static str>,
     /// How much of it the contract shows.
-    pub provenance: Provenance,
+    provenance: Provenance,
     /// Ids of the assumptions that it rests on (`specs/ASSUMPTIONS.md`).
-    pub assumptions: &'static [&'static str],
+    assumptions: &'static [&'static str],
     /// The documented statuses.
-    pub statuses: &'static [u16],
+    statuses: &'static [u16],
     /// What it does, in one line.
-    pub summary: &'static str,
+    summary: &'static str,
 }
 
 impl fmt::Display for Operation {

@@ -16,6 +16,7 @@ pub(crate) const OPERATION: &str = "rawCall";
 
 /// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum RawTarget {
     /// An operation of the table, whose safety, scopes and route hold.
     Operation(&'static Operation),

@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::{Application, RawOperations};
+use sdk_core::runtime::{Application, RawOperations, Row};
 use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /meta`.
-pub static GET_ACCOUNTING_METADATA: Operation = Operation {
+pub static GET_ACCOUNTING_METADATA: Operation = Operation::generated(Row {
     id: "getAccountingMetadata",
     application: "accounting",
     group: "service",
@@ -24,10 +24,10 @@ pub static GET_ACCOUNTING_METADATA: Operation = Operation {
     assumptions: &[],
     statuses: &[200],
     summary: "Get the contract and version metadata of Accounting.",
-};
+});
 
 /// `GET /ready`.
-pub static GET_ACCOUNTING_READINESS: Operation = Operation {
+pub static GET_ACCOUNTING_READINESS: Operation = Operation::generated(Row {
     id: "getAccountingReadiness",
     application: "accounting",
     group: "service",
@@ -45,10 +45,10 @@ pub static GET_ACCOUNTING_READINESS: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200],
     summary: "Call the readiness operation of Accounting.",
-};
+});
 
 /// `GET /actor`.
-pub static GET_ACCOUNTING_ACTOR: Operation = Operation {
+pub static GET_ACCOUNTING_ACTOR: Operation = Operation::generated(Row {
     id: "getAccountingActor",
     application: "accounting",
     group: "actor",
@@ -66,10 +66,10 @@ pub static GET_ACCOUNTING_ACTOR: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200],
     summary: "Call the actor operation.",
-};
+});
 
 /// `GET /overview`.
-pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation {
+pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation::generated(Row {
     id: "getAccountingOverview",
     application: "accounting",
     group: "overview",
@@ -87,10 +87,10 @@ pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200],
     summary: "Call the overview operation.",
-};
+});
 
 /// `GET /counterparties`.
-pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation {
+pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation::generated(Row {
     id: "listFinancialCounterparties",
     application: "accounting",
     group: "counterparties",
@@ -108,10 +108,10 @@ pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation {
     assumptions: &[],
     statuses: &[200, 401, 403],
     summary: "List financial counterparties.",
-};
+});
 
 /// `POST /counterparties`.
-pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation {
+pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation::generated(Row {
     id: "createFinancialCounterparty",
     application: "accounting",
     group: "counterparties",
@@ -129,10 +129,10 @@ pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200, 201],
     summary: "Post to the counterparties.",
-};
+});
 
 /// `GET /invoices`.
-pub static LIST_INVOICES: Operation = Operation {
+pub static LIST_INVOICES: Operation = Operation::generated(Row {
     id: "listInvoices",
     application: "accounting",
     group: "invoices",
@@ -150,10 +150,10 @@ pub static LIST_INVOICES: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200],
     summary: "Call the invoices operation.",
-};
+});
 
 /// `POST /invoice-drafts`.
-pub static CREATE_INVOICE_DRAFT: Operation = Operation {
+pub static CREATE_INVOICE_DRAFT: Operation = Operation::generated(Row {
     id: "createInvoiceDraft",
     application: "accounting",
     group: "invoice_drafts",
@@ -171,10 +171,10 @@ pub static CREATE_INVOICE_DRAFT: Operation = Operation {
     assumptions: &[],
     statuses: &[201, 400, 401, 403, 409, 422],
     summary: "Create an invoice draft.",
-};
+});
 
 /// `POST /import-runs`.
-pub static CREATE_IMPORT_RUN: Operation = Operation {
+pub static CREATE_IMPORT_RUN: Operation = Operation::generated(Row {
     id: "createImportRun",
     application: "accounting",
     group: "import_runs",
@@ -192,10 +192,10 @@ pub static CREATE_IMPORT_RUN: Operation = Operation {
     assumptions: &[],
     statuses: &[201, 400, 401, 403, 409],
     summary: "Create an import run.",
-};
+});
 
 /// `POST /approval-intents`.
-pub static CREATE_APPROVAL_INTENT: Operation = Operation {
+pub static CREATE_APPROVAL_INTENT: Operation = Operation::generated(Row {
     id: "createApprovalIntent",
     application: "accounting",
     group: "approval_intents",
@@ -213,7 +213,7 @@ pub static CREATE_APPROVAL_INTENT: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200, 201],
     summary: "Post to the approval intents.",
-};
+});
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::{Application, RawOperations};
+use sdk_core::runtime::{Application, RawOperations, Row};
 use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /calendar/v1/event-commands`.
-pub static SUBMIT_EVENT_COMMAND: Operation = Operation {
+pub static SUBMIT_EVENT_COMMAND: Operation = Operation::generated(Row {
     id: "submitEventCommand",
     application: "calendar",
     group: "events",
@@ -24,10 +24,10 @@ pub static SUBMIT_EVENT_COMMAND: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
     summary: "Create, update or cancel an event.",
-};
+});
 
 /// `POST /calendar/v1/attendance-commands`.
-pub static RESPOND_ATTENDANCE: Operation = Operation {
+pub static RESPOND_ATTENDANCE: Operation = Operation::generated(Row {
     id: "respondAttendance",
     application: "calendar",
     group: "attendance",
@@ -45,10 +45,10 @@ pub static RESPOND_ATTENDANCE: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200, 201],
     summary: "Record the actor's response to an internal invitation.",
-};
+});
 
 /// `POST /calendar/v1/recurrence-commands`.
-pub static CHANGE_RECURRENCE: Operation = Operation {
+pub static CHANGE_RECURRENCE: Operation = Operation::generated(Row {
     id: "changeRecurrence",
     application: "calendar",
     group: "recurrence",
@@ -66,10 +66,10 @@ pub static CHANGE_RECURRENCE: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200, 201],
     summary: "Modify or cancel one materialized occurrence in a local series.",
-};
+});
 
 /// `POST /calendar/v1/hold-commands`.
-pub static MANAGE_HOLD: Operation = Operation {
+pub static MANAGE_HOLD: Operation = Operation::generated(Row {
     id: "manageHold",
     application: "calendar",
     group: "holds",
@@ -87,7 +87,7 @@ pub static MANAGE_HOLD: Operation = Operation {
     assumptions: &["A01", "A08", "A09"],
     statuses: &[200, 201],
     summary: "Create or release an expiring scheduling hold.",
-};
+});
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::{Application, RawOperations};
+use sdk_core::runtime::{Application, RawOperations, Row};
 use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /api/health`.
-pub static GET_HEALTH: Operation = Operation {
+pub static GET_HEALTH: Operation = Operation::generated(Row {
     id: "getHealth",
     application: "crm",
     group: "service",
@@ -24,10 +24,10 @@ pub static GET_HEALTH: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200],
     summary: "Check that the CRM process is alive.",
-};
+});
 
 /// `GET /api/ready`.
-pub static GET_READINESS: Operation = Operation {
+pub static GET_READINESS: Operation = Operation::generated(Row {
     id: "getReadiness",
     application: "crm",
     group: "service",
@@ -45,10 +45,10 @@ pub static GET_READINESS: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 503],
     summary: "Check that the authenticated schema of CRM is ready.",
-};
+});
 
 /// `GET /api/crm/v1/meta`.
-pub static GET_CRM_METADATA: Operation = Operation {
+pub static GET_CRM_METADATA: Operation = Operation::generated(Row {
     id: "getCrmMetadata",
     application: "crm",
     group: "service",
@@ -66,10 +66,10 @@ pub static GET_CRM_METADATA: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200],
     summary: "Get the contract and version metadata of CRM.",
-};
+});
 
 /// `GET /api/crm/v1/today`.
-pub static GET_TODAY: Operation = Operation {
+pub static GET_TODAY: Operation = Operation::generated(Row {
     id: "getToday",
     application: "crm",
     group: "today",
@@ -87,10 +87,10 @@ pub static GET_TODAY: Operation = Operation {
     assumptions: &["A01", "A10", "A11"],
     statuses: &[200, 401, 403, 503],
     summary: "Get the attention queue.",
-};
+});
 
 /// `GET /api/crm/v1/intake-submissions`.
-pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation {
+pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation::generated(Row {
     id: "listIntakeSubmissions",
     application: "crm",
     group: "intake",
@@ -108,10 +108,10 @@ pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation {
     assumptions: &["A01", "A07"],
     statuses: &[200, 400, 401, 403, 503],
     summary: "List intake submissions.",
-};
+});
 
 /// `GET /api/crm/v1/intake-submissions/{reference}`.
-pub static GET_INTAKE_SUBMISSION: Operation = Operation {
+pub static GET_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
     id: "getIntakeSubmission",
     application: "crm",
     group: "intake",
@@ -129,10 +129,10 @@ pub static GET_INTAKE_SUBMISSION: Operation = Operation {
     assumptions: &["A01", "A11"],
     statuses: &[200, 400, 401, 403, 404, 503],
     summary: "Get one intake submission.",
-};
+});
 
 /// `GET /api/crm/v1/people`.
-pub static LIST_PEOPLE: Operation = Operation {
+pub static LIST_PEOPLE: Operation = Operation::generated(Row {
     id: "listPeople",
     application: "crm",
     group: "people",
@@ -150,10 +150,10 @@ pub static LIST_PEOPLE: Operation = Operation {
     assumptions: &["A01", "A07"],
     statuses: &[200, 400, 401, 403, 503],
     summary: "List people.",
-};
+});
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub static GET_PERSON: Operation = Operation {
+pub static GET_PERSON: Operation = Operation::generated(Row {
     id: "getPerson",
     application: "crm",
     group: "people",
@@ -171,10 +171,10 @@ pub static GET_PERSON: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 400, 401, 403, 404, 503],
     summary: "Get the briefing on one person.",
-};
+});
 
 /// `GET /api/crm/v1/people/{reference}/timeline`.
-pub static GET_PERSON_TIMELINE: Operation = Operation {
+pub static GET_PERSON_TIMELINE: Operation = Operation::generated(Row {
     id: "getPersonTimeline",
     application: "crm",
     group: "people",
@@ -192,10 +192,10 @@ pub static GET_PERSON_TIMELINE: Operation = Operation {
     assumptions: &["A07"],
     statuses: &[200, 400, 404],
     summary: "List the activity timeline of one person.",
-};
+});
 
 /// `GET /api/crm/v1/organizations`.
-pub static LIST_ORGANIZATIONS: Operation = Operation {
+pub static LIST_ORGANIZATIONS: Operation = Operation::generated(Row {
     id: "listOrganizations",
     application: "crm",
     group: "organizations",
@@ -213,10 +213,10 @@ pub static LIST_ORGANIZATIONS: Operation = Operation {
     assumptions: &["A01", "A07"],
     statuses: &[200, 400, 401, 403, 503],
     summary: "List organizations.",
-};
+});
 
 /// `GET /api/crm/v1/organizations/{reference}`.
-pub static GET_ORGANIZATION: Operation = Operation {
+pub static GET_ORGANIZATION: Operation = Operation::generated(Row {
     id: "getOrganization",
     application: "crm",
     group: "organizations",
@@ -234,10 +234,10 @@ pub static GET_ORGANIZATION: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 400, 401, 403, 404, 503],
     summary: "Get the briefing on one organization.",
-};
+});
 
 /// `GET /api/crm/v1/opportunities`.
-pub static LIST_OPPORTUNITIES: Operation = Operation {
+pub static LIST_OPPORTUNITIES: Operation = Operation::generated(Row {
     id: "listOpportunities",
     application: "crm",
     group: "opportunities",
@@ -255,10 +255,10 @@ pub static LIST_OPPORTUNITIES: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 400, 401, 403, 503],
     summary: "List opportunities.",
-};
+});
 
 /// `GET /api/crm/v1/opportunities/{reference}`.
-pub static GET_OPPORTUNITY: Operation = Operation {
+pub static GET_OPPORTUNITY: Operation = Operation::generated(Row {
     id: "getOpportunity",
     application: "crm",
     group: "opportunities",
@@ -276,10 +276,10 @@ pub static GET_OPPORTUNITY: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 400, 401, 403, 404, 503],
     summary: "Get one opportunity.",
-};
+});
 
 /// `GET /api/crm/v1/tasks`.
-pub static LIST_TASKS: Operation = Operation {
+pub static LIST_TASKS: Operation = Operation::generated(Row {
     id: "listTasks",
     application: "crm",
     group: "tasks",
@@ -297,10 +297,10 @@ pub static LIST_TASKS: Operation = Operation {
     assumptions: &["A01", "A07"],
     statuses: &[200, 400, 401, 403, 503],
     summary: "List tasks.",
-};
+});
 
 /// `GET /api/crm/v1/search`.
-pub static SEARCH: Operation = Operation {
+pub static SEARCH: Operation = Operation::generated(Row {
     id: "search",
     application: "crm",
     group: "search",
@@ -318,10 +318,10 @@ pub static SEARCH: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 400, 401, 403, 503],
     summary: "Search across records.",
-};
+});
 
 /// `GET /api/crm/v1/funnel`.
-pub static GET_FUNNEL: Operation = Operation {
+pub static GET_FUNNEL: Operation = Operation::generated(Row {
     id: "getFunnel",
     application: "crm",
     group: "funnel",
@@ -339,10 +339,10 @@ pub static GET_FUNNEL: Operation = Operation {
     assumptions: &["A10", "A12"],
     statuses: &[200, 400],
     summary: "Get the pipeline funnel.",
-};
+});
 
 /// `GET /api/crm/v1/actors`.
-pub static GET_ACTORS: Operation = Operation {
+pub static GET_ACTORS: Operation = Operation::generated(Row {
     id: "getActors",
     application: "crm",
     group: "actors",
@@ -360,10 +360,10 @@ pub static GET_ACTORS: Operation = Operation {
     assumptions: &[],
     statuses: &[200],
     summary: "List the actors who can own work.",
-};
+});
 
 /// `GET /api/crm/v1/presentation`.
-pub static GET_PRESENTATION: Operation = Operation {
+pub static GET_PRESENTATION: Operation = Operation::generated(Row {
     id: "getPresentation",
     application: "crm",
     group: "presentation",
@@ -381,10 +381,10 @@ pub static GET_PRESENTATION: Operation = Operation {
     assumptions: &["A10"],
     statuses: &[200],
     summary: "Get the presentation descriptor.",
-};
+});
 
 /// `POST /api/crm/v1/commands`.
-pub static SUBMIT_COMMAND: Operation = Operation {
+pub static SUBMIT_COMMAND: Operation = Operation::generated(Row {
     id: "submitCommand",
     application: "crm",
     group: "commands",
@@ -407,10 +407,10 @@ pub static SUBMIT_COMMAND: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
     summary: "Submit a record command.",
-};
+});
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation {
+pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
     id: "reviewIntakeSubmission",
     application: "crm",
     group: "intake",
@@ -428,7 +428,7 @@ pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
     summary: "Submit a review of an intake submission.",
-};
+});
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

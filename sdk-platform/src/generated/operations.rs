@@ -2,11 +2,11 @@
 
 //! The operation table.
 
-use sdk_core::runtime::{Application, RawOperations};
+use sdk_core::runtime::{Application, RawOperations, Row};
 use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /oauth/token`.
-pub static EXCHANGE_TOKEN: Operation = Operation {
+pub static EXCHANGE_TOKEN: Operation = Operation::generated(Row {
     id: "exchangeToken",
     application: "platform",
     group: "oauth",
@@ -24,10 +24,10 @@ pub static EXCHANGE_TOKEN: Operation = Operation {
     assumptions: &["A01", "A03", "A04", "A05", "A06"],
     statuses: &[200],
     summary: "Exchange a client credential for a token.",
-};
+});
 
 /// `GET /platform/v1/apps`.
-pub static LIST_APPS: Operation = Operation {
+pub static LIST_APPS: Operation = Operation::generated(Row {
     id: "listApps",
     application: "platform",
     group: "apps",
@@ -45,10 +45,10 @@ pub static LIST_APPS: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200],
     summary: "List the installed apps.",
-};
+});
 
 /// `GET /platform/v1/organization`.
-pub static GET_ORGANIZATION_CONTEXT: Operation = Operation {
+pub static GET_ORGANIZATION_CONTEXT: Operation = Operation::generated(Row {
     id: "getOrganizationContext",
     application: "platform",
     group: "organization",
@@ -66,10 +66,10 @@ pub static GET_ORGANIZATION_CONTEXT: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200],
     summary: "Get the organization context.",
-};
+});
 
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`.
-pub static GET_PUBLICATION: Operation = Operation {
+pub static GET_PUBLICATION: Operation = Operation::generated(Row {
     id: "getPublication",
     application: "platform",
     group: "publications",
@@ -87,7 +87,7 @@ pub static GET_PUBLICATION: Operation = Operation {
     assumptions: &["A01"],
     statuses: &[200],
     summary: "Get one active allowlisted projection.",
-};
+});
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

@@ -4,6 +4,7 @@ use std::fmt;
 
 /// One application of the suite: an origin, an audience, an entitlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum App {
     /// The commercial domain.
     Crm,

@@ -2,17 +2,18 @@
 
 use std::sync::LazyLock;
 
-use sdk_reference_server::{App, Operation};
+use sdk_reference_server::Operation;
 use serde_yaml_ng::Value;
 
-static SPECS: LazyLock<[Value; 4]> = LazyLock::new(|| {
+/// The specs by application.
+static SPECS: LazyLock<[(&str, Value); 4]> = LazyLock::new(|| {
     [
-        include_str!("../../../specs/crm.yaml"),
-        include_str!("../../../specs/calendar.yaml"),
-        include_str!("../../../specs/accounting.yaml"),
-        include_str!("../../../specs/platform.yaml"),
+        ("crm", include_str!("../../../specs/crm.yaml")),
+        ("calendar", include_str!("../../../specs/calendar.yaml")),
+        ("accounting", include_str!("../../../specs/accounting.yaml")),
+        ("platform", include_str!("../../../specs/platform.yaml")),
     ]
-    .map(|text| serde_yaml_ng::from_str(text).unwrap())
+    .map(|(name, text)| (name, serde_yaml_ng::from_str(text).unwrap()))
 });
 
 /// A schema of a spec, its references followed.
@@ -53,12 +54,8 @@ pub(super) struct Member {
 impl Schema {
     /// The schema of an operation's reply.
     pub(super) fn of_reply(operation: Operation) -> Schema {
-        let spec = match operation.app() {
-            App::Crm => &SPECS[0],
-            App::Calendar => &SPECS[1],
-            App::Accounting => &SPECS[2],
-            App::Platform => &SPECS[3],
-        };
+        let of_app = |(name, _): &&(&str, Value)| *name == operation.app().id();
+        let (_, spec) = SPECS.iter().find(of_app).unwrap();
         let method = operation.method().to_lowercase();
         let responses = &spec["paths"][operation.path()][method.as_str()]["responses"];
         let response = [&responses["200"], &responses["201"]]

@@ -36,10 +36,8 @@ use self::reach::Reach;
 pub(crate) use self::spec::Method;
 use self::spec::Spec;
 use self::tree::Tree;
+pub(crate) use crate::Result;
 use crate::assumptions;
-
-/// A failure is a line (or several) for the person at the keyboard.
-pub(crate) type Result<T> = std::result::Result<T, String>;
 
 /// An application of the suite.
 #[derive(Debug)]

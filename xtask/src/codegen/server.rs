@@ -56,7 +56,7 @@ fn contracts(specs: &[Spec]) -> String {
 fn operations(specs: &[Spec]) -> String {
     let mut code = String::from(
         "use crate::app::App;\n\n/// An operation of the suite, named as its `operationId`.\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub enum Operation {\n",
+         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum Operation {\n",
     );
     for (_, operation) in all(specs) {
         let Operation { id, path, .. } = operation;

@@ -9,7 +9,7 @@ use super::spec::{Auth, Operation, Replay, Spec};
 pub(crate) fn write(spec: &Spec) -> String {
     let mut code = String::from(
         "//! The operation table.\n\n\
-         use sdk_core::runtime::{Application, RawOperations};\nuse sdk_core::{Method, Operation, Provenance, Replay, Safety};\n\n",
+         use sdk_core::runtime::{Application, RawOperations, Row};\nuse sdk_core::{Method, Operation, Provenance, Replay, Safety};\n\n",
     );
     for operation in &spec.operations {
         code.push_str(&row(spec, operation));
@@ -53,12 +53,12 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         "Documented"
     };
     format!(
-        "/// `{http} {path}`.\npub static {constant}: Operation = Operation {{\n\
+        "/// `{http} {path}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
          id: {id:?}, application: {application:?}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
          safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
          provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
-         summary: {summary:?},\n}};\n\n",
+         summary: {summary:?},\n}});\n\n",
         http = operation.method.name(),
         path = operation.path,
         constant = names::screaming(&operation.id),

@@ -4,6 +4,7 @@ use crate::app::App;
 
 /// An operation of the suite, named as its `operationId`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum Operation {
     /// `getHealth`: `GET /api/health`.
     GetHealth,

@@ -1,0 +1,63 @@
+//! The public items of a crate, one on each line.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use public_api::{Builder, PublicItem};
+use rustdoc_types::{Crate, ItemEnum};
+
+use crate::Result;
+
+/// Lists the items of a document of rustdoc.
+pub(crate) fn of(document: &Path) -> Result<String> {
+    let text = fs::read_to_string(document).map_err(|error| error.to_string())?;
+    let described: Crate = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let api = Builder::from_rustdoc_json(document)
+        .omit_blanket_impls(true)
+        .build()
+        .map_err(|error| error.to_string())?;
+    let lines: BTreeSet<String> = api
+        .items()
+        .filter(|item| !is_implied(&described, item))
+        .map(ToString::to_string)
+        .filter(|line| counts(line))
+        .collect();
+    Ok(lines
+        .into_iter()
+        .flat_map(|line| [line, "\n".to_owned()])
+        .collect())
+}
+
+/// Whether it is part of the implementation of a trait, which has a line of its own.
+fn is_implied(described: &Crate, item: &PublicItem) -> bool {
+    let parent = item.parent_id().and_then(|id| described.index.get(&id));
+    parent.is_some_and(
+        |parent| matches!(&parent.inner, ItemEnum::Impl(inner) if inner.trait_.is_some()),
+    )
+}
+
+/// Whether a change of the line is one that a user could notice.
+fn counts(line: &str) -> bool {
+    // For the client crates of this repository only.
+    if line.contains("sdk_core::runtime") || line.contains("StructuralPartialEq") {
+        return false;
+    }
+    // That everything is `Send` and `Sync` goes without saying; of other automatic traits nothing is promised.
+    let automatic = [
+        "Send",
+        "Sync",
+        "Unpin",
+        "UnsafeUnpin",
+        "Freeze",
+        "UnwindSafe",
+        "RefUnwindSafe",
+    ];
+    let is_automatic = line.starts_with("impl")
+        && automatic
+            .iter()
+            .any(|name| line.contains(&format!("::{name} for ")));
+    !is_automatic
+        || line.contains(" !core::marker::Send for ")
+        || line.contains(" !core::marker::Sync for ")
+}

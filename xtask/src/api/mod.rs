@@ -1,0 +1,56 @@
+//! The public API of the published crates, recorded in `api/<crate>.txt` and compared with what it is.
+
+mod compare;
+mod listing;
+mod rustdoc;
+
+use std::fs;
+use std::path::Path;
+
+use crate::Result;
+
+pub(crate) use self::rustdoc::{WRAPPED, stand_in};
+
+/// The published crates.
+const CRATES: [&str; 6] = [
+    "sdk-core",
+    "sdk-crm",
+    "sdk-calendar",
+    "sdk-accounting",
+    "sdk-platform",
+    "sdk-reference-server",
+];
+
+/// Records the API of each crate below `root`, or with `check` only says what is recorded otherwise.
+pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
+    let documents = rustdoc::document(root, &CRATES)?;
+    let mut differs = Vec::new();
+    for (name, document) in CRATES.iter().zip(&documents) {
+        let path = format!("api/{name}.txt");
+        let actual = listing::of(document).map_err(|error| format!("{name}: {error}"))?;
+        let recorded = fs::read_to_string(root.join(&path)).unwrap_or_default();
+        if recorded == actual {
+            continue;
+        }
+        println!("{path}\n{}", compare::report(&recorded, &actual));
+        if !check {
+            let folder = root.join("api");
+            fs::create_dir_all(&folder)
+                .and_then(|()| fs::write(root.join(&path), actual))
+                .map_err(|error| format!("{path}: {error}"))?;
+        }
+        differs.push(path);
+    }
+    if differs.is_empty() {
+        println!("the public API is as recorded");
+        Ok(())
+    } else if check {
+        Err(format!(
+            "the public API is not as recorded in {}; if that is meant, run `cargo xtask api`, commit the records, and \
+             write an entry for the changelog",
+            differs.join(", ")
+        ))
+    } else {
+        Ok(())
+    }
+}
