@@ -1,12 +1,13 @@
 //! Row 27 and all the others at once: long walks through tokens that die, 503s and resets.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use sdk_reference_server::Operation;
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 use tokio::time::advance;
 
-use super::{PEOPLE, name, page, rest, server_of};
+use super::{PEOPLE, name, page, rest};
 use crate::peer::{Peer, reply, reset, script};
 use crate::support::{HoldClock, crm_at, crm_for};
 
@@ -15,7 +16,13 @@ const PAGES: u64 = 300;
 #[tokio::test(start_paused = true)]
 async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
     let _clock = HoldClock::new();
-    let server = server_of(PAGES * 10).await;
+    // Both clocks move only with the pages, however busy the machine is.
+    let server = ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .frozen_clock()
+        .people(PAGES * 10)
+        .start()
+        .await;
     let crm = crm_for(&server);
     let all = rest(&mut crm.people().list().limit(50).items()).await.0;
     let before = server.attempts(Operation::ListPeople);
@@ -37,9 +44,12 @@ async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
     let mut pages = crm.people().list().limit(10).pages();
     while let Some(page) = pages.try_next().await.unwrap() {
         names.extend(page.items().iter().map(name));
-        // A page takes 90 ms by the server's clock and 80 ms by the client's, so that tokens die on both sides.
+        // The server's clock goes a little faster than the client's.
         server.advance(Duration::from_millis(90));
         advance(Duration::from_millis(80)).await;
+        if [1_000, 2_500].contains(&names.len()) {
+            server.revoke_tokens();
+        }
     }
 
     assert_eq!(names.len() as u64, PAGES * 10);
@@ -47,10 +57,17 @@ async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
     assert_eq!(pages.checkpoint().delivered(), PAGES * 10);
     // 24 seconds of tokens that live two, and are renewed from half a second before their end.
     let exchanged = server.exchanges() - begun_with;
+    let attempts = server.attempts(Operation::ListPeople) - before;
+    println!("{PAGES} pages, {attempts} attempts, {exchanged} token exchanges");
     assert!((12..=30).contains(&exchanged), "{exchanged} exchanges");
     assert!(down.struck() >= 30 && torn.struck() >= 20);
-    let attempts = server.attempts(Operation::ListPeople) - before;
-    assert!(attempts >= PAGES + 30 + 10, "{attempts} attempts");
+    // Each failed attempt was followed by one more; two revoked tokens failed one attempt each.
+    let failed: HashSet<_> = server
+        .fault_log()
+        .into_iter()
+        .map(|strike| strike.request_id)
+        .collect();
+    assert!(attempts >= PAGES + failed.len() as u64 + 2);
 }
 
 #[tokio::test(start_paused = true)]
