@@ -9,7 +9,10 @@ use super::RawJson;
 /// Members of an object that its type does not name, in the order in which they came.
 ///
 /// Whatever a preview contract adds lands here and is written back unchanged. An explicit `null` of an optional
-/// member is kept here too, because `None` alone would mean "absent".
+/// member is kept here too, because `None` alone would mean "absent"; and so is a value of another type than the SDK
+/// assumes, where the contract shows none.
+///
+/// A release that learns a member gives it a field of its own, and it is here no longer.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Members(Vec<(String, RawJson)>);
 

@@ -16,7 +16,8 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )*
-            /// A value that this version of the SDK does not know, kept as it came.
+            /// A value that this version of the SDK does not know, kept as it came. A later one may know it: compare
+            /// it by `as_str()`, which stays the same.
             Unknown(::std::string::String),
         }
 

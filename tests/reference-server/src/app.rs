@@ -17,8 +17,14 @@ pub enum App {
 }
 
 impl App {
-    /// Every application.
+    /// Every application, for this repository: its length is part of its type.
+    #[doc(hidden)]
     pub const ALL: [App; 4] = [App::Crm, App::Calendar, App::Accounting, App::Platform];
+
+    /// Every application.
+    pub fn all() -> impl Iterator<Item = App> {
+        App::ALL.into_iter()
+    }
 
     /// The identifier used as entitlement and as `appId`.
     #[must_use]

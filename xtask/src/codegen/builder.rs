@@ -4,15 +4,16 @@ use std::fmt::Write as _;
 
 use super::calls::Call;
 use super::schema::Shape;
-use super::spec::{Operation, Parameter, Spec};
+use super::spec::{Operation, Parameter, Place, Spec};
 use super::{Result, docs, inputs, names, rust};
 
 /// What every builder has already, and a parameter must therefore not be called.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 13] = [
     "timeout",
     "deadline",
     "retry",
     "header",
+    "headers",
     "query",
     "schema_policy",
     "replay_exact",
@@ -63,6 +64,12 @@ impl Builder<'_> {
 
     /// The type of a parameter's field without its `Option`: what the call borrows, owned.
     fn field_type(&self, parameter: &Parameter) -> Result<String> {
+        if parameter.place == Place::Header {
+            return Ok(match &parameter.value.shape {
+                Shape::Named(name) => name.clone(),
+                _ => "String".to_owned(),
+            });
+        }
         let argument = self
             .call
             .arguments

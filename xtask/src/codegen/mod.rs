@@ -11,6 +11,7 @@ mod gaps;
 mod inputs;
 mod names;
 mod operation;
+mod parameter;
 mod pattern;
 mod provenance;
 mod reach;

@@ -2,15 +2,15 @@
 
 use serde_yaml_ng::Value;
 
-use super::document::{Document, Map, RawBody, RawOperation, RawParameter, RawResponse, RawSchema};
+use super::document::{Document, Map, RawBody, RawOperation, RawResponse, RawSchema};
 use super::resolve::{component_name, used};
 use super::schema::{Kind, Schemas, Shape, Use};
-use super::spec::{Auth, Body, Method, Operation, Parameter, Replay, Statuses};
+use super::spec::{Auth, Body, Method, Operation, Place, Replay, Statuses};
 use super::{Result, names};
 use crate::assumptions;
 
 /// The header that the runtime adds to keyed commands by itself.
-const KEY_HEADER: &str = "Idempotency-Key";
+pub(super) const KEY_HEADER: &str = "Idempotency-Key";
 
 /// Reads one operation.
 pub(crate) struct Reader<'a> {
@@ -102,71 +102,6 @@ impl Reader<'_> {
             }
         }
         Ok((auth, scopes))
-    }
-
-    fn parameters(&self) -> Result<(Vec<Parameter>, bool)> {
-        let (mut parameters, mut keyed) = (Vec::new(), false);
-        for raw in &self.raw.parameters {
-            let raw = resolve(
-                raw,
-                raw.reference.as_deref(),
-                &self.document.components.parameters,
-            )?;
-            if raw.place == "header" && raw.name == KEY_HEADER && raw.required {
-                keyed = true;
-                continue;
-            }
-            if !matches!(raw.place.as_str(), "path" | "query") {
-                return Err(format!(
-                    "parameter `{}`: a required header `{KEY_HEADER}`, the path and the query are understood, not `{}`",
-                    raw.name, raw.place
-                ));
-            }
-            parameters.push(
-                self.parameter(raw)
-                    .map_err(|rule| format!("parameter `{}`: {rule}", raw.name))?,
-            );
-        }
-        Ok((parameters, keyed))
-    }
-
-    fn parameter(&self, raw: &RawParameter) -> Result<Parameter> {
-        let value = self.used(&raw.schema)?;
-        if value.nullable
-            || matches!(
-                value.shape,
-                Shape::Value
-                    | Shape::Record
-                    | Shape::Page
-                    | Shape::Number
-                    | Shape::Array { .. }
-                    | Shape::Text { secret: true, .. }
-            )
-        {
-            return Err(
-                "a parameter is text, an enumeration, a reference, an integer or a time, and no secret".into(),
-            );
-        }
-        let field = names::snake(&raw.name);
-        if matches!(field.as_str(), "body" | "call" | "client" | "endpoint") {
-            return Err("its name is one that generated code uses".into());
-        }
-        let in_path = raw.place == "path";
-        if in_path && (!raw.required || !self.path.contains(&format!("{{{}}}", raw.name))) {
-            return Err("a path parameter is required and occurs in the path".into());
-        }
-        Ok(Parameter {
-            name: raw.name.clone(),
-            field,
-            in_path,
-            required: raw.required,
-            description: if raw.description.is_empty() {
-                value.description.clone()
-            } else {
-                raw.description.trim().to_owned()
-            },
-            value,
-        })
     }
 
     fn body(&self, raw: &RawBody) -> Result<Body> {
@@ -282,7 +217,7 @@ impl Reader<'_> {
         Ok(statuses)
     }
 
-    fn used(&self, schema: &RawSchema) -> Result<Use> {
+    pub(super) fn used(&self, schema: &RawSchema) -> Result<Use> {
         used(&self.document.components.schemas, schema)
     }
 
@@ -291,7 +226,7 @@ impl Reader<'_> {
         let in_path = operation
             .parameters
             .iter()
-            .filter(|parameter| parameter.in_path)
+            .filter(|parameter| parameter.place == Place::Path)
             .count();
         if in_path != self.path.matches('{').count() || !self.path.starts_with('/') {
             return Err(
@@ -346,7 +281,7 @@ impl Reader<'_> {
 }
 
 /// The element itself, or the component that it refers to.
-fn resolve<'a, T>(
+pub(super) fn resolve<'a, T>(
     element: &'a T,
     reference: Option<&str>,
     components: &'a Map<T>,

@@ -6,7 +6,7 @@ use super::builder::Builder;
 use super::inputs::limit;
 use super::pattern::Pattern;
 use super::schema::{Kind, Shape};
-use super::spec::Parameter;
+use super::spec::{Parameter, Place};
 use super::{Result, names};
 
 impl Builder<'_> {
@@ -74,10 +74,11 @@ impl Builder<'_> {
             name,
             field,
             required,
-            in_path,
+            place,
             value,
             ..
         } = parameter;
+        let in_path = *place == Place::Path;
         let optional = |borrow: &str| match (self.operation.is_list() && name == "cursor", required)
         {
             (true, _) => "cursor".to_owned(),
@@ -88,7 +89,7 @@ impl Builder<'_> {
             (false, false) => format!("self.{field}{borrow}"),
         };
         let segment = |place: String| {
-            if *in_path {
+            if in_path {
                 format!("check.segment({name:?}, {place})?;\n")
             } else {
                 String::new()
@@ -135,7 +136,7 @@ impl Builder<'_> {
                     known + &segment(format!("self.{field}.as_str()"))
                 }
                 Some(Kind::Reference(pattern)) if *required => {
-                    if *in_path
+                    if in_path
                         && !Pattern::compile(pattern)?
                             .sample()
                             .starts_with(|first: char| first.is_ascii_alphanumeric())
@@ -154,32 +155,71 @@ impl Builder<'_> {
         })
     }
 
+    /// The method that puts the documented headers among the options, with which they are sent and stored; none if there
+    /// are none.
+    fn headers(&self) -> Option<String> {
+        let mut lines = String::new();
+        let headers = |parameter: &&Parameter| parameter.place == Place::Header;
+        for Parameter {
+            name,
+            field,
+            required,
+            value,
+            ..
+        } in self.operation.parameters.iter().filter(headers)
+        {
+            let text = match value.shape {
+                Shape::Text { .. } => "",
+                _ => ".as_str()",
+            };
+            let _ = if *required {
+                writeln!(
+                    lines,
+                    "self.call.options_mut().header({name:?}, self.{field}{text}.as_ref());"
+                )
+            } else {
+                writeln!(
+                    lines,
+                    "if let Some({field}) = &self.{field} {{\nself.call.options_mut().header({name:?}, {field}{text}.as_ref());\n}}"
+                )
+            };
+        }
+        (!lines.is_empty()).then(|| format!("fn headers(mut self) -> Self {{\n{lines}self\n}}\n\n"))
+    }
+
     /// The methods that send it.
     pub(crate) fn sending(&self) -> Result<String> {
         let reply = self.reply()?;
-        Ok(if self.operation.is_list() {
-            let walk = "let (call, cursor) = (self.call.clone(), self.cursor.clone());\nPages::new(call, cursor, move |cursor| self.request(cursor))";
+        let headers = self.headers();
+        let (with, this) = match headers {
+            Some(_) => ("let this = self.headers();\n", "this"),
+            None => ("", "self"),
+        };
+        let sending = if self.operation.is_list() {
             format!(
                 "/// Gets one page.\npub async fn send(self) -> Result<Response<{reply}>, Error> {{\n\
-                 let request = self.request(self.cursor.as_deref());\nself.call.send(request).await\n}}\n\n\
+                 {with}let request = {this}.request({this}.cursor.as_deref());\n{this}.call.send(request).await\n}}\n\n\
                  /// All pages from here on, fetched one by one as they are asked for.\n\
-                 pub fn pages(self) -> Pages<Record> {{\n{walk}\n}}\n\n\
+                 pub fn pages(self) -> Pages<Record> {{\n\
+                 {with}let (call, cursor) = ({this}.call.clone(), {this}.cursor.clone());\n\
+                 Pages::new(call, cursor, move |cursor| {this}.request(cursor))\n}}\n\n\
                  /// All items from here on; their pages are fetched as they are needed.\n\
                  pub fn items(self) -> Items<Record> {{\nself.pages().items()\n}}\n"
             )
         } else if self.operation.is_command() {
             format!(
                 "/// Sends the command.\npub async fn send(self) -> Result<Receipt<{reply}>, Error> {{\n\
-                 let request = self.request();\nself.call.command(request).await\n}}\n\n\
+                 {with}let request = {this}.request();\n{this}.call.command(request).await\n}}\n\n\
                  /// Makes a command of it that can be stored, and sent later, also by another process.\n\
                  pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
-                 let request = self.request();\nself.call.prepare(request)\n}}\n"
+                 {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
             )
         } else {
             format!(
                 "/// Sends the request.\npub async fn send(self) -> Result<Response<{reply}>, Error> {{\n\
-                 let request = self.request();\nself.call.send(request).await\n}}\n"
+                 {with}let request = {this}.request();\n{this}.call.send(request).await\n}}\n"
             )
-        })
+        };
+        Ok(headers.unwrap_or_default() + &sending)
     }
 }

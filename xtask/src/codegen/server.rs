@@ -70,12 +70,16 @@ fn operations(specs: &[Spec]) -> String {
     let count = all(specs).count();
     let _ = write!(
         code,
-        "}}\n\nimpl Operation {{\n/// Every operation, in the order of the specs.\npub const ALL: [Operation; {count}] = [\n"
+        "}}\n\nimpl Operation {{\n/// Every operation, for this repository: its length is part of its type.\n#[doc(hidden)]\n\
+         pub const ALL: [Operation; {count}] = [\n"
     );
     for (_, operation) in all(specs) {
         let _ = writeln!(code, "Operation::{},", names::pascal(&operation.id));
     }
-    code.push_str("];\n\n");
+    code.push_str(
+        "];\n\n/// Every operation, in the order of the specs.\n\
+         pub fn all() -> impl Iterator<Item = Operation> {\nOperation::ALL.into_iter()\n}\n\n",
+    );
     for property in properties() {
         let _ = write!(
             code,

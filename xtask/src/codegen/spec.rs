@@ -102,12 +102,31 @@ pub(crate) struct Statuses {
     pub(crate) otherwise: Option<String>,
 }
 
-/// A parameter in the path or the query.
+/// Where a parameter stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Path,
+    Query,
+    Header,
+}
+
+impl Place {
+    /// The place as the spec calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Query => "query",
+            Self::Header => "header",
+        }
+    }
+}
+
+/// A parameter in the path, the query or a header.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) field: String,
-    pub(crate) in_path: bool,
+    pub(crate) place: Place,
     pub(crate) required: bool,
     pub(crate) description: String,
     pub(crate) value: Use,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::spec::{Auth, Spec};
 use super::view::{document, generate};
-use super::{APPS, readme};
+use super::{APPS, Reach, calls, face, readme};
 
 /// A spec with one of everything that matters.
 const SAMPLE: &str = r##"
@@ -169,6 +169,32 @@ fn progenitor_takes_the_view_and_loses_nothing() {
         .collect();
     assert_eq!(names, ["list_things", "create_thing"]);
     assert_eq!(generated.structs.len(), 1);
+}
+
+#[test]
+fn a_header_is_sent_and_stored_with_the_options_of_the_call() {
+    let header =
+        "{name: X-Workspace, in: header, required: true, schema: {type: string, maxLength: 40}}";
+    let text = SAMPLE.replace(
+        "- {name: limit,",
+        &format!("- {header}\n        - {{name: limit,"),
+    );
+    let spec = Spec::read(&APPS[0], &text).unwrap();
+    let generated = generate(&spec).unwrap();
+    let (_, calls) = calls::write(&spec, &generated).unwrap();
+
+    let face = face::write(&spec, &Reach::of(&spec).unwrap(), &calls).unwrap();
+
+    for code in [
+        "pub fn list(&self, x_workspace: impl Into<String>) -> ListThings {",
+        "check.length(\"X-Workspace\", Some(&self.x_workspace), 0, 40)?;",
+        "self.call.options_mut().header(\"X-Workspace\", self.x_workspace.as_ref());",
+        "let this = self.headers();",
+    ] {
+        assert!(face.contains(code), "{code}\n{face}");
+    }
+    // progenitor would fail the call before any hook could add it.
+    assert!(!document(&spec).to_string().contains("X-Workspace"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use syn::{File, ImplItem, ImplItemFn, Item, ItemStruct};
 
 use super::schema::{Component, Kind, Shape};
-use super::spec::{Method, Operation, Spec};
+use super::spec::{Method, Operation, Place, Spec};
 use super::{Result, names};
 
 /// The root of the paths of replacing types; no crate of this name exists.
@@ -153,16 +153,17 @@ pub(crate) fn document(spec: &Spec) -> Value {
 }
 
 fn call(spec: &Spec, operation: &Operation) -> Value {
+    // progenitor knows no hook that could add a header to one call; the builder does that.
     let parameters: Vec<Value> = operation
         .parameters
         .iter()
+        .filter(|parameter| parameter.place != Place::Header)
         .map(|parameter| {
             let schema = match &parameter.value.shape {
                 Shape::Integer { .. } => json!({"type": "integer", "format": "uint32"}),
                 other => shape(spec, other),
             };
-            let place = if parameter.in_path { "path" } else { "query" };
-            json!({"name": parameter.name, "in": place, "required": parameter.required, "schema": schema})
+            json!({"name": parameter.name, "in": parameter.place.name(), "required": parameter.required, "schema": schema})
         })
         .collect();
     let reply = shape(spec, &operation.reply.shape);

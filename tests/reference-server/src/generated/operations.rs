@@ -85,7 +85,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Every operation, in the order of the specs.
+    /// Every operation, for this repository: its length is part of its type.
+    #[doc(hidden)]
     pub const ALL: [Operation; 38] = [
         Operation::GetHealth,
         Operation::GetReadiness,
@@ -126,6 +127,11 @@ impl Operation {
         Operation::GetOrganizationContext,
         Operation::GetPublication,
     ];
+
+    /// Every operation, in the order of the specs.
+    pub fn all() -> impl Iterator<Item = Operation> {
+        Operation::ALL.into_iter()
+    }
 
     /// The `operationId`.
     #[must_use]
