@@ -79,9 +79,17 @@ pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
     match metadata_operation(application) {
         None => Ok(without_metadata(application)),
         Some(operation) => {
-            let request = client.endpoint().get(operation.route).build();
+            let url = format!("{}{}", client.endpoint().base(), operation.route);
             let call = Call::new(client, operation);
-            let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
+            let request = call.built(
+                client
+                    .endpoint()
+                    .http()
+                    .get(url)
+                    .header(http::header::ACCEPT, "application/json")
+                    .build(),
+            );
+            let metadata = call.send::<RawJson>(request).await?.into_inner();
             Ok(compare(application, operation, metadata))
         }
     }

@@ -124,7 +124,8 @@ pub struct GetAccountingMetadata {
 
 impl GetAccountingMetadata {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::get_accounting_metadata(self.call.endpoint()))
+        self.call
+            .built(calls::get_accounting_metadata(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -165,7 +166,8 @@ pub struct GetAccountingReadiness {
 
 impl GetAccountingReadiness {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::get_accounting_readiness(self.call.endpoint()))
+        self.call
+            .built(calls::get_accounting_readiness(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -258,7 +260,8 @@ pub struct GetAccountingActor {
 
 impl GetAccountingActor {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::get_accounting_actor(self.call.endpoint()))
+        self.call
+            .built(calls::get_accounting_actor(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -351,7 +354,8 @@ pub struct GetAccountingOverview {
 
 impl GetAccountingOverview {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::get_accounting_overview(self.call.endpoint()))
+        self.call
+            .built(calls::get_accounting_overview(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -488,7 +492,8 @@ pub struct ListFinancialCounterparties {
 
 impl ListFinancialCounterparties {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::list_financial_counterparties(self.call.endpoint()))
+        self.call
+            .built(calls::list_financial_counterparties(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -534,7 +539,7 @@ pub struct CreateFinancialCounterparty {
 
 impl CreateFinancialCounterparty {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::create_financial_counterparty(
+        self.call.built(calls::create_financial_counterparty(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -636,7 +641,7 @@ pub struct ListInvoices {
 
 impl ListInvoices {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::list_invoices(self.call.endpoint()))
+        self.call.built(calls::list_invoices(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -748,7 +753,7 @@ pub struct CreateInvoiceDraft {
 
 impl CreateInvoiceDraft {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::create_invoice_draft(
+        self.call.built(calls::create_invoice_draft(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -865,7 +870,7 @@ pub struct CreateImportRun {
 
 impl CreateImportRun {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::create_import_run(
+        self.call.built(calls::create_import_run(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -977,7 +982,7 @@ pub struct CreateApprovalIntent {
 
 impl CreateApprovalIntent {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        Ok(calls::create_approval_intent(
+        self.call.built(calls::create_approval_intent(
             self.call.endpoint(),
             self.body.bytes()?,
         ))

@@ -8,26 +8,59 @@ use super::types::{
     TaskStatus,
 };
 use jiff::Timestamp;
-use sdk_core::runtime::{Bytes, Endpoint, encode_segment, reqwest};
+use sdk_core::runtime::progenitor_client::encode_path;
+use sdk_core::runtime::{Bytes, Endpoint, progenitor_client, reqwest};
 
 /// `GET /api/health`.
-pub(crate) fn get_health(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/health").build()
+pub(crate) fn get_health(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/health", endpoint.base(),);
+    endpoint
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .build()
 }
 
 /// `GET /api/ready`.
-pub(crate) fn get_readiness(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/ready").build()
+pub(crate) fn get_readiness(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/ready", endpoint.base(),);
+    endpoint
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .build()
 }
 
 /// `GET /api/crm/v1/meta`.
-pub(crate) fn get_crm_metadata(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/meta").build()
+pub(crate) fn get_crm_metadata(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/meta", endpoint.base(),);
+    endpoint
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .build()
 }
 
 /// `GET /api/crm/v1/today`.
-pub(crate) fn get_today(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/today").build()
+pub(crate) fn get_today(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/today", endpoint.base(),);
+    endpoint
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .build()
 }
 
 /// `GET /api/crm/v1/intake-submissions`.
@@ -37,13 +70,19 @@ pub(crate) fn list_intake_submissions(
     limit: Option<u32>,
     state: Option<&IntakeState>,
     status: Option<&str>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/intake-submissions", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/intake-submissions")
-        .query("cursor", cursor)
-        .query("limit", limit)
-        .query("state", state)
-        .query("status", status)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .query(&progenitor_client::QueryParam::new("state", &state))
+        .query(&progenitor_client::QueryParam::new("status", &status))
         .build()
 }
 
@@ -51,12 +90,19 @@ pub(crate) fn list_intake_submissions(
 pub(crate) fn get_intake_submission(
     endpoint: &Endpoint,
     reference: &IntakeReference,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!(
+        "{}/api/crm/v1/intake-submissions/{}",
+        endpoint.base(),
+        encode_path(&reference.to_string()),
+    );
     endpoint
-        .get(&format!(
-            "/api/crm/v1/intake-submissions/{}",
-            encode_segment(reference)
-        ))
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
         .build()
 }
 
@@ -67,20 +113,39 @@ pub(crate) fn list_people(
     limit: Option<u32>,
     q: Option<&str>,
     status: Option<&PersonStatus>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/people", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/people")
-        .query("cursor", cursor)
-        .query("limit", limit)
-        .query("q", q)
-        .query("status", status)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .query(&progenitor_client::QueryParam::new("q", &q))
+        .query(&progenitor_client::QueryParam::new("status", &status))
         .build()
 }
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub(crate) fn get_person(endpoint: &Endpoint, reference: &PersonReference) -> reqwest::Request {
+pub(crate) fn get_person(
+    endpoint: &Endpoint,
+    reference: &PersonReference,
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!(
+        "{}/api/crm/v1/people/{}",
+        endpoint.base(),
+        encode_path(&reference.to_string()),
+    );
     endpoint
-        .get(&format!("/api/crm/v1/people/{}", encode_segment(reference)))
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
         .build()
 }
 
@@ -90,14 +155,21 @@ pub(crate) fn get_person_timeline(
     reference: &PersonReference,
     cursor: Option<&str>,
     limit: Option<u32>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!(
+        "{}/api/crm/v1/people/{}/timeline",
+        endpoint.base(),
+        encode_path(&reference.to_string()),
+    );
     endpoint
-        .get(&format!(
-            "/api/crm/v1/people/{}/timeline",
-            encode_segment(reference)
-        ))
-        .query("cursor", cursor)
-        .query("limit", limit)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
         .build()
 }
 
@@ -108,13 +180,19 @@ pub(crate) fn list_organizations(
     limit: Option<u32>,
     q: Option<&str>,
     status: Option<&OrganizationStatus>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/organizations", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/organizations")
-        .query("cursor", cursor)
-        .query("limit", limit)
-        .query("q", q)
-        .query("status", status)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .query(&progenitor_client::QueryParam::new("q", &q))
+        .query(&progenitor_client::QueryParam::new("status", &status))
         .build()
 }
 
@@ -122,12 +200,19 @@ pub(crate) fn list_organizations(
 pub(crate) fn get_organization(
     endpoint: &Endpoint,
     reference: &OrganizationReference,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!(
+        "{}/api/crm/v1/organizations/{}",
+        endpoint.base(),
+        encode_path(&reference.to_string()),
+    );
     endpoint
-        .get(&format!(
-            "/api/crm/v1/organizations/{}",
-            encode_segment(reference)
-        ))
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
         .build()
 }
 
@@ -139,14 +224,20 @@ pub(crate) fn list_opportunities(
     owner: Option<&OpportunityOwner>,
     q: Option<&str>,
     stage: Option<&OpportunityStage>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/opportunities", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/opportunities")
-        .query("cursor", cursor)
-        .query("limit", limit)
-        .query("owner", owner)
-        .query("q", q)
-        .query("stage", stage)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .query(&progenitor_client::QueryParam::new("owner", &owner))
+        .query(&progenitor_client::QueryParam::new("q", &q))
+        .query(&progenitor_client::QueryParam::new("stage", &stage))
         .build()
 }
 
@@ -154,12 +245,19 @@ pub(crate) fn list_opportunities(
 pub(crate) fn get_opportunity(
     endpoint: &Endpoint,
     reference: &OpportunityReference,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!(
+        "{}/api/crm/v1/opportunities/{}",
+        endpoint.base(),
+        encode_path(&reference.to_string()),
+    );
     endpoint
-        .get(&format!(
-            "/api/crm/v1/opportunities/{}",
-            encode_segment(reference)
-        ))
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
         .build()
 }
 
@@ -171,23 +269,39 @@ pub(crate) fn list_tasks(
     owner: Option<&TaskOwner>,
     q: Option<&str>,
     status: Option<&TaskStatus>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/tasks", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/tasks")
-        .query("cursor", cursor)
-        .query("limit", limit)
-        .query("owner", owner)
-        .query("q", q)
-        .query("status", status)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .query(&progenitor_client::QueryParam::new("owner", &owner))
+        .query(&progenitor_client::QueryParam::new("q", &q))
+        .query(&progenitor_client::QueryParam::new("status", &status))
         .build()
 }
 
 /// `GET /api/crm/v1/search`.
-pub(crate) fn search(endpoint: &Endpoint, limit: Option<u32>, q: &str) -> reqwest::Request {
+pub(crate) fn search(
+    endpoint: &Endpoint,
+    limit: Option<u32>,
+    q: &str,
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/search", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/search")
-        .query("limit", limit)
-        .query("q", Some(q))
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .query(&progenitor_client::QueryParam::new("q", &q))
         .build()
 }
 
@@ -196,33 +310,84 @@ pub(crate) fn get_funnel(
     endpoint: &Endpoint,
     from: Option<&Timestamp>,
     to: Option<&Timestamp>,
-) -> reqwest::Request {
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/funnel", endpoint.base(),);
     endpoint
-        .get("/api/crm/v1/funnel")
-        .query("from", from)
-        .query("to", to)
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .query(&progenitor_client::QueryParam::new("from", &from))
+        .query(&progenitor_client::QueryParam::new("to", &to))
         .build()
 }
 
 /// `GET /api/crm/v1/actors`.
-pub(crate) fn get_actors(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/actors").build()
+pub(crate) fn get_actors(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/actors", endpoint.base(),);
+    endpoint
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .build()
 }
 
 /// `GET /api/crm/v1/presentation`.
-pub(crate) fn get_presentation(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/presentation").build()
+pub(crate) fn get_presentation(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/presentation", endpoint.base(),);
+    endpoint
+        .http()
+        .get(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .build()
 }
 
 /// `POST /api/crm/v1/commands`.
-pub(crate) fn submit_command(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/api/crm/v1/commands").json(body).build()
+pub(crate) fn submit_command(
+    endpoint: &Endpoint,
+    body: Bytes,
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/commands", endpoint.base(),);
+    endpoint
+        .http()
+        .post(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .header(
+            reqwest::header::CONTENT_TYPE,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .body(body)
+        .build()
 }
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+pub(crate) fn review_intake_submission(
+    endpoint: &Endpoint,
+    body: Bytes,
+) -> Result<reqwest::Request, reqwest::Error> {
+    let url = format!("{}/api/crm/v1/intake-review-commands", endpoint.base(),);
     endpoint
-        .post("/api/crm/v1/intake-review-commands")
-        .json(body)
+        .http()
+        .post(url)
+        .header(
+            reqwest::header::ACCEPT,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .header(
+            reqwest::header::CONTENT_TYPE,
+            reqwest::header::HeaderValue::from_static("application/json"),
+        )
+        .body(body)
         .build()
 }
