@@ -79,17 +79,9 @@ pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
     match metadata_operation(application) {
         None => Ok(without_metadata(application)),
         Some(operation) => {
-            let url = format!("{}{}", client.endpoint().base(), operation.route);
+            let request = client.endpoint().get(operation.route).build();
             let call = Call::new(client, operation);
-            let request = call.built(
-                client
-                    .endpoint()
-                    .http()
-                    .get(url)
-                    .header(http::header::ACCEPT, "application/json")
-                    .build(),
-            );
-            let metadata = call.send::<RawJson>(request).await?.into_inner();
+            let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
             Ok(compare(application, operation, metadata))
         }
     }

@@ -1,7 +1,6 @@
 //! Calls that no generated builder covers.
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use url::Url;
 
 use crate::call::Call;
@@ -9,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::json::RawJson;
 use crate::operation::{Method, Operation, Provenance, Replay, Safety};
 use crate::response::Receipt;
-use crate::runtime::{ApiClient, Check};
+use crate::runtime::{ApiClient, Check, encode_segment};
 
 /// Stands for an `operationId` where a path has none.
 pub(crate) const OPERATION: &str = "rawCall";
@@ -189,13 +188,7 @@ impl RawCall {
         let url = Url::parse(&text)
             .map_err(|error| Error::invalid("path", "is a path", &error.to_string()))?;
         let mut request = reqwest::Request::new(method.to_http(), url);
-        request
-            .headers_mut()
-            .insert(ACCEPT, HeaderValue::from_static("application/json"));
         if let Some(body) = &self.body {
-            request
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
             *request.body_mut() = Some(Bytes::copy_from_slice(body.as_str().as_bytes()).into());
         }
         Ok(request)
@@ -224,7 +217,7 @@ impl RawCall {
                     ));
                 };
                 check.segment(name, value)?;
-                filled.push_str(&progenitor_client::encode_path(value));
+                filled.push_str(&encode_segment(value));
             } else {
                 check.segment("path", segment)?;
                 if segment.contains(['?', '#']) {

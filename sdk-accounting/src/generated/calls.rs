@@ -5,173 +5,51 @@
 use sdk_core::runtime::{Bytes, Endpoint, reqwest};
 
 /// `GET /meta`.
-pub(crate) fn get_accounting_metadata(
-    endpoint: &Endpoint,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/meta", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_accounting_metadata(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/meta").build()
 }
 
 /// `GET /ready`.
-pub(crate) fn get_accounting_readiness(
-    endpoint: &Endpoint,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/ready", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_accounting_readiness(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/ready").build()
 }
 
 /// `GET /actor`.
-pub(crate) fn get_accounting_actor(
-    endpoint: &Endpoint,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/actor", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_accounting_actor(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/actor").build()
 }
 
 /// `GET /overview`.
-pub(crate) fn get_accounting_overview(
-    endpoint: &Endpoint,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/overview", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_accounting_overview(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/overview").build()
 }
 
 /// `GET /counterparties`.
-pub(crate) fn list_financial_counterparties(
-    endpoint: &Endpoint,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/counterparties", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn list_financial_counterparties(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/counterparties").build()
 }
 
 /// `POST /counterparties`.
-pub(crate) fn create_financial_counterparty(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/counterparties", endpoint.base(),);
-    endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
-        .build()
+pub(crate) fn create_financial_counterparty(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+    endpoint.post("/counterparties").json(body).build()
 }
 
 /// `GET /invoices`.
-pub(crate) fn list_invoices(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/invoices", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn list_invoices(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/invoices").build()
 }
 
 /// `POST /invoice-drafts`.
-pub(crate) fn create_invoice_draft(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/invoice-drafts", endpoint.base(),);
-    endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
-        .build()
+pub(crate) fn create_invoice_draft(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+    endpoint.post("/invoice-drafts").json(body).build()
 }
 
 /// `POST /import-runs`.
-pub(crate) fn create_import_run(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/import-runs", endpoint.base(),);
-    endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
-        .build()
+pub(crate) fn create_import_run(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+    endpoint.post("/import-runs").json(body).build()
 }
 
 /// `POST /approval-intents`.
-pub(crate) fn create_approval_intent(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/approval-intents", endpoint.base(),);
-    endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
-        .build()
+pub(crate) fn create_approval_intent(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+    endpoint.post("/approval-intents").json(body).build()
 }

@@ -124,8 +124,7 @@ pub struct GetAccountingMetadata {
 
 impl GetAccountingMetadata {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_accounting_metadata(self.call.endpoint()))
+        Ok(calls::get_accounting_metadata(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -166,8 +165,7 @@ pub struct GetAccountingReadiness {
 
 impl GetAccountingReadiness {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_accounting_readiness(self.call.endpoint()))
+        Ok(calls::get_accounting_readiness(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -260,8 +258,7 @@ pub struct GetAccountingActor {
 
 impl GetAccountingActor {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_accounting_actor(self.call.endpoint()))
+        Ok(calls::get_accounting_actor(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -354,8 +351,7 @@ pub struct GetAccountingOverview {
 
 impl GetAccountingOverview {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_accounting_overview(self.call.endpoint()))
+        Ok(calls::get_accounting_overview(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -492,8 +488,7 @@ pub struct ListFinancialCounterparties {
 
 impl ListFinancialCounterparties {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::list_financial_counterparties(self.call.endpoint()))
+        Ok(calls::list_financial_counterparties(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -539,7 +534,7 @@ pub struct CreateFinancialCounterparty {
 
 impl CreateFinancialCounterparty {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::create_financial_counterparty(
+        Ok(calls::create_financial_counterparty(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -641,7 +636,7 @@ pub struct ListInvoices {
 
 impl ListInvoices {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::list_invoices(self.call.endpoint()))
+        Ok(calls::list_invoices(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -753,7 +748,7 @@ pub struct CreateInvoiceDraft {
 
 impl CreateInvoiceDraft {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::create_invoice_draft(
+        Ok(calls::create_invoice_draft(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -870,7 +865,7 @@ pub struct CreateImportRun {
 
 impl CreateImportRun {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::create_import_run(
+        Ok(calls::create_import_run(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -982,7 +977,7 @@ pub struct CreateApprovalIntent {
 
 impl CreateApprovalIntent {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::create_approval_intent(
+        Ok(calls::create_approval_intent(
             self.call.endpoint(),
             self.body.bytes()?,
         ))

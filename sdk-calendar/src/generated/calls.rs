@@ -5,85 +5,33 @@
 use sdk_core::runtime::{Bytes, Endpoint, reqwest};
 
 /// `POST /calendar/v1/event-commands`.
-pub(crate) fn submit_event_command(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/calendar/v1/event-commands", endpoint.base(),);
+pub(crate) fn submit_event_command(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
     endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
+        .post("/calendar/v1/event-commands")
+        .json(body)
         .build()
 }
 
 /// `POST /calendar/v1/attendance-commands`.
-pub(crate) fn respond_attendance(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/calendar/v1/attendance-commands", endpoint.base(),);
+pub(crate) fn respond_attendance(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
     endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
+        .post("/calendar/v1/attendance-commands")
+        .json(body)
         .build()
 }
 
 /// `POST /calendar/v1/recurrence-commands`.
-pub(crate) fn change_recurrence(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/calendar/v1/recurrence-commands", endpoint.base(),);
+pub(crate) fn change_recurrence(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
     endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
+        .post("/calendar/v1/recurrence-commands")
+        .json(body)
         .build()
 }
 
 /// `POST /calendar/v1/hold-commands`.
-pub(crate) fn manage_hold(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/calendar/v1/hold-commands", endpoint.base(),);
+pub(crate) fn manage_hold(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
     endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
+        .post("/calendar/v1/hold-commands")
+        .json(body)
         .build()
 }

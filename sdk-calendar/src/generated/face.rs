@@ -116,7 +116,7 @@ pub struct SubmitEventCommand {
 
 impl SubmitEventCommand {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::submit_event_command(
+        Ok(calls::submit_event_command(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -228,7 +228,7 @@ pub struct RespondAttendance {
 
 impl RespondAttendance {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::respond_attendance(
+        Ok(calls::respond_attendance(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -340,7 +340,7 @@ pub struct ChangeRecurrence {
 
 impl ChangeRecurrence {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::change_recurrence(
+        Ok(calls::change_recurrence(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -452,8 +452,7 @@ pub struct ManageHold {
 
 impl ManageHold {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::manage_hold(self.call.endpoint(), self.body.bytes()?))
+        Ok(calls::manage_hold(self.call.endpoint(), self.body.bytes()?))
     }
 
     /// Sends the command.

@@ -2,7 +2,6 @@
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-use reqwest::Request;
 
 /// What became of one attempt, before anybody judges it.
 pub(super) enum Outcome {
@@ -34,8 +33,12 @@ pub(super) enum Outcome {
 /// How much of a body that is too large is kept for the error.
 const EXCERPT: usize = 1024;
 
-pub(super) async fn run(http: &reqwest::Client, request: Request, max_bytes: usize) -> Outcome {
-    let mut response = match http.execute(request).await {
+/// Waits for the reply to a request on its way, and reads it.
+pub(super) async fn run(
+    sending: impl Future<Output = Result<reqwest::Response, reqwest::Error>>,
+    max_bytes: usize,
+) -> Outcome {
+    let mut response = match sending.await {
         Ok(response) => response,
         Err(error) => return Outcome::Failed(error.without_url()),
     };

@@ -77,21 +77,6 @@ impl Call {
         Check::new(self.operation)
     }
 
-    /// What low-level code built, or an error of the SDK that says what did not fit.
-    ///
-    /// # Errors
-    /// When a parameter cannot be written into the request.
-    pub fn built(
-        &self,
-        request: Result<reqwest::Request, reqwest::Error>,
-    ) -> Result<reqwest::Request, Error> {
-        request.map_err(|error| {
-            Error::new(ErrorKind::InvalidInput, "the request cannot be built")
-                .of(self.operation)
-                .source(error.without_url())
-        })
-    }
-
     /// Sends a request and decodes its reply.
     ///
     /// # Errors
@@ -100,7 +85,7 @@ impl Call {
         self,
         request: Result<reqwest::Request, Error>,
     ) -> Result<Response<T>, Error> {
-        let request = request.map_err(|error| error.of(self.operation))?;
+        let mut request = request.map_err(|error| error.of(self.operation))?;
         let mut value = None;
         let expected = self.operation.schema_version;
         let lenient = self.schema_policy() == SchemaPolicy::Warn;
@@ -112,7 +97,7 @@ impl Call {
             value = Some(decoded);
             Ok(())
         };
-        let reply = self.execute(request, &mut take).await?;
+        let reply = self.execute(&mut request, &mut take).await?;
         match value {
             Some(value) => Ok(Response::new(value, reply)),
             // `execute` succeeds only after `take` did.

@@ -6,7 +6,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use reqwest::Request;
 use url::Url;
 
@@ -157,9 +156,6 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Re
     let method = command.method().parse::<http::Method>();
     let method = method.map_err(|_| refuse("its method is none".to_owned()))?;
     let mut request = Request::new(method, url);
-    let json = HeaderValue::from_static("application/json");
-    request.headers_mut().insert(ACCEPT, json.clone());
-    request.headers_mut().insert(CONTENT_TYPE, json);
     *request.body_mut() = Some(Bytes::copy_from_slice(command.body().as_bytes()).into());
 
     let mut call = Call::new(client, operation);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::Instrument as _;
@@ -51,7 +51,11 @@ pub(super) struct Progress<'a> {
 
 impl Call {
     /// Runs the call in a span of its own.
-    pub(super) async fn execute(&self, request: Request, take: Take<'_>) -> Result<Reply, Error> {
+    pub(super) async fn execute(
+        &self,
+        request: &mut Request,
+        take: Take<'_>,
+    ) -> Result<Reply, Error> {
         let span = observe::call_span(self.operation);
         let result = self.run(request, take).instrument(span.clone()).await;
         if !span.is_none() {
@@ -60,14 +64,14 @@ impl Call {
         result
     }
 
-    async fn run(&self, mut request: Request, take: Take<'_>) -> Result<Reply, Error> {
+    async fn run(&self, request: &mut Request, take: Take<'_>) -> Result<Reply, Error> {
         self.client.suite().counters.call();
-        self.decorate(&mut request)?;
+        self.decorate(request)?;
         let limits = self.limits();
         let mut progress = Progress {
             operation: self.operation,
             key: self.options.key.as_deref(),
-            claim: self.claim_key(&request)?,
+            claim: self.claim_key(request)?,
             attempts: 0,
             may_replay: self.may_replay(),
             bearer: None,
@@ -82,11 +86,11 @@ impl Call {
                     .and_then(|bearer| self.permitted(bearer))
                 {
                     Ok(bearer) => progress.bearer = Some(bearer),
-                    Err(error) => return Err(self.finish(error, &mut progress, &request)),
+                    Err(error) => return Err(self.finish(error, &mut progress, request)),
                 }
             }
             let (error, again, after) =
-                match self.attempt(&request, &limits, &mut progress, take).await {
+                match self.attempt(request, &limits, &mut progress, take).await {
                     Verdict::Done(reply) => {
                         self.client.suite().budget.refund();
                         return Ok(Reply {
@@ -101,7 +105,7 @@ impl Call {
                                 self.client.tokens().reject(bearer).allows_resend()
                             });
                         if !resend {
-                            return Err(self.finish(error, &mut progress, &request));
+                            return Err(self.finish(error, &mut progress, request));
                         }
                         renewed = true;
                         continue;
@@ -116,7 +120,7 @@ impl Call {
                 .then(|| self.wait_before_next(&limits, progress.attempts, after))
                 .flatten();
             let Some(wait) = wait else {
-                return Err(self.finish(error, &mut progress, &request));
+                return Err(self.finish(error, &mut progress, request));
             };
             observe::repeating(&error, progress.attempts, wait);
             sleep(wait).await;
@@ -131,28 +135,29 @@ impl Call {
         progress: &mut Progress<'_>,
         take: Take<'_>,
     ) -> Verdict {
-        // Everything sent through here has its body in memory, which can always be copied (by reference).
-        let Some(mut request) = template.try_clone() else {
-            let error = Error::new(ErrorKind::InvalidInput, "the body cannot be sent twice");
-            return Verdict::Fail {
-                error,
-                again: false,
-                after: None,
-            };
+        let unsent = |error| Verdict::Fail {
+            error,
+            again: false,
+            after: None,
         };
-        if let Some(bearer) = &progress.bearer {
-            request
-                .headers_mut()
-                .insert(AUTHORIZATION, bearer.header().clone());
+        if limits.deadline <= Instant::now() {
+            let message = "the deadline of the call passed before it was sent";
+            return unsent(Error::new(ErrorKind::Timeout, message).with_retryable(true));
         }
+        let request = match self.outgoing(template, progress.bearer.as_deref()) {
+            Ok(request) => request,
+            Err(error) => return unsent(error),
+        };
         let span = observe::attempt_span(self.operation, &request, progress.attempts);
         progress.attempts += 1;
         if let Some(claim) = &mut progress.claim {
             claim.may_have_happened = true;
         }
         self.client.suite().counters.attempt();
+        // Begun at once, so that no future has to hold the request.
+        let sending = span.in_scope(|| self.client.endpoint().http().execute(request));
         let outcome = self
-            .send_within(request, limits)
+            .send_within(sending, limits)
             .instrument(span.clone())
             .await;
         let verdict = classify(outcome, progress, take);
@@ -168,13 +173,44 @@ impl Call {
         verdict
     }
 
+    /// A copy of the request for one attempt, with the headers that all requests have. They are made here, so that the
+    /// copy has next to none to copy.
+    fn outgoing(&self, template: &Request, bearer: Option<&BearerToken>) -> Result<Request, Error> {
+        const JSON: HeaderValue = HeaderValue::from_static("application/json");
+        // Everything sent through here has its body in memory, which can always be copied (by reference).
+        let Some(mut request) = template.try_clone() else {
+            let message = "the body cannot be sent twice";
+            return Err(Error::new(ErrorKind::InvalidInput, message));
+        };
+        let has_body = request.body().is_some();
+        let headers = request.headers_mut();
+        headers.insert(ACCEPT, JSON);
+        if has_body && !headers.contains_key(CONTENT_TYPE) {
+            headers.insert(CONTENT_TYPE, JSON);
+        }
+        if let Some(bearer) = bearer {
+            headers.insert(AUTHORIZATION, bearer.header().clone());
+        }
+        if let Some(key) = &self.options.key {
+            let mut value = HeaderValue::from_str(key.as_str()).map_err(|_| {
+                Error::invalid("Idempotency-Key", "is a header value", "another text")
+            })?;
+            value.set_sensitive(true);
+            headers.insert(IDEMPOTENCY_KEY, value);
+        }
+        Ok(request)
+    }
+
     /// One attempt within its own time and the call's.
-    async fn send_within(&self, request: Request, limits: &Limits) -> Outcome {
+    async fn send_within(
+        &self,
+        sending: impl Future<Output = Result<reqwest::Response, reqwest::Error>>,
+        limits: &Limits,
+    ) -> Outcome {
         let until = Instant::now()
             .checked_add(limits.attempt_timeout)
             .map_or(limits.deadline, |end| end.min(limits.deadline));
-        let http = self.client.endpoint().http();
-        match timeout_at(until, attempt::run(http, request, limits.max_bytes)).await {
+        match timeout_at(until, attempt::run(sending, limits.max_bytes)).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => Outcome::TimedOut {
                 whole_call: until == limits.deadline,
@@ -253,7 +289,7 @@ impl Call {
         }
     }
 
-    /// Adds the options of the client and the call, and the key.
+    /// Adds the options of the client and the call.
     pub(super) fn decorate(&self, request: &mut Request) -> Result<(), Error> {
         for options in [self.client.defaults(), &self.options] {
             options.check().map_err(|error| error.of(self.operation))?;
@@ -261,13 +297,6 @@ impl Call {
             if !self.exact {
                 options.apply_query(request);
             }
-        }
-        if let Some(key) = &self.options.key {
-            let mut value = HeaderValue::from_str(key.as_str()).map_err(|_| {
-                Error::invalid("Idempotency-Key", "is a header value", "another text")
-            })?;
-            value.set_sensitive(true);
-            request.headers_mut().insert(IDEMPOTENCY_KEY, value);
         }
         Ok(())
     }

@@ -1,9 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use url::Url;
+
+use super::Draft;
 use crate::contract::{self, ContractReport};
 use crate::error::Error;
-use crate::operation::Operation;
+use crate::operation::{Method, Operation};
 use crate::options::CallOptions;
 use crate::raw::{RawCall, RawOperations, RawTarget};
 use crate::scopes::MissingScopes;
@@ -26,9 +29,12 @@ pub struct Application {
 }
 
 /// Where an application's requests go.
+#[derive(Clone)]
 pub struct Endpoint {
     http: reqwest::Client,
     base: String,
+    /// The base URL, parsed once for all requests.
+    url: Url,
 }
 
 impl Endpoint {
@@ -42,6 +48,27 @@ impl Endpoint {
     #[must_use]
     pub fn base(&self) -> &str {
         &self.base
+    }
+
+    /// Begins a request that reads from a path, which begins with a slash and is escaped.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Draft {
+        Draft::new(Method::Get, self.at(path))
+    }
+
+    /// Begins a request that sends to a path, which begins with a slash and is escaped.
+    #[must_use]
+    pub fn post(&self, path: &str) -> Draft {
+        Draft::new(Method::Post, self.at(path))
+    }
+
+    fn at(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        match self.url.path() {
+            "/" => url.set_path(path),
+            prefix => url.set_path(&[prefix.trim_end_matches('/'), path].concat()),
+        }
+        url
     }
 }
 
@@ -71,6 +98,7 @@ impl ApiClient {
         let endpoint = Endpoint {
             http: suite.shared.http.clone(),
             base: url.as_str().trim_end_matches('/').to_owned(),
+            url,
         };
         Ok(Self(Arc::new(ClientInner {
             suite: suite.clone(),
@@ -94,10 +122,7 @@ impl ApiClient {
         Self(Arc::new(ClientInner {
             suite: suite.clone(),
             application,
-            endpoint: Endpoint {
-                http: endpoint.http.clone(),
-                base: endpoint.base.clone(),
-            },
+            endpoint: endpoint.clone(),
             tokens: Arc::clone(tokens),
             defaults,
         }))

@@ -7,6 +7,7 @@ mod body;
 mod check;
 mod client;
 mod decode;
+mod draft;
 mod facade;
 mod form;
 
@@ -15,7 +16,7 @@ pub use bytes::Bytes;
 pub use check::{Check, Validate, bad_reference};
 pub use client::{ApiClient, Application, Endpoint};
 pub use decode::Reply;
-pub use progenitor_client;
+pub use draft::{Draft, encode_segment};
 pub use reqwest;
 pub use serde;
 

@@ -8,59 +8,26 @@ use super::types::{
     TaskStatus,
 };
 use jiff::Timestamp;
-use sdk_core::runtime::progenitor_client::encode_path;
-use sdk_core::runtime::{Bytes, Endpoint, progenitor_client, reqwest};
+use sdk_core::runtime::{Bytes, Endpoint, encode_segment, reqwest};
 
 /// `GET /api/health`.
-pub(crate) fn get_health(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/health", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_health(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/api/health").build()
 }
 
 /// `GET /api/ready`.
-pub(crate) fn get_readiness(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/ready", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_readiness(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/api/ready").build()
 }
 
 /// `GET /api/crm/v1/meta`.
-pub(crate) fn get_crm_metadata(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/meta", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_crm_metadata(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/api/crm/v1/meta").build()
 }
 
 /// `GET /api/crm/v1/today`.
-pub(crate) fn get_today(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/today", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_today(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/api/crm/v1/today").build()
 }
 
 /// `GET /api/crm/v1/intake-submissions`.
@@ -70,19 +37,13 @@ pub(crate) fn list_intake_submissions(
     limit: Option<u32>,
     state: Option<&IntakeState>,
     status: Option<&str>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/intake-submissions", endpoint.base(),);
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
-        .query(&progenitor_client::QueryParam::new("state", &state))
-        .query(&progenitor_client::QueryParam::new("status", &status))
+        .get("/api/crm/v1/intake-submissions")
+        .query("cursor", cursor)
+        .query("limit", limit)
+        .query("state", state)
+        .query("status", status)
         .build()
 }
 
@@ -90,19 +51,12 @@ pub(crate) fn list_intake_submissions(
 pub(crate) fn get_intake_submission(
     endpoint: &Endpoint,
     reference: &IntakeReference,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!(
-        "{}/api/crm/v1/intake-submissions/{}",
-        endpoint.base(),
-        encode_path(&reference.to_string()),
-    );
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
+        .get(&format!(
+            "/api/crm/v1/intake-submissions/{}",
+            encode_segment(reference)
+        ))
         .build()
 }
 
@@ -113,39 +67,20 @@ pub(crate) fn list_people(
     limit: Option<u32>,
     q: Option<&str>,
     status: Option<&PersonStatus>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/people", endpoint.base(),);
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
-        .query(&progenitor_client::QueryParam::new("q", &q))
-        .query(&progenitor_client::QueryParam::new("status", &status))
+        .get("/api/crm/v1/people")
+        .query("cursor", cursor)
+        .query("limit", limit)
+        .query("q", q)
+        .query("status", status)
         .build()
 }
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub(crate) fn get_person(
-    endpoint: &Endpoint,
-    reference: &PersonReference,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!(
-        "{}/api/crm/v1/people/{}",
-        endpoint.base(),
-        encode_path(&reference.to_string()),
-    );
+pub(crate) fn get_person(endpoint: &Endpoint, reference: &PersonReference) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
+        .get(&format!("/api/crm/v1/people/{}", encode_segment(reference)))
         .build()
 }
 
@@ -155,21 +90,14 @@ pub(crate) fn get_person_timeline(
     reference: &PersonReference,
     cursor: Option<&str>,
     limit: Option<u32>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!(
-        "{}/api/crm/v1/people/{}/timeline",
-        endpoint.base(),
-        encode_path(&reference.to_string()),
-    );
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
+        .get(&format!(
+            "/api/crm/v1/people/{}/timeline",
+            encode_segment(reference)
+        ))
+        .query("cursor", cursor)
+        .query("limit", limit)
         .build()
 }
 
@@ -180,19 +108,13 @@ pub(crate) fn list_organizations(
     limit: Option<u32>,
     q: Option<&str>,
     status: Option<&OrganizationStatus>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/organizations", endpoint.base(),);
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
-        .query(&progenitor_client::QueryParam::new("q", &q))
-        .query(&progenitor_client::QueryParam::new("status", &status))
+        .get("/api/crm/v1/organizations")
+        .query("cursor", cursor)
+        .query("limit", limit)
+        .query("q", q)
+        .query("status", status)
         .build()
 }
 
@@ -200,19 +122,12 @@ pub(crate) fn list_organizations(
 pub(crate) fn get_organization(
     endpoint: &Endpoint,
     reference: &OrganizationReference,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!(
-        "{}/api/crm/v1/organizations/{}",
-        endpoint.base(),
-        encode_path(&reference.to_string()),
-    );
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
+        .get(&format!(
+            "/api/crm/v1/organizations/{}",
+            encode_segment(reference)
+        ))
         .build()
 }
 
@@ -224,20 +139,14 @@ pub(crate) fn list_opportunities(
     owner: Option<&OpportunityOwner>,
     q: Option<&str>,
     stage: Option<&OpportunityStage>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/opportunities", endpoint.base(),);
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
-        .query(&progenitor_client::QueryParam::new("owner", &owner))
-        .query(&progenitor_client::QueryParam::new("q", &q))
-        .query(&progenitor_client::QueryParam::new("stage", &stage))
+        .get("/api/crm/v1/opportunities")
+        .query("cursor", cursor)
+        .query("limit", limit)
+        .query("owner", owner)
+        .query("q", q)
+        .query("stage", stage)
         .build()
 }
 
@@ -245,19 +154,12 @@ pub(crate) fn list_opportunities(
 pub(crate) fn get_opportunity(
     endpoint: &Endpoint,
     reference: &OpportunityReference,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!(
-        "{}/api/crm/v1/opportunities/{}",
-        endpoint.base(),
-        encode_path(&reference.to_string()),
-    );
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
+        .get(&format!(
+            "/api/crm/v1/opportunities/{}",
+            encode_segment(reference)
+        ))
         .build()
 }
 
@@ -269,39 +171,23 @@ pub(crate) fn list_tasks(
     owner: Option<&TaskOwner>,
     q: Option<&str>,
     status: Option<&TaskStatus>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/tasks", endpoint.base(),);
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("cursor", &cursor))
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
-        .query(&progenitor_client::QueryParam::new("owner", &owner))
-        .query(&progenitor_client::QueryParam::new("q", &q))
-        .query(&progenitor_client::QueryParam::new("status", &status))
+        .get("/api/crm/v1/tasks")
+        .query("cursor", cursor)
+        .query("limit", limit)
+        .query("owner", owner)
+        .query("q", q)
+        .query("status", status)
         .build()
 }
 
 /// `GET /api/crm/v1/search`.
-pub(crate) fn search(
-    endpoint: &Endpoint,
-    limit: Option<u32>,
-    q: &str,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/search", endpoint.base(),);
+pub(crate) fn search(endpoint: &Endpoint, limit: Option<u32>, q: &str) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("limit", &limit))
-        .query(&progenitor_client::QueryParam::new("q", &q))
+        .get("/api/crm/v1/search")
+        .query("limit", limit)
+        .query("q", Some(q))
         .build()
 }
 
@@ -310,84 +196,33 @@ pub(crate) fn get_funnel(
     endpoint: &Endpoint,
     from: Option<&Timestamp>,
     to: Option<&Timestamp>,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/funnel", endpoint.base(),);
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .query(&progenitor_client::QueryParam::new("from", &from))
-        .query(&progenitor_client::QueryParam::new("to", &to))
+        .get("/api/crm/v1/funnel")
+        .query("from", from)
+        .query("to", to)
         .build()
 }
 
 /// `GET /api/crm/v1/actors`.
-pub(crate) fn get_actors(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/actors", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_actors(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/api/crm/v1/actors").build()
 }
 
 /// `GET /api/crm/v1/presentation`.
-pub(crate) fn get_presentation(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/presentation", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_presentation(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/api/crm/v1/presentation").build()
 }
 
 /// `POST /api/crm/v1/commands`.
-pub(crate) fn submit_command(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/commands", endpoint.base(),);
-    endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
-        .build()
+pub(crate) fn submit_command(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+    endpoint.post("/api/crm/v1/commands").json(body).build()
 }
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub(crate) fn review_intake_submission(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/api/crm/v1/intake-review-commands", endpoint.base(),);
+pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
     endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .body(body)
+        .post("/api/crm/v1/intake-review-commands")
+        .json(body)
         .build()
 }

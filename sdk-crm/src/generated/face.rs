@@ -160,7 +160,7 @@ pub struct GetHealth {
 
 impl GetHealth {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::get_health(self.call.endpoint()))
+        Ok(calls::get_health(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -200,7 +200,7 @@ pub struct GetReadiness {
 
 impl GetReadiness {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::get_readiness(self.call.endpoint()))
+        Ok(calls::get_readiness(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -240,8 +240,7 @@ pub struct GetCrmMetadata {
 
 impl GetCrmMetadata {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_crm_metadata(self.call.endpoint()))
+        Ok(calls::get_crm_metadata(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -336,7 +335,7 @@ pub struct GetToday {
 
 impl GetToday {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::get_today(self.call.endpoint()))
+        Ok(calls::get_today(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -596,7 +595,7 @@ impl ListIntakeSubmissions {
             ("status", self.status.is_some()),
             ("state", self.state.is_some()),
         ])?;
-        self.call.built(calls::list_intake_submissions(
+        Ok(calls::list_intake_submissions(
             self.call.endpoint(),
             cursor,
             self.limit,
@@ -670,7 +669,7 @@ impl GetIntakeSubmission {
     fn request(&self) -> Result<reqwest::Request, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
-        self.call.built(calls::get_intake_submission(
+        Ok(calls::get_intake_submission(
             self.call.endpoint(),
             &self.reference,
         ))
@@ -725,7 +724,7 @@ pub struct ReviewIntakeSubmission {
 
 impl ReviewIntakeSubmission {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::review_intake_submission(
+        Ok(calls::review_intake_submission(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -998,7 +997,7 @@ impl ListPeople {
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("status", self.status.as_ref())?;
         check.range("limit", self.limit, 1, 50)?;
-        self.call.built(calls::list_people(
+        Ok(calls::list_people(
             self.call.endpoint(),
             cursor,
             self.limit,
@@ -1072,8 +1071,7 @@ impl GetPerson {
     fn request(&self) -> Result<reqwest::Request, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
-        self.call
-            .built(calls::get_person(self.call.endpoint(), &self.reference))
+        Ok(calls::get_person(self.call.endpoint(), &self.reference))
     }
 
     /// Sends the request.
@@ -1146,7 +1144,7 @@ impl GetPersonTimeline {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
         check.range("limit", self.limit, 1, 200)?;
-        self.call.built(calls::get_person_timeline(
+        Ok(calls::get_person_timeline(
             self.call.endpoint(),
             &self.reference,
             cursor,
@@ -1370,7 +1368,7 @@ impl ListOrganizations {
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("status", self.status.as_ref())?;
         check.range("limit", self.limit, 1, 50)?;
-        self.call.built(calls::list_organizations(
+        Ok(calls::list_organizations(
             self.call.endpoint(),
             cursor,
             self.limit,
@@ -1444,7 +1442,7 @@ impl GetOrganization {
     fn request(&self) -> Result<reqwest::Request, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
-        self.call.built(calls::get_organization(
+        Ok(calls::get_organization(
             self.call.endpoint(),
             &self.reference,
         ))
@@ -1668,7 +1666,7 @@ impl ListOpportunities {
         if let Some(owner) = &self.owner {
             check.reference("owner", owner)?;
         }
-        self.call.built(calls::list_opportunities(
+        Ok(calls::list_opportunities(
             self.call.endpoint(),
             cursor,
             self.limit,
@@ -1743,7 +1741,7 @@ impl GetOpportunity {
     fn request(&self) -> Result<reqwest::Request, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
-        self.call.built(calls::get_opportunity(
+        Ok(calls::get_opportunity(
             self.call.endpoint(),
             &self.reference,
         ))
@@ -1918,7 +1916,7 @@ impl ListTasks {
         check.known("status", self.status.as_ref())?;
         check.known("owner", self.owner.as_ref())?;
         check.range("limit", self.limit, 1, 50)?;
-        self.call.built(calls::list_tasks(
+        Ok(calls::list_tasks(
             self.call.endpoint(),
             cursor,
             self.limit,
@@ -2072,8 +2070,7 @@ impl Search {
         let check = self.call.check();
         check.length("q", Some(&self.q), 2, 100)?;
         check.range("limit", self.limit, 1, 50)?;
-        self.call
-            .built(calls::search(self.call.endpoint(), self.limit, &self.q))
+        Ok(calls::search(self.call.endpoint(), self.limit, &self.q))
     }
 
     /// Sends the request.
@@ -2196,7 +2193,7 @@ impl GetFunnel {
     fn request(&self) -> Result<reqwest::Request, Error> {
         let check = self.call.check();
         check.ordered("from", self.from.as_ref(), "to", self.to.as_ref())?;
-        self.call.built(calls::get_funnel(
+        Ok(calls::get_funnel(
             self.call.endpoint(),
             self.from.as_ref(),
             self.to.as_ref(),
@@ -2289,7 +2286,7 @@ pub struct GetActors {
 
 impl GetActors {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::get_actors(self.call.endpoint()))
+        Ok(calls::get_actors(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -2384,8 +2381,7 @@ pub struct GetPresentation {
 
 impl GetPresentation {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_presentation(self.call.endpoint()))
+        Ok(calls::get_presentation(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -2504,7 +2500,7 @@ pub struct SubmitCommand {
 
 impl SubmitCommand {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::submit_command(
+        Ok(calls::submit_command(
             self.call.endpoint(),
             self.body.bytes()?,
         ))

@@ -2,56 +2,21 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::progenitor_client::encode_path;
-use sdk_core::runtime::{Bytes, Endpoint, reqwest};
+use sdk_core::runtime::{Bytes, Endpoint, encode_segment, reqwest};
 
 /// `POST /oauth/token`.
-pub(crate) fn exchange_token(
-    endpoint: &Endpoint,
-    body: Bytes,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/oauth/token", endpoint.base(),);
-    endpoint
-        .http()
-        .post(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .header(
-            reqwest::header::CONTENT_TYPE,
-            reqwest::header::HeaderValue::from_static("application/x-www-form-urlencoded"),
-        )
-        .body(body)
-        .build()
+pub(crate) fn exchange_token(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+    endpoint.post("/oauth/token").form(body).build()
 }
 
 /// `GET /platform/v1/apps`.
-pub(crate) fn list_apps(endpoint: &Endpoint) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/platform/v1/apps", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn list_apps(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/platform/v1/apps").build()
 }
 
 /// `GET /platform/v1/organization`.
-pub(crate) fn get_organization_context(
-    endpoint: &Endpoint,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!("{}/platform/v1/organization", endpoint.base(),);
-    endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
-        .build()
+pub(crate) fn get_organization_context(endpoint: &Endpoint) -> reqwest::Request {
+    endpoint.get("/platform/v1/organization").build()
 }
 
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`.
@@ -60,20 +25,13 @@ pub(crate) fn get_publication(
     app_id: &str,
     resource_type: &str,
     source_record_id: &str,
-) -> Result<reqwest::Request, reqwest::Error> {
-    let url = format!(
-        "{}/platform/v1/publications/{}/{}/{}",
-        endpoint.base(),
-        encode_path(&app_id.to_string()),
-        encode_path(&resource_type.to_string()),
-        encode_path(&source_record_id.to_string()),
-    );
+) -> reqwest::Request {
     endpoint
-        .http()
-        .get(url)
-        .header(
-            reqwest::header::ACCEPT,
-            reqwest::header::HeaderValue::from_static("application/json"),
-        )
+        .get(&format!(
+            "/platform/v1/publications/{}/{}/{}",
+            encode_segment(app_id),
+            encode_segment(resource_type),
+            encode_segment(source_record_id)
+        ))
         .build()
 }

@@ -104,7 +104,7 @@ pub struct ExchangeToken {
 
 impl ExchangeToken {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::exchange_token(
+        Ok(calls::exchange_token(
             self.call.endpoint(),
             self.body.bytes()?,
         ))
@@ -198,7 +198,7 @@ pub struct ListApps {
 
 impl ListApps {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call.built(calls::list_apps(self.call.endpoint()))
+        Ok(calls::list_apps(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -289,8 +289,7 @@ pub struct GetOrganizationContext {
 
 impl GetOrganizationContext {
     fn request(&self) -> Result<reqwest::Request, Error> {
-        self.call
-            .built(calls::get_organization_context(self.call.endpoint()))
+        Ok(calls::get_organization_context(self.call.endpoint()))
     }
 
     /// Sends the request.
@@ -408,7 +407,7 @@ impl GetPublication {
         check.segment("appId", &self.app_id)?;
         check.segment("resourceType", &self.resource_type)?;
         check.segment("sourceRecordId", &self.source_record_id)?;
-        self.call.built(calls::get_publication(
+        Ok(calls::get_publication(
             self.call.endpoint(),
             &self.app_id,
             &self.resource_type,

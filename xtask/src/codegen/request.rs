@@ -63,7 +63,7 @@ impl Builder<'_> {
             ""
         };
         Ok(format!(
-            "fn request(&self{cursor}) -> Result<reqwest::Request, Error> {{\n{checks}self.call.built(calls::{}({}))\n}}\n\n",
+            "fn request(&self{cursor}) -> Result<reqwest::Request, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
             self.call.function,
             arguments.join(", ")
         ))

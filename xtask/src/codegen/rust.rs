@@ -32,9 +32,8 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Piece", "sdk_core::runtime"),
     ("Reply", "sdk_core::runtime"),
     ("Validate", "sdk_core::runtime"),
-    ("progenitor_client", "sdk_core::runtime"),
+    ("encode_segment", "sdk_core::runtime"),
     ("reqwest", "sdk_core::runtime"),
-    ("encode_path", "sdk_core::runtime::progenitor_client"),
     ("Number", "sdk_core"),
 ];
 
