@@ -66,6 +66,11 @@ mod token;
 #[doc = include_str!("../docs/testing-your-service.md")]
 pub mod guide {}
 
+/// The README's program compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use adapters::Transport;
 pub use app::App;
 pub use builder::Builder;

@@ -23,14 +23,26 @@ token() { # audience
     curl -fs -u "$SUITE_CLIENT_ID:$SUITE_CLIENT_SECRET" -d grant_type=client_credentials -d "audience=$1" \
         "$SUITE_CORE_URL/oauth/token" | sed 's/.*"access_token":"\([^"]*\)".*/\1/'
 }
+# What the server has computed so far, in milliseconds: it depends on the machine, and not on who else uses it.
+cpu() { awk -v tick="$(getconf CLK_TCK)" '{print ($14 + $15) * 1000 / tick}' "/proc/$server/stat"; }
 rss() { awk '/VmRSS/ {print $2 " kB"}' "/proc/$server/status"; }
 load() { # mix, origin, count, number of the first
+    local before
+    before=$(cpu)
     MIX=$1 COUNT=$3 FIRST=$4 TOKEN=$(token "$2") PERSON=$person \
         wrk -t1 -c32 -d300s -s load.lua "$2" | grep "per second"
+    awk -v before="$before" -v after="$(cpu)" -v count="$3" \
+        'BEGIN {printf "server: %.0f us of CPU a request\n", (after - before) * 1000 / count}'
 }
-ask() { # path
-    curl -s -o /dev/null -w "%{time_total} s  $1\n" -H "Authorization: Bearer $(token "$SUITE_CRM_URL")" \
-        "$SUITE_CRM_URL/api/crm/v1$1"
+ask() { # path, ten times
+    local before bearer
+    bearer=$(token "$SUITE_CRM_URL")
+    before=$(cpu)
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        curl -fs -o /dev/null -H "Authorization: Bearer $bearer" "$SUITE_CRM_URL/api/crm/v1$1"
+    done
+    awk -v before="$before" -v after="$(cpu)" -v path="$1" \
+        'BEGIN {printf "%s: %.0f ms of CPU\n", path, (after - before) / 10}'
 }
 
 for mix in reads page commands; do
@@ -50,7 +62,7 @@ done
 start --people 1000000
 echo "== 1,000,000 people; memory at the start: $(rss)"
 for path in "/people?limit=50" "/people?q=zzzz" "/search?q=zzzz" /today /actors /funnel; do ask "$path"; done
-python3 walk.py "$SUITE_CRM_URL" "$(token "$SUITE_CRM_URL")"
+python3 walk.py "$SUITE_CRM_URL" "$(token "$SUITE_CRM_URL")" "$server"
 echo "memory after the walk: $(rss)"
 stop
 

@@ -1,25 +1,30 @@
-"""Walks all people, 50 at a time over one connection: walk.py ORIGIN TOKEN. Prints the cost of every hundred-thousandth
-part and of the first and last thousand pages."""
-import http.client, json, sys, time
+"""Walks all people, 50 at a time over one connection: walk.py ORIGIN TOKEN PID-OF-SERVER. Prints what a page costs in
+the first and in the second half of the walk."""
+import http.client, json, os, sys, time
 
-origin, token = sys.argv[1:]
+origin, token, server = sys.argv[1:]
 connection = http.client.HTTPConnection(origin.removeprefix("http://"))
-cursor, people, times, seen = None, 0, [], set()
+
+def cpu():
+    """Seconds that the server has computed so far."""
+    fields = open(f"/proc/{server}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+cursor, people, seen = None, 0, set()
+marks = [(0, cpu(), time.perf_counter())]
 while True:
     path = "/api/crm/v1/people?limit=50" + (f"&cursor={cursor}" if cursor else "")
-    started = time.perf_counter()
     connection.request("GET", path, headers={"authorization": f"Bearer {token}"})
-    body = connection.getresponse().read()
-    times.append(time.perf_counter() - started)
-    page = json.loads(body)
+    page = json.loads(connection.getresponse().read())
     people += len(page["items"])
     seen.update(item["publicReference"] for item in page["items"])
     cursor = page["nextCursor"]
+    if people == 500_000 or cursor is None:
+        marks.append((people, cpu(), time.perf_counter()))
     if cursor is None:
         break
 
-def median(some):
-    return sorted(some)[len(some) // 2] * 1e6
-
-print(f"{people} people ({len(seen)} different) on {len(times)} pages in {sum(times):.1f} s")
-print(f"median of a page: first thousand {median(times[:1000]):.0f} us, last thousand {median(times[-1000:]):.0f} us")
+print(f"{people} people, {len(seen)} different ones, in {marks[-1][2] - marks[0][2]:.1f} s")
+for (before, cpu_before, _), (after, cpu_after, _) in zip(marks, marks[1:]):
+    pages = (after - before) / 50
+    print(f"people {before} to {after}: {(cpu_after - cpu_before) * 1e6 / pages:.1f} us of the server's CPU a page")

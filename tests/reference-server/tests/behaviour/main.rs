@@ -12,6 +12,7 @@ mod lists;
 mod pages;
 mod peer;
 mod platform;
+mod program;
 mod reads;
 mod server;
 mod tokens;

@@ -133,6 +133,17 @@ impl Described {
         self.replies.contains_key(&status.to_string()) || of_rights || open && explained
     }
 
+    /// Whether it is a command whose exact replay gives the durable result.
+    pub(crate) fn is_command(&self) -> bool {
+        !self.name_only && self.body.as_ref().is_some_and(|body| !body.form)
+    }
+
+    /// The documented statuses of success.
+    pub(crate) fn successes(&self) -> impl Iterator<Item = u16> {
+        let statuses = self.replies.keys().filter_map(|status| status.parse().ok());
+        statuses.filter(|status| (200..300).contains(status))
+    }
+
     /// The schema of a reply's body, if the spec shows one.
     pub(crate) fn reply(&self, status: u16) -> Option<Schema> {
         let reply = self

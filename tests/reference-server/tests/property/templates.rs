@@ -48,7 +48,7 @@ pub(crate) fn body(operation: &str, generated: Value, random: &mut Random, pool:
             update["operation"] = "update".into();
             update["publicReference"] = known("EVT");
             let cancel = json!({"operation": "cancel", "publicReference": known("EVT")});
-            vec![create, update, cancel]
+            vec![create.clone(), create, update, cancel]
         }
         "respondAttendance" | "changeRecurrence" => vec![json!({"publicReference": known("EVT")})],
         "manageHold" => vec![

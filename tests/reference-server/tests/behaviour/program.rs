@@ -1,0 +1,197 @@
+//! The program: its options, its announcement, its end.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_suite-reference-server");
+
+/// A running program; it ends with the test.
+struct Running {
+    child: Child,
+    announced: Vec<String>,
+}
+
+impl Running {
+    fn start(options: &[&str]) -> Running {
+        let mut child = Command::new(PROGRAM)
+            .args(["--port-base", "0"])
+            .args(options)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut announced = Vec::new();
+        for line in lines.map_while(Result::ok) {
+            let ready = line.starts_with("# ready");
+            announced.push(line);
+            if ready {
+                break;
+            }
+        }
+        Running { child, announced }
+    }
+
+    fn said(&self, start: &str) -> String {
+        let line = self
+            .announced
+            .iter()
+            .find_map(|line| line.strip_prefix(start));
+        line.unwrap_or_else(|| panic!("{start}: {:?}", self.announced))
+            .to_owned()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn run(options: &[&str]) -> Output {
+    Command::new(PROGRAM).args(options).output().unwrap()
+}
+
+fn fault_file(name: &str, json: &str) -> String {
+    let path = std::env::temp_dir().join(format!("{name}-{}.json", std::process::id()));
+    std::fs::File::create(&path)
+        .unwrap()
+        .write_all(json.as_bytes())
+        .unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+async fn json(url: String) -> Value {
+    let text = reqwest::get(url).await.unwrap().text().await.unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+#[tokio::test]
+async fn it_says_where_it_is_and_serves_what_was_asked_for() {
+    let faults = fault_file(
+        "faults",
+        r#"{"faults": [{"operation": "getHealth", "when": {"times": 1}, "then": {"status": 503, "retryAfter": 3}}]}"#,
+    );
+    let program = Running::start(&[
+        "--people=7",
+        "--organizations",
+        "3",
+        "--opportunities",
+        "4",
+        "--tasks",
+        "5",
+        "--intake-submissions",
+        "6",
+        "--seed",
+        "9",
+        "--token-lifetime",
+        "30",
+        "--faults",
+        &faults,
+    ]);
+    let _ = std::fs::remove_file(faults);
+    assert_eq!(program.said("# ready: "), "7 people, seed 9");
+    let control = program.said("# control: ");
+    let crm = program.said("export SUITE_CRM_URL=");
+
+    assert_eq!(json(format!("{control}-/ready")).await["status"], "ready");
+    let state = json(format!("{control}-/state")).await;
+    assert_eq!(state["tokenLifetimeSeconds"], 30.0);
+    let sizes = [
+        "people",
+        "organizations",
+        "opportunities",
+        "tasks",
+        "intakeSubmissions",
+        "seed",
+    ];
+    assert_eq!(
+        sizes.map(|name| state["data"][name].as_u64().unwrap()),
+        [7, 3, 4, 5, 6, 9]
+    );
+    let health = reqwest::get(format!("{crm}/api/health")).await.unwrap();
+    assert_eq!(
+        (health.status().as_u16(), &health.headers()["retry-after"]),
+        (503, &"3".parse().unwrap())
+    );
+    assert_eq!(
+        reqwest::get(format!("{crm}/api/health"))
+            .await
+            .unwrap()
+            .status(),
+        200
+    );
+    let page = reqwest::get(program.said("# status page: ")).await.unwrap();
+    assert!(page.text().await.unwrap().contains("exchangeToken"));
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn it_ends_in_order_when_it_is_told_to() {
+    let mut program = Running::start(&[]);
+    let kill = Command::new("kill")
+        .arg(program.child.id().to_string())
+        .status()
+        .unwrap();
+    assert!(kill.success());
+    assert!(program.child.wait().unwrap().success());
+    let mut said = String::new();
+    program
+        .child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert!(said.contains("stopping"), "{said}");
+}
+
+#[test]
+fn it_explains_its_options() {
+    let help = run(&["--help"]);
+    let text = String::from_utf8(help.stdout).unwrap();
+    assert!(help.status.success());
+    for option in [
+        "--port-base",
+        "--control-port",
+        "--tasks",
+        "--token-lifetime",
+        "--faults",
+        "/-/ready",
+    ] {
+        assert!(text.contains(option), "{option}");
+    }
+}
+
+#[test]
+fn a_mistake_is_one_clear_line() {
+    let wrong = fault_file("wrong", r#"{"faults": [{"then": {"stauts": 503}}]}"#);
+    for (options, code, part) in [
+        (&["--peopel", "3"][..], 2, "--peopel is no option"),
+        (&["--people", "many"], 2, "--people"),
+        (&["--people"], 2, "--people needs a value"),
+        (&["--port-base", "65533"], 2, "five ports"),
+        (
+            &["--port-base", "0", "--faults", "/nowhere.json"],
+            1,
+            "/nowhere.json",
+        ),
+        (
+            &["--port-base", "0", "--faults", &wrong],
+            1,
+            "fault 1: unknown field `stauts`",
+        ),
+    ] {
+        let output = run(options);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{options:?}");
+        assert!(
+            said.contains(part) && !said.contains("panicked"),
+            "{options:?}: {said}"
+        );
+    }
+    let _ = std::fs::remove_file(wrong);
+}
