@@ -24,19 +24,24 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &Args) -> ExitCode {
-    match start(args).await {
-        Ok(server) => {
-            announce(&server, args);
-            told_to_stop().await;
-            eprintln!("stopping; tokens issued: {}", server.exchanges());
-            server.stop();
-            ExitCode::SUCCESS
-        }
+    match run(args).await {
+        Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("suite-reference-server: {problem}");
             ExitCode::FAILURE
         }
     }
+}
+
+async fn run(args: &Args) -> Result<(), String> {
+    let server = start(args).await?;
+    // Before the announcement: whoever reads it may stop the program at once.
+    let told_to_stop = told_to_stop().map_err(|error| error.to_string())?;
+    announce(&server, args);
+    told_to_stop.await;
+    eprintln!("stopping; tokens issued: {}", server.exchanges());
+    server.stop();
+    Ok(())
 }
 
 async fn start(args: &Args) -> Result<ReferenceServer, String> {
@@ -87,19 +92,25 @@ fn announce(server: &ReferenceServer, args: &Args) {
     let _ = out.flush();
 }
 
-/// Waits for Ctrl-C, or for SIGTERM where there is one.
-async fn told_to_stop() {
-    let interrupted = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = interrupted => {}
-                _ = terminated.recv() => {}
-            }
-            return;
+/// Listens from now on for Ctrl-C, and for SIGTERM where there is one.
+#[cfg(unix)]
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
         }
-    }
-    let _ = interrupted.await;
+    })
+}
+
+/// Listens from now on for Ctrl-C.
+#[cfg(windows)]
+fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+    let mut interrupted = tokio::signal::windows::ctrl_c()?;
+    Ok(async move {
+        interrupted.recv().await;
+    })
 }
