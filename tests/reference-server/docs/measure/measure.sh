@@ -56,6 +56,10 @@ for mix in reads page commands; do
     echo "memory at 20,000: $(rss)"
     load "$mix" "$origin" 180000 20000
     echo "memory at 200,000: $(rss)"
+    if [ "$mix" = commands ]; then # what it remembers is bounded: the second half costs no more memory
+        load "$mix" "$origin" 200000 200000
+        echo "memory at 400,000: $(rss)"
+    fi
     stop
 done
 
