@@ -1,0 +1,36 @@
+//! Limits and policies, with the reason of each default.
+
+use std::time::Duration;
+
+use crate::options::SchemaPolicy;
+use crate::retry::RetryPolicy;
+
+/// Limits and policies of a suite. Each can be set on the builder, most of them per call too.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) deadline: Duration,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) max_response_bytes: usize,
+    pub(crate) schema_policy: SchemaPolicy,
+    pub(crate) replay_exact: bool,
+    pub(crate) refuse_missing_scopes: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            // A bounded page or one command answers in far less; a connection that hangs is given up in time to retry.
+            attempt_timeout: Duration::from_secs(10),
+            // Three attempts with their waits fit, and a caller's own request limit (commonly 60 s) is not exceeded.
+            deadline: Duration::from_secs(30),
+            retry: RetryPolicy::default(),
+            // The largest documented reply, 200 timeline entries, stays far below.
+            max_response_bytes: 16 * 1024 * 1024,
+            schema_policy: SchemaPolicy::Refuse,
+            replay_exact: false,
+            // The service decides; what a token was granted is only a hint.
+            refuse_missing_scopes: false,
+        }
+    }
+}
