@@ -29,19 +29,24 @@ pub(crate) fn audience_variable(application: &str) -> String {
 /// `name` is what the caller knows the address as, a variable or a builder method. The value of a refused address is
 /// never repeated whole, because user information may stand in it.
 pub(crate) fn parse_url(name: &str, text: &str, insecure_http: bool) -> Result<Url, Error> {
-    let refused =
-        |rule: &str, value: &str| Error::configuration(format!("`{name}` {rule}, but is {value}"));
-    let url = Url::parse(text)
-        .map_err(|error| refused("is an absolute URL", &format!("unreadable: {error}")))?;
+    let refused = |rule: &str, value: &str| {
+        Error::configuration(format!("`{name}` must {rule}: got {value}"))
+    };
+    let url = Url::parse(text).map_err(|error| {
+        refused(
+            "be an absolute URL",
+            &format!("one that is unreadable ({error})"),
+        )
+    })?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refused(
-            "holds no user name or password",
+            "hold no user name or password",
             "a URL with user information",
         ));
     }
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refused(
-            "ends with its path",
+            "end with its path",
             "a URL with a query or a fragment",
         ));
     }
@@ -50,10 +55,10 @@ pub(crate) fn parse_url(name: &str, text: &str, insecure_http: bool) -> Result<U
         ("https", Some(_)) => Ok(url),
         ("http", Some(host)) if insecure_http || is_loopback(&host) => Ok(url),
         ("http", Some(_)) => Err(refused(
-            "is HTTPS, or HTTP to a loopback address (`allow_insecure_http` lifts this)",
+            "be HTTPS, or HTTP to a loopback address (`allow_insecure_http` lifts this)",
             &shown,
         )),
-        _ => Err(refused("is an http or https URL with a host", &shown)),
+        _ => Err(refused("be an http or https URL with a host", &shown)),
     }
 }
 

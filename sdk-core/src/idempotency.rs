@@ -6,7 +6,7 @@ use std::str::FromStr;
 use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::Error;
+use crate::error::{Error, counted};
 
 /// The fewest and the most characters of a key (contract, Limits).
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=160;
@@ -122,20 +122,16 @@ impl FromStr for IdempotencyKey {
             |rule: &str, value: String| Err(Error::invalid("Idempotency-Key", rule, &value));
         let length = text.chars().count();
         if !LENGTH.contains(&length) {
-            return invalid(
-                "has 16 to 160 characters",
-                format!("{length} characters long"),
-            );
+            return invalid("have 16 to 160 characters", counted(length, "character"));
         }
         // The offending character is named, the key is not.
         match text
             .chars()
             .find(|&c| !(c.is_ascii_alphanumeric() || "._:-".contains(c)))
         {
-            Some(character) => invalid(
-                "matches ^[A-Za-z0-9._:-]+$",
-                format!("with {character:?} in it"),
-            ),
+            Some(character) => {
+                invalid("match ^[A-Za-z0-9._:-]+$", format!("a {character:?} in it"))
+            }
             None => Ok(Self(text.to_owned())),
         }
     }

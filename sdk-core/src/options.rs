@@ -68,14 +68,14 @@ impl CallOptions {
         };
         match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             (Ok(name), _) if PROTECTED.contains(&name) || name == IDEMPOTENCY_KEY => {
-                self.invalid = refused("is set by the SDK", "set by the caller");
+                self.invalid = refused("be left to the SDK", "one from the caller");
             }
             (Ok(name), Ok(value)) if value.to_str().is_ok() => self.headers.push((name, value)),
             (Ok(_), _) => {
-                self.invalid = refused("has visible ASCII characters only", "another text");
+                self.invalid = refused("have visible ASCII characters only", "another text");
             }
             (Err(_), _) => {
-                self.invalid = refused("has a name of HTTP token characters", "another text");
+                self.invalid = refused("have a name of HTTP token characters", "another text");
             }
         }
     }

@@ -186,7 +186,7 @@ impl RawCall {
         };
         let text = format!("{}{path}", self.client.endpoint().base());
         let url = Url::parse(&text)
-            .map_err(|error| Error::invalid("path", "is a path", &error.to_string()))?;
+            .map_err(|error| Error::invalid("path", "be a path", &error.to_string()))?;
         let mut request = reqwest::Request::new(method.to_http(), url);
         if let Some(body) = &self.body {
             *request.body_mut() = Some(Bytes::copy_from_slice(body.as_str().as_bytes()).into());
@@ -200,7 +200,7 @@ impl RawCall {
         let mut filled = String::with_capacity(route.len());
         for segment in route
             .strip_prefix('/')
-            .ok_or_else(|| Error::invalid("path", "begins with a slash", route))?
+            .ok_or_else(|| Error::invalid("path", "begin with a slash", route))?
             .split('/')
         {
             filled.push('/');
@@ -210,18 +210,14 @@ impl RawCall {
             if let Some(name) = parameter {
                 let value = self.parameters.iter().find(|(own, _)| own == name);
                 let Some((_, value)) = value else {
-                    return Err(Error::invalid(
-                        name,
-                        "is a parameter of the path",
-                        "not set",
-                    ));
+                    return Err(Error::invalid(name, "be given by `path`", "nothing"));
                 };
                 check.segment(name, value)?;
                 filled.push_str(&encode_segment(value));
             } else {
                 check.segment("path", segment)?;
                 if segment.contains(['?', '#']) {
-                    let rule = "has no query and no fragment";
+                    let rule = "have no query and no fragment";
                     return Err(Error::invalid("path", rule, segment));
                 }
                 filled.push_str(segment);

@@ -193,7 +193,7 @@ impl Call {
         }
         if let Some(key) = &self.options.key {
             let mut value = HeaderValue::from_str(key.as_str()).map_err(|_| {
-                Error::invalid("Idempotency-Key", "is a header value", "another text")
+                Error::invalid("Idempotency-Key", "be a header value", "another text")
             })?;
             value.set_sensitive(true);
             headers.insert(IDEMPOTENCY_KEY, value);

@@ -41,7 +41,7 @@ impl Error {
         Self::new(
             ErrorKind::InvalidInput,
             format!(
-                "`{name}` {rule}, but is {}",
+                "`{name}` must {rule}: got {}",
                 super::display::one_line(value)
             ),
         )

@@ -68,6 +68,11 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
+/// So many of them, in words.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::one_line;

@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 pub use kind::{Effect, ErrorKind};
 
-pub(crate) use display::one_line;
+pub(crate) use display::{counted, one_line};
 pub(crate) use envelope::Envelope;
 
 use crate::idempotency::IdempotencyKey;

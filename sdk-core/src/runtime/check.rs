@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 
 use super::{OpenEnum, Pattern, Reference};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, counted};
 use crate::json::{Members, Record};
 use crate::operation::Operation;
 
@@ -69,8 +69,8 @@ impl Check<'_> {
         }
         self.refuse(
             name,
-            &format!("has {min} to {max} characters"),
-            &format!("{length} characters long"),
+            &format!("have {min} to {max} characters"),
+            &counted(length, "character"),
         )
     }
 
@@ -82,7 +82,7 @@ impl Check<'_> {
         match number {
             Some(number) if !(min..=max).contains(&number) => self.refuse(
                 name,
-                &format!("is from {min} to {max}"),
+                &format!("be from {min} to {max}"),
                 &number.to_string(),
             ),
             _ => Ok(()),
@@ -97,7 +97,7 @@ impl Check<'_> {
         if (min..=max).contains(&value) {
             return Ok(());
         }
-        self.refuse(name, &format!("is from {min} to {max}"), &value.to_string())
+        self.refuse(name, &format!("be from {min} to {max}"), &value.to_string())
     }
 
     /// How many items a list has.
@@ -110,8 +110,8 @@ impl Check<'_> {
         }
         self.refuse(
             name,
-            &format!("has {min} to {max} items"),
-            &format!("{count} items long"),
+            &format!("have {min} to {max} items"),
+            &counted(count, "item"),
         )
     }
 
@@ -133,7 +133,7 @@ impl Check<'_> {
         }
         self.refuse(
             name,
-            &format!("matches {}", pattern.source()),
+            &format!("match {}", pattern.source()),
             &format!("{text:?}"),
         )
     }
@@ -146,7 +146,7 @@ impl Check<'_> {
         match value {
             Some(value) if E::CLOSED && !value.is_known() => self.refuse(
                 name,
-                &format!("is one of {}", E::KNOWN.join(", ")),
+                &format!("be one of {}", E::KNOWN.join(", ")),
                 &format!("{:?}", value.text()),
             ),
             _ => Ok(()),
@@ -163,9 +163,9 @@ impl Check<'_> {
             return Ok(());
         }
         let rule = if nullable {
-            "is an object or null"
+            "be an object or null"
         } else {
-            "is an object"
+            "be an object"
         };
         self.refuse(name, rule, value.as_str())
     }
@@ -181,7 +181,7 @@ impl Check<'_> {
         match twice {
             Some((name, value)) => self.refuse(
                 name,
-                "is set by its own field or method",
+                "be set by its own field or method",
                 &format!("{value}, among the members that the contract does not show"),
             ),
             None => Ok(()),
@@ -202,7 +202,7 @@ impl Check<'_> {
         {
             return self.refuse(
                 name,
-                "is one path segment: not empty, not `.` or `..`, without slashes and control characters",
+                "be one path segment: not empty, not `.` or `..`, without slashes and control characters",
                 &format!("{text:?}"),
             );
         }
@@ -222,8 +222,8 @@ impl Check<'_> {
             [] | [_] => Ok(()),
             [first, others @ ..] => self.refuse(
                 first,
-                &format!("excludes {}", others.join(", ")),
-                "set together with it",
+                &format!("not be set together with `{}`", others.join("`, `")),
+                "both",
             ),
         }
     }
@@ -242,7 +242,7 @@ impl Check<'_> {
         match (start, end) {
             (Some(start), Some(end)) if start > end => self.refuse(
                 from,
-                &format!("is not after `{to}`"),
+                &format!("not be after `{to}`"),
                 &format!("{start}, after {end}"),
             ),
             _ => Ok(()),
@@ -262,7 +262,7 @@ pub fn bad_reference(name: &str, pattern: &str, text: &str) -> Error {
     Error::new(
         ErrorKind::InvalidInput,
         format!(
-            "`{name}` matches {pattern}, but is {:?}",
+            "`{name}` must match {pattern}: got {:?}",
             crate::error::one_line(text)
         ),
     )

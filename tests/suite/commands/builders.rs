@@ -123,7 +123,7 @@ async fn what_is_no_object_or_stands_in_the_wrong_place_is_refused() {
     };
     let runs = stage.accounting.import_runs();
     let error = runs.create(&import(json!(["legacy"]))).await.unwrap_err();
-    assert_refused(&error, &["`sourceApplication`", "is an object", "legacy"]);
+    assert_refused(&error, &["`sourceApplication`", "be an object", "legacy"]);
     let version = import(json!({})).member("schemaVersion", "v9");
     assert_refused(
         &runs.create(&version).await.unwrap_err(),

@@ -24,12 +24,12 @@ async fn invoices_with_0_and_201_lines_and_bad_references_are_refused_before_the
         (
             &counterparty,
             0,
-            &["`lines`", "has 1 to 200 items", "0 items"],
+            &["`lines`", "have 1 to 200 items", "0 items"],
         ),
         (
             &counterparty,
             201,
-            &["`lines`", "has 1 to 200 items", "201 items"],
+            &["`lines`", "have 1 to 200 items", "201 items"],
         ),
         (
             "FCP-abc",

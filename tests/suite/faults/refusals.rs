@@ -62,7 +62,7 @@ fn fault_29_user_information_is_refused_and_not_repeated() {
             let printed = format!("{error} {error:?}");
             assert!(!printed.contains("hunter2"), "{printed}");
             assert!(
-                printed.contains("holds no user name or password"),
+                printed.contains("hold no user name or password"),
                 "{printed}"
             );
         }

@@ -75,7 +75,7 @@ async fn a_window_that_makes_no_sense_is_explained() {
     let turned = ["--from", "2026-02-01", "--to", "2026-01-01"];
     let (code, _, said) = drawn(&server, &turned);
     assert_eq!(code, Some(1));
-    assert!(said.contains("`from` is not after `to`"), "{said}");
+    assert!(said.contains("`from` must not be after `to`"), "{said}");
     let (code, _, said) = drawn(&server, &["--from", "yesterday"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("usage: funnel"), "{said}");

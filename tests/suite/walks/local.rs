@@ -25,13 +25,19 @@ async fn status_with_state_is_refused_however_the_intake_is_listed() {
             .state(IntakeState::Pending)
     };
 
-    refused(both().await.err(), "`status` excludes state");
+    refused(
+        both().await.err(),
+        "`status` must not be set together with `state`",
+    );
     refused(
         both().pages().try_next().await.err(),
-        "`status` excludes state",
+        "`status` must not be set together with `state`",
     );
     let mut items = both().items();
-    refused(items.try_next().await.err(), "`status` excludes state");
+    refused(
+        items.try_next().await.err(),
+        "`status` must not be set together with `state`",
+    );
     assert!(items.try_next().await.unwrap().is_none());
     assert!(server.requests().is_empty());
 

@@ -9,7 +9,7 @@ use crate::contract::both::Both;
 
 /// What an enumeration says of a value that it does not have.
 fn not_one_of(name: &str, known: &[&str]) -> String {
-    format!("`{name}` is one of {}, but is \"odd\"", known.join(", "))
+    format!("`{name}` must be one of {}: got \"odd\"", known.join(", "))
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn status_and_state_of_submissions_exclude_each_other() {
     let list = both.world.crm.intake().list();
 
     let call = list.status("received").state(IntakeState::All);
-    let why = "`status` excludes state, but is set together with it";
+    let why = "`status` must not be set together with `state`: got both";
     let target = "/api/crm/v1/intake-submissions?status=received&state=all";
     both.refuse(call, why, target).await;
 }

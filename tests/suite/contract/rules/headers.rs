@@ -20,7 +20,7 @@ async fn what_the_sdk_sets_itself_is_not_taken_from_the_caller() {
 
     for name in owned.into_iter().chain(["Idempotency-Key"]) {
         let call = both.world.crm.people().list().header(name, "anything");
-        let why = format!("`header {name}` is set by the SDK, but is set by the caller");
+        let why = format!("`header {name}` must be left to the SDK: got one from the caller");
         both.sdk_refuses(call, &why).await;
     }
 }
@@ -30,12 +30,12 @@ async fn a_header_that_http_does_not_allow_is_not_sent() {
     let both = Both::sides_of(App::Crm).await;
     let list = both.world.crm.people().list();
 
-    let why = "`header x-note` has visible ASCII characters only, but is another text";
+    let why = "`header x-note` must have visible ASCII characters only: got another text";
     for value in ["a\r\nx-forged: 1", "ü", "\0"] {
         both.sdk_refuses(list.clone().header("x-note", value), why)
             .await;
     }
-    let why = "`header x note` has a name of HTTP token characters, but is another text";
+    let why = "`header x note` must have a name of HTTP token characters: got another text";
     both.sdk_refuses(list.header("x note", "a"), why).await;
 }
 

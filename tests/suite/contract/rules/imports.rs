@@ -33,8 +33,8 @@ async fn the_mode_of_a_run_is_one_of_four() {
     let both = Both::sides_of(App::Accounting).await;
     let runs = both.world.accounting.import_runs();
 
-    let why = "`mode` is one of opening_balances, summary_history, full_history, evidence_only, \
-               but is \"odd\"";
+    let why = "`mode` must be one of opening_balances, summary_history, full_history, evidence_only: \
+               got \"odd\"";
     let odd = runs.create(&import("ledger-adapter", "odd".into()));
     both.refuse_command(odd, why, PATH, &with("mode", json!("odd")))
         .await;

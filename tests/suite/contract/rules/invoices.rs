@@ -31,7 +31,7 @@ async fn a_draft_has_1_to_200_lines() {
     let drafts = both.world.accounting.invoice_drafts();
 
     for count in [0, 201] {
-        let why = format!("`lines` has 1 to 200 items, but is {count} items long");
+        let why = format!("`lines` must have 1 to 200 items: got {count} items");
         let spoilt = with(body(&counterparty), "lines", json!(vec![json!({}); count]));
         both.refuse_command(
             drafts.create(&draft(&counterparty, count)),
@@ -60,7 +60,7 @@ async fn the_counterparty_of_a_draft_has_the_form_of_one() {
         "FCP-0123456789ab",
         "PER-0123456789AB",
     ] {
-        let rule = format!("matches ^FCP-[A-Z0-9]{{12}}$, but is {text:?}");
+        let rule = format!("must match ^FCP-[A-Z0-9]{{12}}$: got {text:?}");
         let why = format!("`counterpartyReference` {rule}");
         both.refuse_command(drafts.create(&draft(text, 1)), &why, PATH, &body(text))
             .await;

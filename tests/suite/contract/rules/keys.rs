@@ -36,13 +36,13 @@ fn keyed(both: &Both) -> [(App, &'static str, Value); 3] {
 fn a_key_of_another_form_cannot_be_made() {
     for length in [0, 15, 161] {
         let error = "k".repeat(length).parse::<IdempotencyKey>().unwrap_err();
-        let rule = format!("has 16 to 160 characters, but is {length} characters long");
+        let rule = format!("must have 16 to 160 characters: got {length} characters");
         assert_refused_locally(&error, &format!("`Idempotency-Key` {rule}"));
     }
     for odd in [' ', '/', '#', 'é', '\n', '\0'] {
         let text = format!("sixteen-chars-{odd}-and-more");
         let error = text.parse::<IdempotencyKey>().unwrap_err();
-        let rule = format!("matches ^[A-Za-z0-9._:-]+$, but is with {odd:?} in it");
+        let rule = format!("must match ^[A-Za-z0-9._:-]+$: got a {odd:?} in it");
         assert_refused_locally(&error, &format!("`Idempotency-Key` {rule}"));
     }
 }

@@ -33,7 +33,7 @@ async fn limit_is_from_1_to_50_on_every_list_of_records() {
     let both = Both::sides_of(App::Crm).await;
 
     for limit in [0, 51, u32::MAX] {
-        let why = format!("`limit` is from 1 to 50, but is {limit}");
+        let why = format!("`limit` must be from 1 to 50: got {limit}");
         for (list, call) in lists_of_records(&both, limit) {
             let target = format!("/api/crm/v1{list}?limit={limit}");
             both.refuse(call, &why, &target).await;
@@ -55,7 +55,7 @@ async fn limit_is_from_1_to_50_on_the_search() {
     let target = |limit| format!("/api/crm/v1/search?q=an&limit={limit}");
 
     for limit in [0, 51] {
-        let why = format!("`limit` is from 1 to 50, but is {limit}");
+        let why = format!("`limit` must be from 1 to 50: got {limit}");
         both.refuse(search(limit), &why, &target(limit)).await;
     }
     for limit in [1, 50] {
@@ -72,7 +72,7 @@ async fn limit_is_from_1_to_200_on_the_timeline() {
     let target = |limit| format!("/api/crm/v1/people/{person}/timeline?limit={limit}");
 
     for limit in [0, 201] {
-        let why = format!("`limit` is from 1 to 200, but is {limit}");
+        let why = format!("`limit` must be from 1 to 200: got {limit}");
         both.refuse(timeline(limit), &why, &target(limit)).await;
     }
     for limit in [1, 51, 200] {
@@ -93,7 +93,7 @@ async fn the_cursor_of_the_intake_list_has_20_to_500_characters() {
     };
 
     for length in [0, 19, 501] {
-        let why = format!("`cursor` has 20 to 500 characters, but is {length} characters long");
+        let why = format!("`cursor` must have 20 to 500 characters: got {length} characters");
         both.refuse(list(length), &why, &target(length)).await;
     }
     // Of the right length, it is for the server to say that it is none of its own.

@@ -6,7 +6,7 @@ use sdk_reference_server::{App, Operation};
 use crate::contract::both::Both;
 
 const RULE: &str =
-    "is one path segment: not empty, not `.` or `..`, without slashes and control characters";
+    "must be one path segment: not empty, not `.` or `..`, without slashes and control characters";
 
 #[tokio::test]
 async fn what_is_no_segment_is_not_sent() {
@@ -17,7 +17,7 @@ async fn what_is_no_segment_is_not_sent() {
     ];
 
     for text in not_segments {
-        let why = |name: &str| format!("`{name}` {RULE}, but is {}", shown(text));
+        let why = |name: &str| format!("`{name}` {RULE}: got {}", shown(text));
         both.sdk_refuses(publications.get(text, "organization", "1"), &why("appId"))
             .await;
         both.sdk_refuses(publications.get("crm", text, "1"), &why("resourceType"))

@@ -21,7 +21,7 @@ fn nearly(prefix: &str) -> [String; 5] {
 }
 
 fn why(name: &str, prefix: &str, text: &str) -> String {
-    format!("`{name}` matches ^{prefix}[A-F0-9]{{12}}$, but is {text:?}")
+    format!("`{name}` must match ^{prefix}[A-F0-9]{{12}}$: got {text:?}")
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn the_owner_of_opportunities_is_none_or_an_actor() {
 
     let others = ["", "None", "nobody", "mine", "PER-0123456789AB"];
     for owner in nearly("ACR-").iter().map(String::as_str).chain(others) {
-        let why = format!("`owner` matches ^(none|ACR-[A-F0-9]{{12}})$, but is {owner:?}");
+        let why = format!("`owner` must match ^(none|ACR-[A-F0-9]{{12}})$: got {owner:?}");
         both.refuse(list(owner), &why, &target(owner)).await;
     }
     let actor = both.world.server.sample_actor();

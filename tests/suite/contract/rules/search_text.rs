@@ -34,7 +34,8 @@ async fn q_has_2_to_100_characters_on_every_list_that_has_it() {
 
     for length in [0, 1, 101] {
         let (q, encoded) = text(length);
-        let why = format!("`q` has 2 to 100 characters, but is {length} characters long");
+        let plural = if length == 1 { "" } else { "s" };
+        let why = format!("`q` must have 2 to 100 characters: got {length} character{plural}");
         for (list, call) in lists(&both, &q) {
             let target = format!("/api/crm/v1/{list}?q={encoded}");
             both.refuse(call, &why, &target).await;
@@ -56,7 +57,8 @@ async fn q_has_2_to_100_characters_on_the_search_and_must_be_there() {
 
     for length in [0, 1, 101] {
         let (q, encoded) = text(length);
-        let why = format!("`q` has 2 to 100 characters, but is {length} characters long");
+        let plural = if length == 1 { "" } else { "s" };
+        let why = format!("`q` must have 2 to 100 characters: got {length} character{plural}");
         let target = format!("/api/crm/v1/search?q={encoded}");
         both.refuse(both.world.crm.search().query(q), &why, &target)
             .await;

@@ -13,7 +13,7 @@ async fn the_window_does_not_end_before_it_starts() {
     let target = |from, to| format!("/api/crm/v1/funnel?from={from}&to={to}");
     let (earlier, later) = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z");
 
-    let why = format!("`from` is not after `to`, but is {later}, after {earlier}");
+    let why = format!("`from` must not be after `to`: got {later}, after {earlier}");
     both.refuse(funnel(later, earlier), &why, &target(later, earlier))
         .await;
     for (from, to) in [(earlier, later), (earlier, earlier)] {
