@@ -207,7 +207,7 @@ pub struct TaxAmount {
 sdk_core::json_object!(TaxAmount {
     currency: optional "currency",
     minor_units: optional "minorUnits",
-    scale: optional "scale",
+    scale: bounded "scale",
 });
 
 impl TaxAmount {

@@ -4,6 +4,7 @@
 //! a known object, [`Number`] one number. None of them goes through floating point or reorders anything.
 
 mod assumed;
+mod bounded;
 mod explain;
 mod members;
 mod number;
@@ -15,6 +16,7 @@ mod record;
 
 pub(crate) use assumed::watch;
 pub use assumed::{Assumed, otherwise};
+pub use bounded::Bounded;
 pub(crate) use explain::explain;
 pub use members::Members;
 pub use number::Number;

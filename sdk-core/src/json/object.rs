@@ -3,7 +3,7 @@
 /// Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
 /// member. Members under `constants` are not in the struct: they are always written, and skipped when read. An
 /// `assumed` member is an optional one whose type the contract does not show: a value of another type is kept in
-/// `extra` under its name, and the member is `None`.
+/// `extra` under its name, and the member is `None`; so is the value of a `bounded` one that its type here cannot hold.
 /// It is used by generated code; `serde(flatten)` cannot do it without losing digits.
 #[doc(hidden)]
 #[macro_export]
@@ -142,6 +142,21 @@ macro_rules! json_object {
         }
     };
 
+    (@read bounded, $name:literal, $field:ident, $map:ident, $extra:ident) => {
+        match $map.next_value()? {
+            $crate::runtime::Bounded::Held(value) => $field = ::std::option::Option::Some(value),
+            $crate::runtime::Bounded::Null => {
+                $field = ::std::option::Option::None;
+                $extra.push_received($name, $crate::RawJson::null());
+            }
+            $crate::runtime::Bounded::Beyond(value) => {
+                $crate::runtime::otherwise(OBJECT, $name);
+                $field = ::std::option::Option::None;
+                $extra.push_received($name, value);
+            }
+        }
+    };
+
     (@take required, $name:literal, $field:ident) => {
         $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
     };
@@ -150,6 +165,7 @@ macro_rules! json_object {
     };
     (@take optional, $name:literal, $field:ident) => { $field };
     (@take assumed, $name:literal, $field:ident) => { $field };
+    (@take bounded, $name:literal, $field:ident) => { $field };
 
     (@write required, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
     (@write nullable, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
@@ -163,10 +179,15 @@ macro_rules! json_object {
         $crate::json_object!(@write optional, $name, $value, $map)
     };
 
+    (@write bounded, $name:literal, $value:expr, $map:ident) => {
+        $crate::json_object!(@write optional, $name, $value, $map)
+    };
+
     (@written required, $value:expr) => { true };
     (@written nullable, $value:expr) => { true };
     (@written optional, $value:expr) => { $value.is_some() };
     (@written assumed, $value:expr) => { $value.is_some() };
+    (@written bounded, $value:expr) => { $value.is_some() };
 }
 
 /// Implements `Debug` for a struct that holds a secret: of `extra`, where another may stand, the names alone are shown.

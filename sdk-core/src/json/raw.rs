@@ -64,7 +64,7 @@ impl RawJson {
     }
 
     /// [`decode`](Self::decode) without an explanation of what failed.
-    pub(super) fn decode_silently<T: DeserializeOwned>(&self) -> Option<T> {
+    pub(crate) fn decode_silently<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.as_str()).ok()
     }
 

@@ -55,7 +55,7 @@ pub(crate) fn decode<T: Reply>(
             object = first.object,
             member = first.member,
             count = first.count,
-            "members of another type than assumed are kept among the unknown ones"
+            "members of another type than assumed, or beyond what their type holds, are kept among the unknown ones"
         );
     }
     match decoded {

@@ -319,9 +319,9 @@ sdk_core::json_object!(AttentionItem {
     title: optional "title",
     summary: optional "summary",
     owner: optional "owner",
-    due_at: optional "dueAt",
+    due_at: bounded "dueAt",
     priority: optional "priority",
-    record_version: optional "recordVersion",
+    record_version: bounded "recordVersion",
 });
 
 /// The owner of an attention item.
@@ -396,7 +396,7 @@ sdk_core::json_object!(RecentChange {
     action: optional "action",
     subject_type: optional "subjectType",
     public_reference: optional "publicReference",
-    occurred_at: optional "occurredAt",
+    occurred_at: bounded "occurredAt",
     actor: optional "actor",
 });
 
@@ -537,8 +537,8 @@ pub struct FunnelWindow {
 }
 
 sdk_core::json_object!(FunnelWindow {
-    from: optional "from",
-    to: optional "to",
+    from: bounded "from",
+    to: bounded "to",
 });
 
 /// The state of one stage, and its flow over the window.
@@ -578,12 +578,12 @@ pub struct FunnelStage {
 
 sdk_core::json_object!(FunnelStage {
     stage: assumed "stage",
-    open_count: optional "openCount",
+    open_count: bounded "openCount",
     value_min_minor: optional "valueMinMinor",
     value_max_minor: optional "valueMaxMinor",
     currency: assumed "currency",
-    entered_in_window: optional "enteredInWindow",
-    exited_in_window: optional "exitedInWindow",
+    entered_in_window: bounded "enteredInWindow",
+    exited_in_window: bounded "exitedInWindow",
     median_hours_in_stage: optional "medianHoursInStage",
     median_hours_open_so_far: optional "medianHoursOpenSoFar",
 });
@@ -607,9 +607,9 @@ pub struct FunnelOutcomes {
 }
 
 sdk_core::json_object!(FunnelOutcomes {
-    won: optional "won",
-    deferred: optional "deferred",
-    closed_not_proceeding: optional "closedNotProceeding",
+    won: bounded "won",
+    deferred: bounded "deferred",
+    closed_not_proceeding: bounded "closedNotProceeding",
     by_close_reason: optional "byCloseReason",
 });
 
@@ -633,7 +633,7 @@ pub struct CloseReasonCount {
 
 sdk_core::json_object!(CloseReasonCount {
     reason_code: assumed "reasonCode",
-    count: optional "count",
+    count: bounded "count",
 });
 
 /// What the funnel was computed from.
@@ -651,8 +651,8 @@ pub struct FunnelProvenance {
 }
 
 sdk_core::json_object!(FunnelProvenance {
-    counts_opportunities_created_before: optional "countsOpportunitiesCreatedBefore",
-    backfilled_opening_events: optional "backfilledOpeningEvents",
+    counts_opportunities_created_before: bounded "countsOpportunitiesCreatedBefore",
+    backfilled_opening_events: bounded "backfilledOpeningEvents",
 });
 
 /// Navigation, views and actions, filtered to the caller. It grants nothing. Which members of these are
@@ -770,7 +770,7 @@ sdk_core::json_object!(NavigationSection {
     label: assumed "label",
     icon: assumed "icon",
     route: assumed "route",
-    order: optional "order",
+    order: bounded "order",
     required_scope: assumed "requiredScope",
     badge: optional "badge",
 });

@@ -49,6 +49,34 @@ async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_repl
     );
 }
 
+#[tokio::test]
+async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
+    let (events, _guard) = Events::here();
+    let server = ReferenceServer::start().await;
+    let body = concat!(
+        r#"{"schemaVersion":"suite-crm-today.v1","generatedAt":"2026-01-15T09:00:00Z","workspace":"w","counts":{},"#,
+        r#""attention":[{"title":"Never due","dueAt":"9999-12-31T23:59:59Z","#,
+        r#""recordVersion":18446744073709551616}],"recentChanges":[]}"#,
+    );
+    server
+        .fault(Operation::GetToday)
+        .body(body, "application/json");
+
+    let today = crm_for(&server).today().get().await.unwrap();
+
+    let item = &today.attention[0];
+    assert_eq!((item.due_at, item.record_version), (None, None));
+    let kept = |name| item.extra.get(name).unwrap().as_str();
+    assert_eq!(kept("dueAt"), r#""9999-12-31T23:59:59Z""#);
+    assert_eq!(kept("recordVersion"), "18446744073709551616");
+    assert_eq!(serde_json::to_string(&*today).unwrap(), body);
+    let warnings = events.lines("WARN", &["beyond what their type holds"]);
+    assert!(
+        matches!(warnings.as_slice(), [line] if line.contains(r#"member="dueAt" count=2"#)),
+        "{warnings:?}"
+    );
+}
+
 #[test]
 fn a_documented_type_is_none_of_these() {
     let stage = |text: &str| serde_json::from_str::<FunnelStage>(text);

@@ -13,12 +13,26 @@ const INSTANTS: [&str; 5] = [
     "9999-12-30T00:00:00-11:00",
 ];
 
+/// Instants that RFC 3339 allows too, and that no type of the SDK holds.
+const ODD_INSTANTS: [&str; 3] = [
+    "9999-12-31T23:59:59Z",
+    "9999-12-31T23:59:59.999999999-12:00",
+    "2026-01-15T09:00:00.123456789012Z",
+];
+
 const INTEGERS: [&str; 5] = [
     "0",
     "-1",
     "1",
     "9223372036854775807",
     "-9223372036854775808",
+];
+
+/// Integers that 64 bits do not hold.
+const ODD_INTEGERS: [&str; 3] = [
+    "9223372036854775808",
+    "-9223372036854775809",
+    "123456789012345678901234567890",
 ];
 
 /// A reply as a later version might send it.
@@ -48,6 +62,7 @@ fn object(known: &[Member], members: &[(String, Json)], random: &mut Random) -> 
             Some(member) if !member.required && random.percent(10) => continue,
             Some(member) if !member.required && random.percent(10) => Json::Null,
             Some(member) if member.schema.is_assumed() && random.percent(30) => random.value(),
+            Some(member) if !member.required && random.percent(10) => odd(value, member, random),
             Some(member) => mutate(value, member.schema, random),
         };
         mutated.push((name.clone(), value));
@@ -62,6 +77,15 @@ fn object(known: &[Member], members: &[(String, Json)], random: &mut Random) -> 
         random.shuffle(&mut mutated);
     }
     Json::Object(mutated)
+}
+
+/// A value of the member's type that its field cannot hold, if there are any.
+fn odd(value: &Json, member: &Member, random: &mut Random) -> Json {
+    match member.schema.kind() {
+        Kind::Instant => Json::Text(random.one_of(&ODD_INSTANTS).to_owned()),
+        Kind::Integer => Json::Number(random.one_of(&ODD_INTEGERS).to_owned()),
+        _ => mutate(value, member.schema, random),
+    }
 }
 
 fn array(items: Schema, many: usize, values: &[Json], random: &mut Random) -> Json {
@@ -112,8 +136,8 @@ pub(super) fn normal(value: &Json, schema: Option<Schema>) -> Json {
     let kind = schema.map_or(Kind::Open, Schema::kind);
     match (kind, value) {
         (Kind::Instant, Json::Text(text)) => {
-            let instant: jiff::Timestamp = text.parse().unwrap();
-            Json::Text(instant.to_string())
+            let instant = text.parse::<jiff::Timestamp>();
+            Json::Text(instant.map_or_else(|_| text.clone(), |instant| instant.to_string()))
         }
         (Kind::Array(items, _), Json::Array(values)) => Json::Array(
             values

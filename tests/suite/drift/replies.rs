@@ -48,6 +48,8 @@ impl<T: Serialize + DeserializeOwned> Answer for Receipt<T> {
 struct World {
     server: ReferenceServer,
     done: BTreeSet<Operation>,
+    decoded: u64,
+    over_the_wire: u64,
 }
 
 impl World {
@@ -55,6 +57,8 @@ impl World {
         World {
             server: ReferenceServer::start().await,
             done: BTreeSet::new(),
+            decoded: 0,
+            over_the_wire: 0,
         }
     }
 
@@ -74,6 +78,7 @@ impl World {
             let mutated = mutate(&recorded, schema, &mut Random::seeded(seed));
             let about = format!("{} with seed {seed}", operation.id());
             holds::<A::Value>(&mutated, schema, &mutated, &about);
+            self.decoded += 1;
             if seed < OVER_THE_WIRE {
                 self.server
                     .fault(operation)
@@ -87,6 +92,7 @@ impl World {
                     normal(&mutated, Some(schema)),
                     "{about}"
                 );
+                self.over_the_wire += 1;
             }
         }
         assert!(self.done.insert(operation), "{} twice", operation.id());
@@ -342,5 +348,12 @@ fn covers_all_of(table: &[&sdk_core::Operation], world: &World) {
     assert_eq!(
         table.iter().map(|row| row.id).collect::<BTreeSet<_>>(),
         done
+    );
+    println!(
+        "{}: {} operations, {} mutated replies decoded and written back as they came, {} of them over the wire",
+        table[0].application,
+        done.len(),
+        world.decoded,
+        world.over_the_wire
     );
 }

@@ -182,6 +182,8 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
             (true, false) => "required",
             (true, true) => "nullable",
             (false, _) if !value.type_assumptions.is_empty() => "assumed",
+            // Their types here have bounds, which the contract does not state.
+            (false, _) if ["i64", "Timestamp"].contains(&&*field.ty) => "bounded",
             (false, _) => "optional",
         };
         let _ = writeln!(description, "    {}: {kind} {member:?},", field.ident());
