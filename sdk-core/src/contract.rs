@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::call::Call;
-use crate::error::Error;
-use crate::json::RawJson;
+use crate::error::{Error, one_line};
+use crate::json::{Members, RawJson, Record};
 use crate::operation::Operation;
 use crate::runtime::{ApiClient, Application};
 
@@ -15,11 +15,11 @@ use crate::runtime::{ApiClient, Application};
 pub enum ContractMatch {
     /// The same version.
     Same,
-    /// A later version of the same major one: it adds, and what it adds is kept as it comes.
+    /// A later version that is compatible as semantic versions are: it adds, and what it adds is kept as it comes.
     Newer,
-    /// An earlier version of the same major one: what this SDK knows may be missing there.
+    /// An earlier version of the same kind: what this SDK knows may be missing there.
     Older,
-    /// Another major version, or one that cannot be compared: expect errors.
+    /// Another major version (before 1.0, another minor one), or one that cannot be compared: expect errors.
     Incompatible,
     /// The application has no metadata, or its metadata shows no version.
     Unknown,
@@ -57,14 +57,14 @@ impl ContractReport {
 
 impl fmt::Display for ContractReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let served = self.served.as_deref().unwrap_or("unknown");
+        let served = one_line(self.served.as_deref().unwrap_or("unknown"));
         write!(
             f,
             "{}: built for contract {}, served {served}",
             self.application, self.built_for
         )?;
         if let Some(status) = &self.status {
-            write!(f, " ({status})")?;
+            write!(f, " ({})", one_line(status))?;
         }
         for finding in &self.findings {
             write!(f, "\n  - {finding}")?;
@@ -115,21 +115,18 @@ fn compare(
     operation: &'static Operation,
     metadata: RawJson,
 ) -> ContractReport {
-    let value = metadata.to_value().unwrap_or_default();
+    let record = Record::from(metadata);
     // Accounting's members are documented; those of the CRM are not shown and assumed to have the same names (A46).
-    let text = |name: &str| {
-        value
-            .get(name)
-            .and_then(|member| member.as_str())
-            .map(str::to_owned)
-    };
-    let served = text("version").or_else(|| text("contractVersion"));
-    let matches = served.as_deref().map_or(ContractMatch::Unknown, |served| {
-        relate(application.contract_version, served)
-    });
-    let mut findings = Vec::new();
-    let version = served.as_deref().unwrap_or_default();
+    let served = record
+        .text("version")
+        .or_else(|| record.text("contractVersion"));
+    let status = record.text("status");
     let built_for = application.contract_version;
+    let matches = served
+        .as_deref()
+        .map_or(ContractMatch::Unknown, |served| relate(built_for, served));
+    let version = one_line(served.as_deref().unwrap_or_default());
+    let mut findings = Vec::new();
     match matches {
         ContractMatch::Same => {}
         ContractMatch::Newer => findings.push(format!(
@@ -138,6 +135,9 @@ fn compare(
         ContractMatch::Older => findings.push(format!(
             "the application serves {version}, earlier than {built_for}: operations or members may be missing"
         )),
+        ContractMatch::Incompatible if numbers(&version).is_none() => findings.push(format!(
+            "the application serves {version}, which cannot be compared with {built_for}: expect errors"
+        )),
         ContractMatch::Incompatible => findings.push(format!(
             "the application serves {version}, which is not compatible with {built_for}: expect errors, and update the SDK"
         )),
@@ -145,41 +145,90 @@ fn compare(
             findings.push(format!("{} shows no version", operation.route));
         }
     }
-    if let (Some(expected), Some(found)) = (operation.schema_version, text("schemaVersion"))
-        && expected != found
+    if let Some(status) = &status
+        && !application.statuses.contains(&status.as_str())
     {
         findings.push(format!(
-            "{} has schemaVersion {found}, expected {expected}",
-            operation.route
+            "its status is {}, and was {} when this SDK was built",
+            one_line(status),
+            application.statuses.join(" or ")
         ));
+    }
+    if let Ok(members) = record.members() {
+        differences(application, operation.route, &members, &mut findings);
     }
     ContractReport {
         application: application.name,
         built_for,
         served,
         matches,
-        status: text("status"),
+        status,
         findings,
-        metadata: Some(metadata),
+        metadata: Some(record.into_raw()),
     }
 }
 
-/// Compares `major.minor.patch`; anything else only for equality.
+/// What the metadata has otherwise than the contract shows it, where it does.
+fn differences(
+    application: &Application,
+    route: &str,
+    members: &Members,
+    findings: &mut Vec<String>,
+) {
+    let documented = application.metadata;
+    for (name, constant) in documented {
+        match (members.get(name), constant) {
+            (None, _) => findings.push(format!("{route} lacks the member {name}")),
+            (Some(found), Some(expected)) => {
+                let text: Option<String> = found.decode_silently();
+                if text.as_deref() != Some(expected) {
+                    let found = one_line(text.as_deref().unwrap_or(found.as_str()));
+                    findings.push(format!("{route} has {name} {found}, expected {expected}"));
+                }
+            }
+            (Some(_), None) => {}
+        }
+    }
+    let new: Vec<&str> = members
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| documented.iter().all(|(known, _)| known != name))
+        .collect();
+    if !documented.is_empty() && !new.is_empty() {
+        let new = one_line(&new.join(", "));
+        findings.push(format!(
+            "{route} has members that this SDK does not know: {new}"
+        ));
+    }
+}
+
+/// Compares `major.minor.patch` as semantic versions do (assumed: A46); anything else only for equality.
 fn relate(built_for: &str, served: &str) -> ContractMatch {
     if built_for == served {
         return ContractMatch::Same;
     }
-    let numbers = |version: &str| -> Option<Vec<u64>> {
-        version.split('.').map(|part| part.parse().ok()).collect()
+    let (Some(ours), Some(theirs)) = (numbers(built_for), numbers(served)) else {
+        return ContractMatch::Incompatible;
     };
-    match (numbers(built_for), numbers(served)) {
-        (Some(ours), Some(theirs)) if ours.first() == theirs.first() => match theirs.cmp(&ours) {
-            Ordering::Less => ContractMatch::Older,
-            Ordering::Equal => ContractMatch::Same,
-            Ordering::Greater => ContractMatch::Newer,
-        },
-        _ => ContractMatch::Incompatible,
+    // Before 1.0 it is the second number that says whether they are compatible.
+    let compatible = if ours[0] == 0 { 2 } else { 1 };
+    if ours[..compatible] != theirs[..compatible] {
+        return ContractMatch::Incompatible;
     }
+    match theirs.cmp(&ours) {
+        Ordering::Less => ContractMatch::Older,
+        Ordering::Equal => ContractMatch::Same,
+        Ordering::Greater => ContractMatch::Newer,
+    }
+}
+
+/// The numbers of a version; one that is left out is zero.
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let mut numbers = [0; 3];
+    for (index, part) in version.split('.').enumerate() {
+        *numbers.get_mut(index)? = part.parse().ok()?;
+    }
+    Some(numbers)
 }
 
 #[cfg(test)]
@@ -193,9 +242,21 @@ mod tests {
             ("3.10.0", ContractMatch::Newer),
             ("3.0.1", ContractMatch::Newer),
             ("4.0.0", ContractMatch::Incompatible),
+            ("3.0", ContractMatch::Same),
+            ("3.1", ContractMatch::Newer),
+            ("3.0.0.1", ContractMatch::Incompatible),
+            ("3.0.0-rc.1", ContractMatch::Incompatible),
             ("next", ContractMatch::Incompatible),
         ] {
             assert_eq!(relate("3.0.0", served), expected, "{served}");
+        }
+        for (served, expected) in [
+            ("0.1.2", ContractMatch::Newer),
+            ("0.1.0", ContractMatch::Older),
+            ("0.2.0", ContractMatch::Incompatible),
+            ("1.1.1", ContractMatch::Incompatible),
+        ] {
+            assert_eq!(relate("0.1.1", served), expected, "{served}");
         }
         assert_eq!(relate("3.2.0", "3.1.9"), ContractMatch::Older);
     }

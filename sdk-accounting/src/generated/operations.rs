@@ -234,6 +234,14 @@ pub static APPLICATION: Application = Application {
     name: "accounting",
     title: "Accounting",
     contract_version: "0.1.1",
+    statuses: &["preview", "not-public"],
+    metadata: &[
+        ("schemaVersion", Some("suite-accounting-api.v1")),
+        ("service", Some("suite-accounting")),
+        ("version", None),
+        ("status", None),
+        ("openapiPath", None),
+    ],
     operations: OPERATIONS,
     raw: RawOperations::of("accounting"),
 };

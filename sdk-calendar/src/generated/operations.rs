@@ -102,6 +102,8 @@ pub static APPLICATION: Application = Application {
     name: "calendar",
     title: "Calendar",
     contract_version: "1.6.0",
+    statuses: &["preview", "restricted"],
+    metadata: &[],
     operations: OPERATIONS,
     raw: RawOperations::of("calendar"),
 };

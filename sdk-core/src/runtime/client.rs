@@ -22,6 +22,10 @@ pub struct Application {
     pub title: &'static str,
     /// The version of the contract that this SDK was built from.
     pub contract_version: &'static str,
+    /// What it may say of its status, as the contract has it.
+    pub statuses: &'static [&'static str],
+    /// The members that its metadata must have, with the value of each constant; none where they are not shown.
+    pub metadata: &'static [(&'static str, Option<&'static str>)],
     /// Its operations.
     pub operations: &'static [&'static Operation],
     /// What stands in for operations that are not in the table.

@@ -459,6 +459,8 @@ pub static APPLICATION: Application = Application {
     name: "crm",
     title: "CRM",
     contract_version: "3.0.0",
+    statuses: &["preview", "restricted"],
+    metadata: &[],
     operations: OPERATIONS,
     raw: RawOperations::of("crm"),
 };

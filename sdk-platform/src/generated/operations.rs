@@ -102,6 +102,8 @@ pub static APPLICATION: Application = Application {
     name: "platform",
     title: "Platform",
     contract_version: "v1",
+    statuses: &["preview"],
+    metadata: &[],
     operations: OPERATIONS,
     raw: RawOperations::of("platform"),
 };

@@ -73,6 +73,84 @@ async fn metadata_of_another_schema_is_a_finding_and_not_a_failure() {
 }
 
 #[tokio::test]
+async fn what_differs_in_the_metadata_itself_is_told() {
+    let server = ReferenceServer::start().await;
+    let accounting = sdk_accounting::Client::new(&suite_for(&server)).unwrap();
+    let metadata = json!({
+        "schemaVersion": "suite-accounting-api.v1", "service": "suite-ledger", "version": "0.2.0", "status": "sunset",
+        "sunsetOn": "2027-01-01", "successor": "/v2",
+    });
+    server
+        .fault(Operation::GetAccountingMetadata)
+        .body(metadata.to_string(), "application/json");
+
+    let report = accounting.check_contract().await.unwrap();
+
+    assert_eq!(report.matches, ContractMatch::Incompatible);
+    assert_eq!(
+        report.to_string(),
+        "accounting: built for contract 0.1.1, served 0.2.0 (sunset)\n  \
+         - the application serves 0.2.0, which is not compatible with 0.1.1: expect errors, and update the SDK\n  \
+         - its status is sunset, and was preview or not-public when this SDK was built\n  \
+         - /meta has service suite-ledger, expected suite-accounting\n  \
+         - /meta lacks the member openapiPath\n  \
+         - /meta has members that this SDK does not know: successor, sunsetOn"
+    );
+    assert_eq!(server.attempts(Operation::GetAccountingMetadata), 1);
+}
+
+#[tokio::test]
+async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    let long = "y".repeat(70_000);
+    for (metadata, matches) in [
+        (
+            format!(r#"{{"new":{deep},"version":"3.0.0"}}"#),
+            ContractMatch::Same,
+        ),
+        (
+            format!(r#"{{"version":"{long}\n\u001b[31m","status":"{long}"}}"#),
+            ContractMatch::Incompatible,
+        ),
+        (deep, ContractMatch::Unknown),
+        ("null".to_owned(), ContractMatch::Unknown),
+        (r#"{"version":3}"#.to_owned(), ContractMatch::Unknown),
+    ] {
+        server.clear_faults();
+        server
+            .fault(Operation::GetCrmMetadata)
+            .body(metadata, "application/json");
+
+        let report = crm.check_contract().await.unwrap();
+
+        assert_eq!(report.matches, matches);
+        let text = report.to_string();
+        assert!(text.len() < 2_000 && !text.contains('\u{1b}'), "{text}");
+        assert_eq!(text.lines().count(), 1 + report.findings.len(), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+
+    let page = "<html><body>Sign in</body></html>";
+    server
+        .fault(Operation::GetCrmMetadata)
+        .times(1)
+        .body(page, "text/html");
+    let error = crm.check_contract().await.unwrap_err();
+    assert!(error.to_string().contains("Sign in"), "{error}");
+
+    server.fault(Operation::GetCrmMetadata).times(1).status(404);
+    assert!(crm.check_contract().await.unwrap_err().is_not_found());
+    assert_eq!(server.attempts(Operation::GetCrmMetadata), 2);
+}
+
+#[tokio::test]
 async fn an_application_without_metadata_says_that_nothing_can_be_compared() {
     let server = ReferenceServer::start().await;
     let calendar = sdk_calendar::Client::new(&suite_for(&server)).unwrap();

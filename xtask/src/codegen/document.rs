@@ -28,6 +28,12 @@ pub(crate) struct Document {
 pub(crate) struct Info {
     pub(crate) title: String,
     pub(crate) version: String,
+    /// How far the contract has come.
+    #[serde(rename = "x-lifecycle")]
+    pub(crate) lifecycle: Option<String>,
+    /// Who the service is open to.
+    #[serde(rename = "x-runtime-status")]
+    pub(crate) runtime_status: Option<String>,
 }
 
 /// A group of operations.

@@ -16,6 +16,8 @@ pub(crate) struct Spec {
     pub(crate) app: &'static App,
     pub(crate) title: String,
     pub(crate) version: String,
+    /// What its service may say of its status: the lifecycle of the contract, or the runtime status.
+    pub(crate) statuses: Vec<String>,
     /// Groups that have operations, in the order of `tags`.
     pub(crate) groups: Vec<Group>,
     pub(crate) operations: Vec<Operation>,
@@ -203,6 +205,11 @@ impl Spec {
             app,
             title: document.info.title.trim_end_matches(" API").to_owned(),
             version: document.info.version.clone(),
+            statuses: [&document.info.lifecycle, &document.info.runtime_status]
+                .into_iter()
+                .flatten()
+                .cloned()
+                .collect(),
             groups,
             operations,
             schemas,

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::names;
+use super::schema::Kind;
 use super::spec::{Auth, Operation, Replay, Spec};
 
 /// Writes the file.
@@ -19,14 +20,33 @@ pub(crate) fn write(spec: &Spec) -> String {
         let _ = writeln!(code, "&{},", names::screaming(&operation.id));
     }
     let (name, title, version) = (spec.app.name, &spec.title, &spec.version);
+    let (statuses, metadata) = (&spec.statuses, metadata(spec));
     let _ = write!(
         code,
         "];\n\n/// The application that these operations belong to.\n\
          pub static APPLICATION: Application = Application {{\n\
-         name: {name:?}, title: {title:?}, contract_version: {version:?}, operations: OPERATIONS,\n\
+         name: {name:?}, title: {title:?}, contract_version: {version:?}, statuses: &{statuses:?}, \
+         metadata: &{metadata:?}, operations: OPERATIONS,\n\
          raw: RawOperations::of({name:?}),\n}};\n"
     );
     code
+}
+
+/// The members that the service's metadata must have, with the value of each constant; none where they are not shown.
+fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
+    let operation = spec
+        .operations
+        .iter()
+        .find(|operation| !operation.is_command() && operation.path.ends_with("/meta"));
+    let reply = operation.and_then(|operation| spec.schemas.named(&operation.reply.shape));
+    let Some(Kind::Struct(members)) = reply.map(|component| &component.kind) else {
+        return Vec::new();
+    };
+    members
+        .iter()
+        .filter(|member| member.required)
+        .map(|member| (&*member.name, spec.schemas.constant(&member.value.shape)))
+        .collect()
 }
 
 fn row(spec: &Spec, operation: &Operation) -> String {
