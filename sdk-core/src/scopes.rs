@@ -6,9 +6,13 @@ use crate::operation::Operation;
 
 /// The least set of scopes that a list of operations needs.
 ///
-/// An operation that any of several scopes opens is satisfied by one that is needed anyway; otherwise by the first
-/// that the contract lists. (The contract does not show which type of CRM command needs which write scope: a program
-/// that submits several types names their scopes itself.)
+/// An operation that any of several scopes opens is satisfied by one that is needed anyway; otherwise by the one that
+/// opens most of the others, and among equals by the first that the contract lists. (The contract does not show which
+/// type of CRM command needs which write scope: a program that submits several types names their scopes itself.)
+///
+/// Operations that need no token, and those that are known by name only, whose scopes are not shown, add nothing. A token
+/// that is asked for with an empty set has whatever scopes the token endpoint gives to a request that names none, which
+/// may be all.
 ///
 /// ```
 /// # fn example(suite: &sdk_core::Suite, operations: &[&'static sdk_core::Operation]) {
@@ -18,22 +22,31 @@ use crate::operation::Operation;
 /// ```
 #[must_use]
 pub fn least_scopes(operations: &[&'static Operation]) -> Vec<&'static str> {
-    let mut scopes: Vec<&'static str> = operations
+    let alternatives = operations.iter().map(|operation| operation.scopes);
+    least(alternatives.collect())
+}
+
+fn least(mut alternatives: Vec<&'static [&'static str]>) -> Vec<&'static str> {
+    let mut scopes: Vec<&'static str> = alternatives
         .iter()
-        .filter(|operation| operation.scopes.len() == 1)
-        .map(|operation| operation.scopes[0])
+        .filter(|scopes| scopes.len() == 1)
+        .map(|scopes| scopes[0])
         .collect();
     scopes.sort_unstable();
     scopes.dedup();
-    let open = operations
-        .iter()
-        .filter(|operation| operation.scopes.len() > 1);
-    for operation in open {
-        if !operation.scopes.iter().any(|scope| scopes.contains(scope)) {
-            scopes.push(operation.scopes[0]);
+    loop {
+        alternatives.retain(|open| !open.is_empty() && !open.iter().any(|it| scopes.contains(it)));
+        let opens = |scope| {
+            let with = alternatives.iter().filter(|open| open.contains(scope));
+            with.count()
+        };
+        // The first of the equals, while `max_by_key` would take the last.
+        let candidates = alternatives.iter().copied().flatten().rev();
+        match candidates.max_by_key(|scope| opens(scope)) {
+            Some(best) => scopes.push(best),
+            None => return scopes,
         }
     }
-    scopes
 }
 
 /// Operations whose scope a token lacks.
@@ -46,6 +59,8 @@ pub struct MissingScopes {
     pub granted: Option<Vec<String>>,
     /// The operations that the token does not open.
     pub operations: Vec<&'static Operation>,
+    /// The operations whose scopes the contract does not show, so that nothing can be said of them.
+    pub not_shown: Vec<&'static Operation>,
 }
 
 impl MissingScopes {
@@ -56,6 +71,11 @@ impl MissingScopes {
                 .iter()
                 .copied()
                 .filter(|operation| surely_missing(operation, granted))
+                .collect(),
+            not_shown: operations
+                .iter()
+                .copied()
+                .filter(|operation| operation.authenticated && operation.scopes.is_empty())
                 .collect(),
         }
     }
@@ -70,8 +90,8 @@ impl MissingScopes {
 impl fmt::Display for MissingScopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.granted {
-            None => return f.write_str("the token endpoint did not say what it granted"),
-            Some(_) if self.is_empty() => return f.write_str("no scope is missing"),
+            None => f.write_str("the token endpoint did not say what it granted")?,
+            Some(_) if self.is_empty() => f.write_str("no scope is known to be missing")?,
             Some(granted) => write!(f, "granted: {}", granted.join(", "))?,
         }
         for operation in &self.operations {
@@ -80,6 +100,13 @@ impl fmt::Display for MissingScopes {
                 "\n  - {} needs {}",
                 operation.id,
                 operation.scopes.join(" or ")
+            )?;
+        }
+        for operation in &self.not_shown {
+            write!(
+                f,
+                "\n  - {} needs a scope that the contract does not show",
+                operation.id
             )?;
         }
         Ok(())
@@ -95,4 +122,17 @@ pub(crate) fn surely_missing(operation: &Operation, granted: Option<&[String]>) 
                 .iter()
                 .any(|scope| granted.iter().any(|given| given == scope))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::least;
+
+    #[test]
+    fn one_scope_that_opens_several_operations_is_taken_rather_than_one_for_each() {
+        assert_eq!(least(vec![&["a", "b"], &["b", "c"], &[]]), ["b"]);
+        assert_eq!(least(vec![&["a", "b"], &["c", "a"], &["b"]]), ["b", "c"]);
+        assert_eq!(least(vec![&["b", "a"]]), ["b"]);
+        assert!(least(vec![&[], &[]]).is_empty());
+    }
 }

@@ -69,6 +69,24 @@ async fn missing_scopes_are_those_that_the_token_was_not_granted() {
 }
 
 #[tokio::test]
+async fn of_an_operation_whose_scope_is_not_shown_nothing_is_claimed() {
+    let server = ReferenceServer::start().await;
+    let hold = &sdk_calendar::operations::MANAGE_HOLD;
+    assert!(least_scopes(&[hold]).is_empty());
+
+    let missing = crate::support::calendar_for(&server)
+        .missing_scopes(&[hold])
+        .await
+        .unwrap();
+
+    assert!(missing.is_empty());
+    assert_eq!(
+        missing.to_string(),
+        "no scope is known to be missing\n  - manageHold needs a scope that the contract does not show"
+    );
+}
+
+#[tokio::test]
 async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent() {
     let server = ReferenceServer::start().await;
     let suite = builder_for(&server)
