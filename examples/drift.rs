@@ -4,7 +4,7 @@
 //! cargo run --example drift
 //! ```
 
-use sdk_core::{ClientCredentials, Error, Method, SchemaPolicy, Suite, least_scopes};
+use sdk_core::{Error, Method, SchemaPolicy, Suite, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
@@ -12,16 +12,7 @@ use serde_json::json;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let server = ReferenceServer::start().await;
-    let suite = Suite::builder()
-        .core_url(server.core_url())
-        .application_url("crm", server.crm_url())
-        .application_url("calendar", server.calendar_url())
-        .application_url("accounting", server.accounting_url())
-        .credentials(ClientCredentials::new(
-            server.client_id(),
-            server.client_secret(),
-        ))
-        .build()?;
+    let suite = Suite::builder().variables(server.environment())?.build()?;
     let crm = sdk_crm::Client::new(&suite)?;
 
     println!("At start-up, all is as expected:");

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use opentelemetry::trace::{SpanId, Status, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
-use sdk_core::{ClientCredentials, Error, RetryPolicy, Suite};
+use sdk_core::{Error, RetryPolicy, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 use tracing::Level;
 use tracing_subscriber::Layer as _;
@@ -47,12 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// A day in the life of a service, in four calls.
 async fn incidents(server: &ReferenceServer) -> Result<(), Error> {
     let suite = Suite::builder()
-        .core_url(server.core_url())
-        .application_url("crm", server.crm_url())
-        .credentials(ClientCredentials::new(
-            server.client_id(),
-            server.client_secret(),
-        ))
+        .variables(server.environment())?
         .retry(RetryPolicy::default().base_delay(Duration::from_millis(20)))
         .build()?;
     let crm = sdk_crm::Client::new(&suite)?;

@@ -1,6 +1,6 @@
 //! What the examples share: the suite that they talk to. Included by path, since each example is a program of its own.
 
-use sdk_core::{ClientCredentials, Error, Suite};
+use sdk_core::{Error, Suite};
 use sdk_reference_server::{Builder, ReferenceServer};
 
 /// A reference server in this process, with the data that `demo` asks for, unless the environment names a suite
@@ -19,15 +19,7 @@ pub(crate) async fn server(demo: impl FnOnce(Builder) -> Builder) -> Option<Refe
 pub(crate) fn connect(server: Option<&ReferenceServer>, user_agent: &str) -> Result<Suite, Error> {
     let builder = match server {
         None => Suite::builder().environment()?,
-        Some(server) => Suite::builder()
-            .core_url(server.core_url())
-            .application_url("crm", server.crm_url())
-            .application_url("calendar", server.calendar_url())
-            .application_url("accounting", server.accounting_url())
-            .credentials(ClientCredentials::new(
-                server.client_id(),
-                server.client_secret(),
-            )),
+        Some(server) => Suite::builder().variables(server.environment())?,
     };
     builder.user_agent(user_agent).build()
 }

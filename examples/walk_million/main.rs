@@ -14,7 +14,7 @@ mod server;
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use sdk_core::{ClientCredentials, Suite};
+use sdk_core::Suite;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 
 use meter::{Meter, peak_memory};
@@ -93,14 +93,7 @@ async fn read_ahead() -> Result<(), Box<dyn Error>> {
         .people(u64::from(PAGE) * 40)
         .start()
         .await;
-    let suite = Suite::builder()
-        .core_url(server.core_url())
-        .application_url("crm", server.crm_url())
-        .credentials(ClientCredentials::new(
-            server.client_id(),
-            server.client_secret(),
-        ))
-        .build()?;
+    let suite = Suite::builder().variables(server.environment())?.build()?;
     let crm = sdk_crm::Client::new(&suite)?;
     crm.prewarm().await?;
     server.fault(Operation::ListPeople).delay(PAUSE);

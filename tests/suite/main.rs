@@ -7,5 +7,6 @@ mod faults;
 mod open;
 mod peer;
 mod readme;
+mod samples;
 mod support;
 mod walks;

@@ -20,14 +20,8 @@ pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
 /// [`suite_for`], to be changed before it is built.
 pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
     quick(Suite::builder())
-        .core_url(server.core_url())
-        .application_url("crm", server.crm_url())
-        .application_url("calendar", server.calendar_url())
-        .application_url("accounting", server.accounting_url())
-        .credentials(ClientCredentials::new(
-            server.client_id(),
-            server.client_secret(),
-        ))
+        .variables(server.environment())
+        .unwrap()
 }
 
 /// A suite whose applications and token endpoint are all one scripted peer.

@@ -7,8 +7,8 @@ use sdk_reference_server::{App, Operation};
 use serde_json::json;
 
 use super::bypass::Bypass;
-use super::samples::{event, promotion};
 use super::world::World;
+use crate::samples::{event, promotion};
 use crate::support::builder_for;
 
 fn statuses(world: &World, operation: Operation) -> Vec<u16> {

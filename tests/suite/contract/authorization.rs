@@ -4,8 +4,8 @@ use sdk_core::{Effect, Error, ErrorKind};
 use sdk_reference_server::{App, Operation};
 use serde_json::json;
 
-use super::samples::{event, promotion};
 use super::world::World;
+use crate::samples::{event, promotion};
 
 fn assert_final(world: &World, error: &Error, operation: Operation) {
     assert_eq!(error.kind(), ErrorKind::Forbidden);

@@ -6,8 +6,8 @@ use sdk_core::{Effect, ErrorKind, RetryPolicy};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::samples::{draft, event, promotion};
 use super::world::World;
+use crate::samples::{draft, event, promotion};
 use crate::support::{Events, HoldClock};
 
 #[tokio::test]

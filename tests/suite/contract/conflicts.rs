@@ -5,8 +5,8 @@ use sdk_core::{Effect, Error, ErrorKind};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::samples::{draft, event, promotion};
 use super::world::World;
+use crate::samples::{draft, event, promotion};
 use crate::support::key;
 
 fn assert_final(error: &Error, code: &str) {

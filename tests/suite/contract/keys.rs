@@ -6,8 +6,8 @@ use sdk_accounting::types::ImportMode;
 use sdk_core::Effect;
 use sdk_reference_server::Operation;
 
-use super::samples::{draft, event, import, promotion};
 use super::world::World;
+use crate::samples::{draft, event, import, promotion};
 
 fn keys(world: &World, operation: Operation) -> Vec<String> {
     let seen = world.server.requests_for(operation);

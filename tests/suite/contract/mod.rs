@@ -16,7 +16,6 @@ mod keys;
 mod listing;
 mod operations;
 mod rules;
-mod samples;
 mod tokens;
 mod walks;
 mod wire;

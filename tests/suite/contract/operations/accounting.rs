@@ -7,8 +7,8 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use crate::contract::case::{Done, operations};
-use crate::contract::samples::{draft, import};
 use crate::contract::world::World;
+use crate::samples::{draft, import};
 use crate::support::key;
 
 operations! {

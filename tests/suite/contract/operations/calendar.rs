@@ -6,8 +6,8 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use crate::contract::case::{Done, operations};
-use crate::contract::samples::event;
 use crate::contract::world::World;
+use crate::samples::event;
 
 operations! {
     SubmitEventCommand => an_event_is_created_with_a_201, an_event_at_a_taken_time_is_a_409;

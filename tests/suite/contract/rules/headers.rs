@@ -4,7 +4,7 @@ use sdk_reference_server::{App, Operation};
 use serde_json::json;
 
 use crate::contract::both::Both;
-use crate::contract::samples::event;
+use crate::samples::event;
 
 #[tokio::test]
 async fn what_the_sdk_sets_itself_is_not_taken_from_the_caller() {

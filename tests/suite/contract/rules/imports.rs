@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation};
 use serde_json::{Value, json};
 
 use crate::contract::both::Both;
-use crate::contract::samples::import;
+use crate::samples::import;
 
 const PATH: &str = "/import-runs";
 

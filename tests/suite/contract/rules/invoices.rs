@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation};
 use serde_json::{Value, json};
 
 use crate::contract::both::{Both, assert_refused_locally};
-use crate::contract::samples::draft;
+use crate::samples::draft;
 
 const PATH: &str = "/invoice-drafts";
 

@@ -6,7 +6,7 @@ use sdk_reference_server::{App, Operation};
 use serde_json::{Value, json};
 
 use crate::contract::both::{Both, assert_refused_locally};
-use crate::contract::samples::{draft, event, import};
+use crate::samples::{draft, event, import};
 
 /// The three operations that require one, and bodies that they take.
 fn keyed(both: &Both) -> [(App, &'static str, Value); 3] {

@@ -5,7 +5,7 @@ use sdk_calendar::types::EventCommand;
 use serde_json::{Value, json};
 
 /// An hour that creates an event, without a look at conflicts.
-pub(super) fn event(title: &str) -> EventCommand {
+pub(crate) fn event(title: &str) -> EventCommand {
     EventCommand::create()
         .collection_reference("team")
         .title(title)
@@ -15,23 +15,26 @@ pub(super) fn event(title: &str) -> EventCommand {
 }
 
 /// A draft with so many lines.
-pub(super) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
-    let tax = TaxAmount::new()
+pub(crate) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
+    let line = || json!({"description": "Workshop"});
+    InvoiceDraftCreate::new(counterparty, tax(), (0..lines).map(|_| line()))
+}
+
+pub(crate) fn tax() -> TaxAmount {
+    TaxAmount::new()
         .currency("EUR")
         .minor_units("1900")
-        .scale(2);
-    let line = || json!({"description": "Workshop"});
-    InvoiceDraftCreate::new(counterparty, tax, (0..lines).map(|_| line()))
+        .scale(2)
 }
 
 /// A run of an adapter of this name.
-pub(super) fn import(adapter: &str, mode: ImportMode) -> ImportRunCreate {
+pub(crate) fn import(adapter: &str, mode: ImportMode) -> ImportRunCreate {
     let (source, coverage) = (json!({"name": "legacy"}), json!({"from": "2026-01-01"}));
     ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
 }
 
 /// A record command that gives a person another job.
-pub(super) fn promotion(person: &str, job: &str) -> Value {
+pub(crate) fn promotion(person: &str, job: &str) -> Value {
     json!({
         "commandType": "person.update",
         "subjectReference": person,
