@@ -22,16 +22,29 @@ pub enum SchemaPolicy {
 }
 
 /// Headers that the runtime owns.
-const PROTECTED: [HeaderName; 9] = [
+const PROTECTED: [HeaderName; 19] = [
     header::AUTHORIZATION,
+    header::PROXY_AUTHORIZATION,
+    header::COOKIE,
     header::HOST,
-    header::CONTENT_LENGTH,
+    // `SuiteBuilder::user_agent` adds the program's name.
+    header::USER_AGENT,
+    // What a reply may look like, and what the body is.
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
     header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    // What is between this client and the next machine.
     header::TRANSFER_ENCODING,
     header::CONNECTION,
-    header::ACCEPT,
-    header::COOKIE,
-    header::PROXY_AUTHORIZATION,
+    header::EXPECT,
+    header::TE,
+    header::TRAILER,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    HeaderName::from_static("http2-settings"),
 ];
 
 /// The header of the idempotency key (contract, Endpoints / Calendar and Accounting).
@@ -67,7 +80,11 @@ impl CallOptions {
             Some((format!("header {name}"), rule.to_owned(), value.to_owned()))
         };
         match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
-            (Ok(name), _) if PROTECTED.contains(&name) || name == IDEMPOTENCY_KEY => {
+            (Ok(name), _) if name == IDEMPOTENCY_KEY => {
+                let rule = "be set by `idempotency_key` of the call, or of a raw call where the contract shows no key";
+                self.invalid = refused(rule, "a header");
+            }
+            (Ok(name), _) if PROTECTED.contains(&name) => {
                 self.invalid = refused("be left to the SDK", "one from the caller");
             }
             (Ok(name), Ok(value)) if value.to_str().is_ok() => self.headers.push((name, value)),

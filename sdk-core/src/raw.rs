@@ -117,8 +117,10 @@ impl RawCall {
             RawTarget::Path(Method::Get, _) => &raw.read,
             RawTarget::Path(..) => &raw.unkeyed,
         };
+        let mut call = Call::new(client, operation);
+        call.hold_raw();
         Self {
-            call: Call::new(client, operation),
+            call,
             client: client.clone(),
             target,
             parameters: Vec::new(),
@@ -138,13 +140,17 @@ impl RawCall {
         self
     }
 
-    /// Sends an `Idempotency-Key`, with which a command may be repeated.
+    /// Sends an `Idempotency-Key`, with which a command may be repeated: also one of an operation that the contract shows
+    /// no key for, unless [`replay_exact`](Self::replay_exact) forbids it.
     pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
-        if let RawTarget::Path(method, _) = &self.target
-            && *method != Method::Get
-        {
-            self.call
-                .set_operation(&self.client.application().raw.keyed);
+        match &self.target {
+            RawTarget::Path(Method::Get, _) => {}
+            RawTarget::Path(..) => self
+                .call
+                .set_operation(&self.client.application().raw.keyed),
+            RawTarget::Operation(_) => {
+                self.call.options_mut().replay_exact.get_or_insert(true);
+            }
         }
         self.call.set_key(key);
         self
@@ -181,6 +187,13 @@ impl RawCall {
 
     fn request(&self) -> Result<reqwest::Request, Error> {
         let (method, path) = match &self.target {
+            RawTarget::Operation(operation)
+                if operation.application != self.client.application().name =>
+            {
+                let rule = format!("be one of {}", self.client.application().name);
+                let found = format!("{}.{}", operation.application, operation.id);
+                return Err(Error::invalid("operation", &rule, &found));
+            }
             RawTarget::Operation(operation) => (operation.method, self.filled(operation.route)?),
             RawTarget::Path(method, path) => (*method, self.filled(path)?),
         };
@@ -197,6 +210,12 @@ impl RawCall {
     /// The path with its parameters, each of them one segment.
     fn filled(&self, route: &str) -> Result<String, Error> {
         let check = Check::new(self.call.operation());
+        for (name, _) in &self.parameters {
+            if !route.contains(&format!("/{{{name}}}")) {
+                let rule = "be a parameter of the path";
+                return Err(Error::invalid(name, rule, &format!("none of {route}")));
+            }
+        }
         let mut filled = String::with_capacity(route.len());
         for segment in route
             .strip_prefix('/')

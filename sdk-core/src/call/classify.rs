@@ -166,14 +166,20 @@ fn unreadable_reply(
             found,
             detail,
         } => {
+            // To take it as it is would not help where it cannot be read.
+            let hint = if detail.is_some() {
+                "it cannot be read either way: update the SDK, or take it as raw JSON with `raw_call`"
+            } else {
+                "update the SDK, or set `SchemaPolicy::Warn`"
+            };
             let detail = detail
                 .map(|detail| format!(" ({detail})"))
                 .unwrap_or_default();
+            let found = crate::error::one_line(&found);
             let message = format!(
                 "the reply has schemaVersion {found}, this SDK was built for {expected}{detail}"
             );
             let message = discreet(&message, progress).unwrap_or(message);
-            let hint = "update the SDK, or set `SchemaPolicy::Warn`";
             (
                 Error::new(ErrorKind::SchemaVersion, message).hint(hint),
                 false,

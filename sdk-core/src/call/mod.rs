@@ -30,6 +30,8 @@ pub struct Call {
     options: CallOptions,
     /// Whether the request is complete as it is: the client's query parameters are in it already.
     exact: bool,
+    /// Whether a reply that is taken as raw JSON is held to the operation's `schemaVersion` too.
+    holds_raw: bool,
 }
 
 impl Call {
@@ -41,6 +43,7 @@ impl Call {
             operation,
             options: CallOptions::default(),
             exact: false,
+            holds_raw: false,
         }
     }
 
@@ -53,6 +56,11 @@ impl Call {
     /// Takes the call for one of another operation: a raw call learns late that it has a key.
     pub(crate) fn set_operation(&mut self, operation: &'static Operation) {
         self.operation = operation;
+    }
+
+    /// Holds raw JSON to the operation's `schemaVersion`, as its own type would.
+    pub(crate) fn hold_raw(&mut self) {
+        self.holds_raw = true;
     }
 
     /// Where the request goes.
@@ -91,7 +99,7 @@ impl Call {
         let lenient = self.schema_policy() == SchemaPolicy::Warn;
         let mut take = |body: &Bytes| -> Result<(), Unreadable> {
             let decoded = decode::<T>(body, expected, lenient)?;
-            if self.exact && decoded.schema_version().is_none() {
+            if self.holds_raw && decoded.schema_version().is_none() {
                 check_version(body, expected, lenient)?;
             }
             value = Some(decoded);

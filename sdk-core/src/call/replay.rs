@@ -160,7 +160,12 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Re
 
     let mut call = Call::new(client, operation);
     call.exact = true;
+    call.hold_raw();
     call.options.key = command.shared_key();
+    if call.options.key.is_some() && operation.safety == Safety::Unkeyed {
+        // Whoever gave it a key, which only a raw call can, vouches for it.
+        call.options.replay_exact = Some(true);
+    }
     for (name, value) in command.headers() {
         call.options.header(name, value);
     }

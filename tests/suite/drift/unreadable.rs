@@ -104,18 +104,25 @@ async fn fault_33_a_missing_required_member_is_named() {
 }
 
 #[tokio::test]
-async fn fault_33_an_integer_that_64_bits_do_not_hold_is_no_integer_of_the_contract() {
+async fn fault_33_a_required_integer_that_64_bits_do_not_hold_is_named() {
     let digits = "123456789012345678901234567890";
-    let body = today().to_string().replace(
-        r#""title":"Call back""#,
+    let server = ReferenceServer::start().await;
+    let intake = server.sample_intake_submission();
+    let crm = crm_for(&server);
+    let recorded = crm.intake().get(&*intake).await.unwrap();
+    let body = serde_json::to_string(&*recorded).unwrap().replace(
+        &format!(r#""recordVersion":{}"#, recorded.record_version),
         &format!(r#""recordVersion":{digits}"#),
     );
+    server
+        .fault(Operation::GetIntakeSubmission)
+        .body(body, "application/json");
 
-    let error = failure(&body).await;
+    let error = crm.intake().get(&*intake).await.unwrap_err();
 
-    let said =
-        format!("at `attention[3].recordVersion`: expected an integer of 64 bits, found {digits}");
-    assert_eq!(error.message(), said);
+    let said = format!("at `recordVersion`: expected an integer of 64 bits, found {digits}");
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Decode, &*said));
+    assert_eq!(server.attempts(Operation::GetIntakeSubmission), 2);
 }
 
 #[tokio::test]
@@ -143,5 +150,92 @@ async fn fault_34_an_unreadable_reply_of_another_schema_says_both_even_when_it_m
             assert!(line.contains(part), "{part} in {line}");
         }
         assert!(error.body().is_some());
+        assert!(
+            line.contains("take it as raw JSON") && !line.contains("SchemaPolicy::Warn"),
+            "a policy would not help: {line}"
+        );
     }
+}
+
+#[tokio::test]
+async fn fault_34_an_error_is_bounded_whatever_the_reply_calls_its_schema() {
+    let mut body = today();
+    body["schemaVersion"] = json!("x".repeat(100_000));
+
+    let error = failure(&body.to_string()).await;
+
+    assert_eq!(error.kind(), ErrorKind::SchemaVersion);
+    assert!(error.message().len() < 500 && format!("{error:?}").len() < 1_000);
+}
+
+/// Nothing of the SDK recurses into what it does not know.
+#[tokio::test]
+async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
+    const DEPTH: usize = 10_000;
+    let deep = format!("{}1{}", "{\"a\":[".repeat(DEPTH), "]}".repeat(DEPTH));
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let reply = |operation, body: String| {
+        server
+            .fault(operation)
+            .times(1)
+            .body(body, "application/json");
+    };
+    let text = today().to_string();
+
+    for (shallow, nested) in [
+        (r#""counts":{}"#, format!(r#""counts":{deep}"#)),
+        (
+            r#""title":"Call back""#,
+            format!(r#""fromTheFuture":{deep}"#),
+        ),
+    ] {
+        reply(Operation::GetToday, text.replace(shallow, &nested));
+        let today = crm.today().get().await.unwrap();
+        let written = serde_json::to_string(&*today).unwrap();
+        assert!(written.contains(&nested));
+    }
+    reply(Operation::ListPeople, format!(r#"{{"items":[{deep}]}}"#));
+    let people = crm.people().list().await.unwrap();
+    assert_eq!(people.items()[0].raw().as_str(), deep);
+    reply(Operation::Search, deep.clone());
+    assert_eq!(crm.search().query("an").await.unwrap().as_str(), deep);
+
+    reply(Operation::GetToday, text.replace(r#""Call back""#, &deep));
+    let error = crm.today().get().await.unwrap_err();
+    assert_eq!(
+        error.message(),
+        format!(
+            "at `attention[3].title`: expected a string, found an object of {} bytes",
+            deep.len()
+        )
+    );
+    server
+        .fault(Operation::GetToday)
+        .times(1)
+        .status(400)
+        .body(deep, "application/json");
+    assert_eq!(
+        crm.today().get().await.unwrap_err().kind(),
+        ErrorKind::Rejected
+    );
+}
+
+#[tokio::test]
+async fn fault_33_of_members_with_one_name_the_last_one_counts() {
+    let server = ReferenceServer::start().await;
+    let body = today().to_string().replace(
+        r#""title":"Call back""#,
+        r#""title":null,"title":"Call back","new":1,"new":2"#,
+    );
+    server
+        .fault(Operation::GetToday)
+        .body(body, "application/json");
+
+    let today = crm_for(&server).today().get().await.unwrap();
+
+    let item = &today.attention[3];
+    assert_eq!(item.title.as_deref(), Some("Call back"));
+    let written = serde_json::to_string(item).unwrap();
+    assert_eq!(written, r#"{"title":"Call back","new":1,"new":2}"#);
 }

@@ -1,4 +1,4 @@
-use sdk_core::{Effect, IdempotencyKey, Method, RetryPolicy};
+use sdk_core::{Effect, ErrorKind, IdempotencyKey, Method, RetryPolicy, SchemaPolicy};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
@@ -120,5 +120,81 @@ async fn a_raw_path_cannot_climb_or_carry_a_query() {
             .to_string()
             .contains("reference")
     );
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_raw_call_of_an_operation_is_held_to_its_schema_as_a_typed_one() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    server.fault(Operation::GetToday).schema_suffix("v9");
+    let call = crm.raw_call(&operations::GET_TODAY);
+
+    let error = call.clone().await.unwrap_err();
+    let taken = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
+
+    assert_eq!(error.kind(), ErrorKind::SchemaVersion);
+    assert!(taken.as_str().contains("suite-crm-today.v9"));
+    assert_eq!(server.attempts(Operation::GetToday), 2);
+}
+
+#[tokio::test]
+async fn a_key_that_the_contract_does_not_show_makes_a_raw_command_repeatable() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let call = |title: &str| {
+        crm.raw_call(&operations::SUBMIT_COMMAND)
+            .body(json!({"commandType": "task.create", "payload": {"title": title}}))
+            .idempotency_key(IdempotencyKey::derive("raw", [title]))
+    };
+    server.fault(Operation::SubmitCommand).times(1).lose_reply();
+
+    let receipt = call("once").await.unwrap();
+
+    assert_eq!(receipt.attempts(), 2);
+    let requests = server.requests();
+    let keys: Vec<_> = requests
+        .iter()
+        .filter_map(|request| request.idempotency_key())
+        .collect();
+    let expected = IdempotencyKey::derive("raw", ["once"]);
+    assert_eq!(keys, [expected.as_str(); 2]);
+
+    server.fault(Operation::SubmitCommand).times(1).lose_reply();
+    let error = call("twice").replay_exact(false).await.unwrap_err();
+    assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
+
+    // The same holds for what was stored.
+    server.fault(Operation::SubmitCommand).times(1).lose_reply();
+    let command = call("stored").prepare().unwrap();
+    let receipt = crm.send_prepared(&command).await.unwrap();
+    assert_eq!(receipt.attempts(), 2);
+    assert_eq!(server.commits(Operation::SubmitCommand), 3);
+}
+
+#[tokio::test]
+async fn a_raw_call_of_what_is_not_there_is_refused_by_name() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let hold = crm.raw_call(&sdk_calendar::operations::MANAGE_HOLD);
+    let misspelt = crm
+        .raw_call(&operations::GET_PERSON)
+        .path("reference", "PER-0123456789AB")
+        .path("refrence", "PER-0123456789AB");
+
+    for (call, why) in [
+        (
+            hold,
+            "`operation` must be one of crm: got calendar.manageHold",
+        ),
+        (
+            misspelt,
+            "`refrence` must be a parameter of the path: got none of /api/crm/v1/people/{reference}",
+        ),
+    ] {
+        let error = call.await.unwrap_err();
+        assert!(error.is_invalid_input(), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
     assert!(server.requests().is_empty());
 }

@@ -16,13 +16,26 @@ async fn what_the_sdk_sets_itself_is_not_taken_from_the_caller() {
         "content-length",
         "Host",
         "Cookie",
+        "User-Agent",
+        "Accept-Encoding",
+        "Content-Encoding",
+        "Transfer-Encoding",
+        "Connection",
+        "Upgrade",
+        "TE",
+        "Expect",
     ];
 
-    for name in owned.into_iter().chain(["Idempotency-Key"]) {
+    for name in owned {
         let call = both.world.crm.people().list().header(name, "anything");
         let why = format!("`header {name}` must be left to the SDK: got one from the caller");
         both.sdk_refuses(call, &why).await;
     }
+    let command = both.world.crm.commands().submit(json!({}));
+    let why = "`header Idempotency-Key` must be set by `idempotency_key` of the call, or of a raw call where the \
+               contract shows no key: got a header";
+    both.sdk_refuses(command.header("Idempotency-Key", "a-key-of-its-own"), why)
+        .await;
 }
 
 #[tokio::test]
