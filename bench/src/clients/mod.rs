@@ -1,0 +1,109 @@
+//! The clients under comparison, each doing the same work in its own way.
+
+pub mod exchange;
+#[cfg(feature = "peers")]
+pub mod handwritten;
+#[cfg(feature = "peers")]
+pub mod middleware;
+#[cfg(feature = "peers")]
+pub mod progenitor;
+#[cfg(feature = "peers")]
+pub mod raw;
+pub mod sdk;
+pub mod tuned;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::payload;
+
+/// Any failure: the benchmark stops at the first.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// What a call shows of what it did.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Items received.
+    pub items: u64,
+    /// A sum over all items that only their reader can know.
+    pub sum: u64,
+    /// The next cursor.
+    pub next: Option<String>,
+}
+
+/// A client that can do the work.
+pub trait Client: Clone + Send + Sync + 'static {
+    /// What [`Seen::sum`] is for a page of so many items.
+    fn sum_of_page(items: usize) -> u64 {
+        payload::versions_of_page(items)
+    }
+
+    /// A client of a server.
+    fn new(target: &Target) -> impl Future<Output = Result<Self, Failure>> + Send;
+
+    /// Gets one page of `limit` items.
+    fn page(
+        &self,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> impl Future<Output = Result<Seen, Failure>> + Send;
+
+    /// Sends one command.
+    fn command(&self) -> impl Future<Output = Result<Seen, Failure>> + Send;
+
+    /// Walks a list from a cursor by whatever the client has for it.
+    fn walk(
+        &self,
+        limit: u32,
+        cursor: String,
+    ) -> impl Future<Output = Result<Seen, Failure>> + Send {
+        async move {
+            let (mut all, mut next) = (Seen::default(), Some(cursor));
+            while let Some(cursor) = next {
+                let page = self.page(limit, Some(&cursor)).await?;
+                all.items += page.items;
+                all.sum += page.sum;
+                next = page.next;
+            }
+            Ok(all)
+        }
+    }
+}
+
+/// Where the server is and how to talk to it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Target {
+    /// Its origin.
+    pub origin: String,
+    /// 1 or 2.
+    pub http: u8,
+    /// Its certificate, which makes it TLS.
+    pub certificate: Option<PathBuf>,
+}
+
+impl Target {
+    /// A builder of reqwest's with the least that this target needs; by default that is nothing.
+    #[cfg(feature = "peers")]
+    pub fn builder(&self) -> Result<reqwest::ClientBuilder, Failure> {
+        let mut builder = reqwest::Client::builder();
+        if let Some(path) = &self.certificate {
+            let root = reqwest::Certificate::from_pem(&std::fs::read(path)?)?;
+            builder = builder.tls_certs_only([root]);
+        }
+        Ok(match (self.http, &self.certificate) {
+            (2, None) => builder.http2_prior_knowledge(),
+            (2, Some(_)) | (_, None) => builder,
+            (_, Some(_)) => builder.http1_only(),
+        })
+    }
+
+    /// The guard talks HTTP/1.1 in plain text only.
+    #[cfg(not(feature = "peers"))]
+    pub fn builder(&self) -> Result<reqwest::ClientBuilder, Failure> {
+        match (self.http, &self.certificate) {
+            (1, None) => Ok(reqwest::Client::builder()),
+            _ => Err("built without the feature `peers`, which has TLS and HTTP/2".into()),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Our clients with everything switched on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sdk_calendar::types::{EventCommand, EventOperation};
+use sdk_core::{ClientCredentials, Suite};
+
+use super::{Client, Failure, Seen, Target};
+use crate::model::tuned::Opportunity;
+use crate::payload::{self, command};
+
+/// Our clients, whose pages are delivered as open records.
+#[derive(Clone)]
+pub struct Sdk {
+    pub crm: sdk_crm::Client,
+    pub calendar: sdk_calendar::Client,
+    event: EventCommand,
+}
+
+impl Sdk {
+    /// The suite of a target, to be changed before it is built.
+    pub fn suite(target: &Target) -> Result<sdk_core::SuiteBuilder, Failure> {
+        let builder = Suite::builder()
+            .core_url(&target.origin)
+            .application_url("crm", &target.origin)
+            .application_url("calendar", &target.origin)
+            .credentials(ClientCredentials::new("bench", "secret"));
+        if target.http == 1 && target.certificate.is_none() {
+            return Ok(builder);
+        }
+        Ok(builder.http_client(target.builder()?.connect_timeout(Duration::from_secs(5))))
+    }
+
+    /// Clients of a suite.
+    pub fn of(suite: &Suite) -> Result<Self, Failure> {
+        Ok(Self {
+            crm: sdk_crm::Client::new(suite)?,
+            calendar: sdk_calendar::Client::new(suite)?,
+            event: EventCommand::new()
+                .operation(EventOperation::Create)
+                .collection_reference(command::COLLECTION)
+                .title(command::TITLE)
+                .location(command::LOCATION)
+                .starts_at(command::STARTS_AT.parse()?)
+                .ends_at(command::ENDS_AT.parse()?)
+                .timezone(command::TIMEZONE)
+                .all_day(false)
+                .attendee_actor_references(command::ATTENDEES)
+                .check_conflicts(true),
+        })
+    }
+}
+
+impl Client for Sdk {
+    fn sum_of_page(items: usize) -> u64 {
+        payload::bytes_of_records(items)
+    }
+
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        Self::of(&Self::suite(target)?.build()?)
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        let mut list = self.crm.opportunities().list().limit(limit);
+        if let Some(cursor) = cursor {
+            list = list.cursor(cursor);
+        }
+        let page = list.await?;
+        Ok(Seen {
+            items: page.items().len() as u64,
+            sum: page
+                .items()
+                .iter()
+                .map(|item| item.raw().as_str().len() as u64)
+                .sum(),
+            next: page.next_cursor().map(str::to_owned),
+        })
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        let receipt = self.calendar.events().command(&self.event).await?;
+        Ok(Seen {
+            items: 1,
+            sum: receipt.record_version.try_into()?,
+            next: None,
+        })
+    }
+
+    async fn walk(&self, limit: u32, cursor: String) -> Result<Seen, Failure> {
+        let mut items = self
+            .crm
+            .opportunities()
+            .list()
+            .limit(limit)
+            .cursor(cursor)
+            .items();
+        let mut seen = Seen::default();
+        while let Some(item) = items.try_next().await? {
+            seen.items += 1;
+            seen.sum += item.raw().as_str().len() as u64;
+        }
+        Ok(seen)
+    }
+}
+
+/// Our clients, whose caller decodes each record into the type that [`tuned`](super::tuned) decodes into.
+#[derive(Clone)]
+pub struct Decoding(Sdk);
+
+impl Client for Decoding {
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        Sdk::new(target).await.map(Self)
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        let mut list = self.0.crm.opportunities().list().limit(limit);
+        if let Some(cursor) = cursor {
+            list = list.cursor(cursor);
+        }
+        let page = list.await?;
+        let items = page
+            .items()
+            .iter()
+            .map(sdk_core::Record::decode::<Opportunity>)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Seen {
+            items: items.len() as u64,
+            sum: items.iter().map(|item| item.record_version).sum(),
+            next: page.next_cursor().map(str::to_owned),
+        })
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        self.0.command().await
+    }
+
+    async fn walk(&self, limit: u32, cursor: String) -> Result<Seen, Failure> {
+        let mut items = self
+            .0
+            .crm
+            .opportunities()
+            .list()
+            .limit(limit)
+            .cursor(cursor)
+            .items();
+        let mut seen = Seen::default();
+        while let Some(item) = items.try_next().await? {
+            seen.items += 1;
+            seen.sum += item.decode::<Opportunity>()?.record_version;
+        }
+        Ok(seen)
+    }
+}
+
+/// Our clients with a hundred tokens, each call with the next one.
+#[derive(Clone)]
+pub struct HundredAudiences(Arc<[Sdk]>, Arc<AtomicUsize>);
+
+impl HundredAudiences {
+    fn next(&self) -> &Sdk {
+        &self.0[self.1.fetch_add(1, Ordering::Relaxed) % self.0.len()]
+    }
+}
+
+impl Client for HundredAudiences {
+    fn sum_of_page(items: usize) -> u64 {
+        Sdk::sum_of_page(items)
+    }
+
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        let suite = Sdk::suite(target)?.build()?;
+        let clients: Result<Vec<Sdk>, Failure> = (0..100)
+            .map(|number| {
+                let scopes = [format!("scope:{number}")];
+                Sdk::of(
+                    &suite
+                        .with_scopes("crm", scopes.clone())
+                        .with_scopes("calendar", scopes),
+                )
+            })
+            .collect();
+        let clients = clients?;
+        for client in &clients {
+            client.crm.prewarm().await?;
+            client.calendar.prewarm().await?;
+        }
+        Ok(Self(clients.into(), Arc::default()))
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        self.next().page(limit, cursor).await
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        self.next().command().await
+    }
+}

@@ -1,0 +1,64 @@
+//! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `guard` compares with what was
+//! recorded.
+
+use std::process::ExitCode;
+
+use suite_bench::clients::Failure;
+use suite_bench::{guard, worker};
+
+const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | guard [--record]";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(run(&arguments)),
+        Err(error) => Err(error.into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: &[&str]) -> Result<(), Failure> {
+    if let Some(result) = worker::run(arguments).await {
+        return result;
+    }
+    match arguments {
+        ["guard"] => guard::run(false).await,
+        ["guard", "--record"] => guard::run(true).await,
+        #[cfg(feature = "peers")]
+        ["weight", rest @ ..] if options(rest, &["--write"]) => {
+            finish("weight", &suite_bench::weight::run().await?, rest)
+        }
+        #[cfg(feature = "peers")]
+        _ if options(arguments, &["--quick", "--write"]) => {
+            use suite_bench::report::{self, Effort};
+            let quick = arguments.contains(&"--quick");
+            let effort = if quick { Effort::QUICK } else { Effort::FULL };
+            finish("run", &report::run(effort).await?, arguments)
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+#[cfg(feature = "peers")]
+fn options(arguments: &[&str], known: &[&str]) -> bool {
+    arguments.iter().all(|argument| known.contains(argument))
+}
+
+#[cfg(feature = "peers")]
+fn finish(section: &str, text: &str, options: &[&str]) -> Result<(), Failure> {
+    println!("{text}");
+    if options.contains(&"--write") {
+        suite_bench::report::document::write(section, text)?;
+    }
+    Ok(())
+}
