@@ -14,7 +14,7 @@ use crate::suite::Suite;
 /// Starts a server, or says why it cannot: all ports, or none.
 pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
     let mut listeners = Vec::new();
-    let mut origins: [String; 4] = Default::default();
+    let mut origins: [String; App::ALL.len()] = Default::default();
     for app in App::ALL {
         let port = settings.ports.get(&app).copied().unwrap_or_default();
         let listener = listen(app.id(), SocketAddr::new(settings.host, port))?;

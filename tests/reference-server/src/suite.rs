@@ -41,8 +41,8 @@ pub(crate) struct Suite {
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
     token_lifetime: Duration,
-    origins: [String; 4],
-    audiences: [String; 4],
+    origins: [String; App::ALL.len()],
+    audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
     requests: AtomicU64,
@@ -50,7 +50,11 @@ pub(crate) struct Suite {
 
 impl Suite {
     /// A suite whose applications answer at `origins`, in the order of [`App::ALL`].
-    pub(crate) fn new(settings: &Settings, origins: [String; 4], control: Option<String>) -> Suite {
+    pub(crate) fn new(
+        settings: &Settings,
+        origins: [String; App::ALL.len()],
+        control: Option<String>,
+    ) -> Suite {
         let audiences = App::ALL.map(|app| {
             let other = settings.audiences.get(&app);
             other

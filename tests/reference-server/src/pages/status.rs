@@ -48,7 +48,8 @@ pub(super) fn page(suite: &Suite, app: App) -> Reply {
 /// Links to the pages of all applications.
 pub(super) fn navigation(suite: &Suite, here: Option<App>) -> String {
     let mut body = String::from("<nav aria-label=\"Applications\">\n");
-    for app in [App::Platform, App::Crm, App::Calendar, App::Accounting] {
+    let in_order: [App; App::ALL.len()] = [App::Platform, App::Crm, App::Calendar, App::Accounting];
+    for app in in_order {
         let current = if here == Some(app) { CURRENT } else { "" };
         let _ = writeln!(
             body,

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::call::{Answer, Call};
+use crate::generated::contracts::contract;
 use crate::message::Reply;
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
@@ -12,16 +13,15 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
         .into_iter()
         .filter(|app| *app != App::Platform && caller.is_entitled(*app))
         .map(|app| {
-            let (name, version, status) = match app {
-                App::Crm => ("CRM", "3.0.0", "restricted"),
-                App::Calendar => ("Calendar", "1.6.0", "restricted"),
-                App::Accounting => ("Accounting", "0.1.1", "not-public"),
-                App::Platform => ("Platform", "v1", "restricted"),
+            let contract = contract(app);
+            let status = match app {
+                App::Crm | App::Calendar | App::Platform => "restricted",
+                App::Accounting => "not-public",
             };
             json!({
                 "appId": app.id(),
-                "displayName": name,
-                "contractVersion": version,
+                "displayName": contract.title,
+                "contractVersion": contract.version,
                 "lifecycle": "preview",
                 "runtimeStatus": status,
                 "origin": call.suite.origin(app),

@@ -133,14 +133,21 @@ impl ReferenceServer {
     /// `Suite::builder().variables(server.environment()).build()`.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        let mut variables = vec![
-            ("SUITE_CORE_URL".to_owned(), self.core_url()),
-            ("SUITE_CRM_URL".to_owned(), self.crm_url()),
-            ("SUITE_CALENDAR_URL".to_owned(), self.calendar_url()),
-            ("SUITE_ACCOUNTING_URL".to_owned(), self.accounting_url()),
-            ("SUITE_CLIENT_ID".to_owned(), self.client.id.clone()),
-            ("SUITE_CLIENT_SECRET".to_owned(), self.client.secret.clone()),
+        let urls: [(&str, String); App::ALL.len()] = [
+            ("SUITE_CORE_URL", self.core_url()),
+            ("SUITE_CRM_URL", self.crm_url()),
+            ("SUITE_CALENDAR_URL", self.calendar_url()),
+            ("SUITE_ACCOUNTING_URL", self.accounting_url()),
         ];
+        let credential = [
+            ("SUITE_CLIENT_ID", self.client.id.clone()),
+            ("SUITE_CLIENT_SECRET", self.client.secret.clone()),
+        ];
+        let mut variables: Vec<(String, String)> = urls
+            .into_iter()
+            .chain(credential)
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         for app in App::ALL {
             if self.suite.audience(app) != self.suite.origin(app) {
                 let name = format!("SUITE_{}_AUDIENCE", app.id().to_ascii_uppercase());

@@ -149,7 +149,8 @@ impl Args {
 
     /// The port of each application.
     pub(crate) fn ports(&self) -> Vec<(App, u16)> {
-        let in_order = [App::Platform, App::Crm, App::Calendar, App::Accounting];
+        let in_order: [App; App::ALL.len()] =
+            [App::Platform, App::Crm, App::Calendar, App::Accounting];
         let mut ports: Vec<(App, u16)> = (0_u16..)
             .zip(in_order)
             .map(|(offset, app)| {
