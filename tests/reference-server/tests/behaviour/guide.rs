@@ -30,3 +30,22 @@ fn the_guide_names_every_assumption_of_this_server() {
         assert!(guide.contains(&format!("| {id} |")), "{id}");
     }
 }
+
+#[test]
+fn the_guide_names_every_fault() {
+    let guide = include_str!("../../docs/testing-your-service.md");
+    let handle = include_str!("../../src/faults/handle.rs");
+    let methods = handle
+        .split("    pub fn ")
+        .skip(1)
+        .filter_map(|method| method.split_once('('))
+        .filter(|(_, rest)| {
+            let signature = rest.split('{').next().unwrap_or_default();
+            rest.starts_with("self") && signature.contains("-> Fault")
+        })
+        .map(|(name, _)| name);
+    for name in methods {
+        let written = ["`", "."].map(|before| format!("{before}{name}("));
+        assert!(written.iter().any(|call| guide.contains(call)), "{name}");
+    }
+}
