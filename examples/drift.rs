@@ -14,15 +14,11 @@ async fn main() -> Result<(), Error> {
     let server = ReferenceServer::start().await;
     let suite = Suite::builder().variables(server.environment())?.build()?;
     let crm = sdk_crm::Client::new(&suite)?;
+    let accounting = sdk_accounting::Client::new(&suite)?;
 
     println!("At start-up, all is as expected:");
     println!("{}", crm.check_contract().await?);
-    println!(
-        "{}",
-        sdk_accounting::Client::new(&suite)?
-            .check_contract()
-            .await?
-    );
+    println!("{}", accounting.check_contract().await?);
     println!(
         "{}\n",
         sdk_calendar::Client::new(&suite)?.check_contract().await?
@@ -39,8 +35,18 @@ async fn main() -> Result<(), Error> {
         .unknown_member()
         .unknown_enum();
 
-    println!("After an update of the CRM:");
-    println!("{}\n", crm.check_contract().await?);
+    // Accounting, whose metadata is documented, is replaced before 1.0, where the second number is the one that counts.
+    let metadata = json!({
+        "schemaVersion": "suite-accounting-api.v2", "service": "suite-accounting", "version": "0.2.0",
+        "status": "restricted", "openapiPath": "/openapi.yaml", "supportedUntil": "2026-12-31",
+    });
+    server
+        .fault(Operation::GetAccountingMetadata)
+        .body(metadata.to_string(), "application/json");
+
+    println!("After an update of the CRM and of Accounting:");
+    println!("{}", crm.check_contract().await?);
+    println!("{}\n", accounting.check_contract().await?);
 
     println!("A reply of another schema is not acted upon:");
     match crm.today().get().await {
