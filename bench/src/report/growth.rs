@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Effort, figure, progress};
+use super::{Effort, progress};
 use crate::clients::Failure;
 use crate::load::Work;
 use crate::measure::Case;
@@ -67,14 +67,15 @@ pub fn render(rows: &[Row]) -> String {
         let _ = write!(text, "| {}: {} |", row.transport.name(), row.name);
         let alone = row.figures.first().copied().flatten().map(|(_, peak)| peak);
         for (figures, in_flight) in row.figures.iter().zip(IN_FLIGHT) {
-            let micros = figure(figures.map(|(micros, _)| micros), 1);
-            let more = figures
-                .zip(alone)
-                .map(|((_, peak), alone)| (peak - alone) / in_flight as f64);
-            let _ = match in_flight {
-                1 => write!(text, " {micros} us |"),
-                _ => write!(text, " {micros} us, {} KiB |", figure(more, 1)),
+            let Some((micros, peak)) = *figures else {
+                text.push_str(" - |");
+                continue;
             };
+            let _ = write!(text, " {micros:.1} us");
+            if let (Some(alone), 2..) = (alone, in_flight) {
+                let _ = write!(text, ", {:.1} KiB", (peak - alone) / in_flight as f64);
+            }
+            text.push_str(" |");
         }
         text.push('\n');
     }
