@@ -95,8 +95,31 @@ impl<'a> Scanner<'a> {
         4
     }
 
+    /// The text of a string, found and hashed in one go: eight bytes at a time, up to the quote that ends it.
     fn string(&mut self) -> u64 {
         self.advance();
+        let mut text = Hash::new(self.seed, 5);
+        while let Some((word, after)) = self.rest.split_first_chunk::<8>() {
+            let word = u64::from_le_bytes(*word);
+            let (quotes, escapes) = (bytes_that_are(b'"', word), bytes_that_are(b'\\', word));
+            if quotes | escapes == 0 {
+                text.word(word);
+                self.rest = after;
+                continue;
+            }
+            let bits = (quotes | escapes).trailing_zeros() & !7;
+            if escapes >> bits & 0xFF != 0 {
+                break;
+            }
+            let length = bits as usize / 8;
+            self.rest = &self.rest[length + 1..];
+            return text.end(word & !(u64::MAX << bits), length);
+        }
+        self.rest_of_string(text)
+    }
+
+    /// The same byte by byte, for what has an escape in it or ends the text.
+    fn rest_of_string(&mut self, text: Hash) -> u64 {
         let mut end = 0;
         while let Some(&byte) = self.rest.get(end) {
             match byte {
@@ -105,10 +128,9 @@ impl<'a> Scanner<'a> {
                 _ => end += 1,
             }
         }
-        let end = end.min(self.rest.len());
-        let (text, rest) = self.rest.split_at(end);
+        let (last, rest) = self.rest.split_at(end.min(self.rest.len()));
         self.rest = rest.get(1..).unwrap_or_default();
-        self.hash(text, 5)
+        text.all(last)
     }
 
     /// A number, `true`, `false` or `null`.
@@ -137,20 +159,62 @@ impl<'a> Scanner<'a> {
         self.rest = self.rest.get(1..).unwrap_or_default();
     }
 
-    /// Eight bytes at a time; the length keeps a text from equalling one with zeroes after it.
     fn hash(&self, bytes: &[u8], kind: u64) -> u64 {
-        let mut state = fold(self.seed ^ kind, bytes.len() as u64 ^ 0x9E37_79B9_7F4A_7C15);
-        let (words, tail) = bytes.as_chunks::<8>();
-        for word in words {
-            state = fold(state, u64::from_le_bytes(*word) ^ self.seed);
-        }
-        if !tail.is_empty() {
-            let mut word = [0_u8; 8];
-            word[..tail.len()].copy_from_slice(tail);
-            state = fold(state, u64::from_le_bytes(word) ^ self.seed);
-        }
-        state
+        Hash::new(self.seed, kind).all(bytes)
     }
+}
+
+/// A number for a text that nobody can tell in advance who does not know the seed.
+pub(crate) fn text_print(text: &[u8], seed: u64) -> u64 {
+    Hash::new(seed, 6).all(text)
+}
+
+/// A hash of bytes, eight at a time.
+struct Hash {
+    seed: u64,
+    state: u64,
+    length: u64,
+}
+
+impl Hash {
+    fn new(seed: u64, kind: u64) -> Self {
+        Self {
+            seed,
+            state: fold(seed ^ kind, 0x9E37_79B9_7F4A_7C15),
+            length: 0,
+        }
+    }
+
+    fn word(&mut self, word: u64) {
+        self.state = fold(self.state, word ^ self.seed);
+        self.length += 8;
+    }
+
+    /// All of these bytes, which are the last.
+    fn all(mut self, last: &[u8]) -> u64 {
+        let (words, tail) = last.as_chunks::<8>();
+        for word in words {
+            self.word(u64::from_le_bytes(*word));
+        }
+        let word = tail
+            .iter()
+            .rev()
+            .fold(0, |word, &byte| word << 8 | u64::from(byte));
+        self.end(word, tail.len())
+    }
+
+    /// The bytes after the last whole word. The length keeps a text from equalling one with zeroes after it.
+    fn end(self, word: u64, length: usize) -> u64 {
+        fold(self.state ^ (self.length + length as u64), word ^ self.seed)
+    }
+}
+
+/// The high bits of those bytes of a word that are this one, and perhaps of bytes above the first of them.
+fn bytes_that_are(byte: u8, word: u64) -> u64 {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let zero_where_equal = word ^ (LOW * u64::from(byte));
+    zero_where_equal.wrapping_sub(LOW) & !zero_where_equal & HIGH
 }
 
 /// Both halves of a product over both inputs, mixed.
@@ -215,6 +279,24 @@ mod tests {
         prints.sort_unstable();
         prints.dedup();
         assert_eq!(prints.len(), texts.len());
+    }
+
+    #[test]
+    fn strings_of_any_length_end_where_they_end() {
+        let mut prints = Vec::new();
+        for length in 0..40 {
+            let text = "x".repeat(length);
+            for escape in ["", "\\\\", "\\\"", "\\u0041"] {
+                let whole = print(&format!(r#"{{"a":"{text}{escape}","b":1}}"#));
+                let spaced = format!(r#"{{ "b" : 1 , "a" : "{text}{escape}" }}"#);
+                assert_eq!(whole, print(&spaced), "{spaced}");
+                prints.push(whole);
+            }
+        }
+        let all = prints.len();
+        prints.sort_unstable();
+        prints.dedup();
+        assert_eq!(prints.len(), all);
     }
 
     #[test]

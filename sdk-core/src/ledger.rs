@@ -1,10 +1,10 @@
 //! What a process remembers of the idempotency keys that it sent, so that one key never meets two bodies.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{fingerprint, text_print};
 use crate::idempotency::IdempotencyKey;
 
 /// The last keys of a suite, each with the body that it stands for. Neither is kept: only hashes that mean nothing
@@ -15,17 +15,39 @@ use crate::idempotency::IdempotencyKey;
 /// corrected command could contradict.
 pub(crate) struct KeyLedger {
     capacity: usize,
-    /// Two, because 64 bits are too few to take one key for another.
-    hashers: [RandomState; 2],
+    /// Of the keys: two, because 64 bits are too few to take one key for another.
+    seeds: [u64; 2],
+    /// Of the bodies.
     seed: u64,
     seen: Mutex<Seen>,
 }
 
 #[derive(Default)]
 struct Seen {
-    bodies: HashMap<u128, u64>,
+    bodies: HashMap<u128, u64, BuildHasherDefault<AsItIs>>,
     /// From the oldest on; a key that was given back stays here until its turn comes.
     order: VecDeque<u128>,
+}
+
+/// Takes a number for its own hash: the keys are hashes already, of a seed that nobody knows.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write_u128(&mut self, hash: u128) {
+        #[expect(clippy::cast_possible_truncation, reason = "half of it will do")]
+        let half = hash as u64;
+        self.0 = half;
+    }
+
+    /// What anything but a `u128` would come through.
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = text_print(bytes, self.0);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// A key at the service that it is for.
@@ -55,11 +77,12 @@ pub(crate) struct Reused;
 impl KeyLedger {
     /// A ledger of so many keys; 0 remembers and refuses none.
     pub(crate) fn new(capacity: usize) -> Self {
-        let hashers = [RandomState::new(), RandomState::new()];
+        // The standard library's hash keys are random, and cost no further crate.
+        let random = RandomState::new();
         Self {
             capacity,
-            seed: hashers[0].hash_one(capacity),
-            hashers,
+            seeds: [0, 1].map(|half: u64| random.hash_one(half)),
+            seed: random.hash_one(2_u64),
             seen: Mutex::default(),
         }
     }
@@ -106,7 +129,11 @@ impl KeyLedger {
             key,
             body,
         } = using;
-        let [high, low] = [0, 1].map(|half| self.hashers[half].hash_one((application, path, key)));
+        let [high, low] = self.seeds.map(|seed| {
+            [application, path, key.as_str()]
+                .into_iter()
+                .fold(seed, |seed, part| text_print(part.as_bytes(), seed))
+        });
         let key = u128::from(high) << 64 | u128::from(low);
         (key, fingerprint(body, self.seed))
     }
