@@ -79,7 +79,7 @@ pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
     match metadata_operation(application) {
         None => Ok(without_metadata(application)),
         Some(operation) => {
-            let request = client.endpoint().get(operation.route).build();
+            let request = client.endpoint().get(operation.route);
             let call = Call::new(client, operation);
             let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
             Ok(compare(application, operation, metadata))

@@ -31,6 +31,13 @@ impl Method {
         }
     }
 
+    /// The method of that name on the wire.
+    pub(crate) fn from_wire(name: &str) -> Option<Self> {
+        [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
+            .into_iter()
+            .find(|method| method.as_str() == name)
+    }
+
     pub(crate) fn to_http(self) -> http::Method {
         match self {
             Self::Get => http::Method::GET,

@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use url::Url;
 
 use crate::error::Error;
 use crate::idempotency::IdempotencyKey;
@@ -69,7 +70,8 @@ pub struct CallOptions {
     headers: Vec<(HeaderName, HeaderValue)>,
     query: Vec<(String, String)>,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    invalid: Option<(String, String, String)>,
+    /// Boxed, because it is hardly ever there and options are moved with each call.
+    invalid: Option<Box<(String, String, String)>>,
 }
 
 impl CallOptions {
@@ -77,7 +79,8 @@ impl CallOptions {
     /// it is sent.
     pub fn header(&mut self, name: &str, value: &str) {
         let refused = |rule: &str, value: &str| {
-            Some((format!("header {name}"), rule.to_owned(), value.to_owned()))
+            let name = format!("header {name}");
+            Some(Box::new((name, rule.to_owned(), value.to_owned())))
         };
         match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             (Ok(name), _) if name == IDEMPOTENCY_KEY => {
@@ -103,24 +106,21 @@ impl CallOptions {
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
-        match &self.invalid {
+        match self.invalid.as_deref() {
             None => Ok(()),
             Some((name, rule, value)) => Err(Error::invalid(name, rule, value)),
         }
     }
 
-    pub(crate) fn apply_headers(&self, request: &mut reqwest::Request) {
+    pub(crate) fn apply_headers(&self, headers: &mut HeaderMap) {
         for (name, value) in &self.headers {
-            request.headers_mut().append(name.clone(), value.clone());
+            headers.append(name.clone(), value.clone());
         }
     }
 
-    pub(crate) fn apply_query(&self, request: &mut reqwest::Request) {
+    pub(crate) fn apply_query(&self, url: &mut Url) {
         if !self.query.is_empty() {
-            request
-                .url_mut()
-                .query_pairs_mut()
-                .extend_pairs(&self.query);
+            url.query_pairs_mut().extend_pairs(&self.query);
         }
     }
 
@@ -209,7 +209,7 @@ macro_rules! call_options {
                 ::std::pin::Pin<Box<dyn ::std::future::Future<Output = Self::Output> + Send>>;
 
             fn into_future(self) -> Self::IntoFuture {
-                Box::pin(self.send())
+                Box::pin(self.sending())
             }
         }
     };

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::json::RawJson;
 use crate::operation::{Method, Operation, Provenance, Replay, Safety};
 use crate::response::Receipt;
-use crate::runtime::{ApiClient, Check, encode_segment};
+use crate::runtime::{ApiClient, Check, Draft, encode_segment};
 
 /// Stands for an `operationId` where a path has none.
 pub(crate) const OPERATION: &str = "rawCall";
@@ -181,11 +181,15 @@ impl RawCall {
     /// # Errors
     /// As every call.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
-        let request = self.request();
-        self.call.command(request).await
+        self.sending().await
     }
 
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
+        let request = self.request();
+        self.call.command(request)
+    }
+
+    fn request(&self) -> Result<Draft, Error> {
         let (method, path) = match &self.target {
             RawTarget::Operation(operation)
                 if operation.application != self.client.application().name =>
@@ -200,11 +204,11 @@ impl RawCall {
         let text = format!("{}{path}", self.client.endpoint().base());
         let url = Url::parse(&text)
             .map_err(|error| Error::invalid("path", "be a path", &error.to_string()))?;
-        let mut request = reqwest::Request::new(method.to_http(), url);
-        if let Some(body) = &self.body {
-            *request.body_mut() = Some(Bytes::copy_from_slice(body.as_str().as_bytes()).into());
-        }
-        Ok(request)
+        let draft = Draft::new(method, url);
+        Ok(match &self.body {
+            Some(body) => draft.json(Bytes::copy_from_slice(body.as_str().as_bytes())),
+            None => draft,
+        })
     }
 
     /// The path with its parameters, each of them one segment.

@@ -2,54 +2,54 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::{Bytes, Endpoint, reqwest};
+use sdk_core::runtime::{Bytes, Draft, Endpoint};
 
 /// `GET /meta`.
-pub(crate) fn get_accounting_metadata(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/meta").build()
+pub(crate) fn get_accounting_metadata(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/meta")
 }
 
 /// `GET /ready`.
-pub(crate) fn get_accounting_readiness(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/ready").build()
+pub(crate) fn get_accounting_readiness(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/ready")
 }
 
 /// `GET /actor`.
-pub(crate) fn get_accounting_actor(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/actor").build()
+pub(crate) fn get_accounting_actor(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/actor")
 }
 
 /// `GET /overview`.
-pub(crate) fn get_accounting_overview(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/overview").build()
+pub(crate) fn get_accounting_overview(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/overview")
 }
 
 /// `GET /counterparties`.
-pub(crate) fn list_financial_counterparties(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/counterparties").build()
+pub(crate) fn list_financial_counterparties(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/counterparties")
 }
 
 /// `POST /counterparties`.
-pub(crate) fn create_financial_counterparty(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/counterparties").json(body).build()
+pub(crate) fn create_financial_counterparty(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/counterparties").json(body)
 }
 
 /// `GET /invoices`.
-pub(crate) fn list_invoices(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/invoices").build()
+pub(crate) fn list_invoices(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/invoices")
 }
 
 /// `POST /invoice-drafts`.
-pub(crate) fn create_invoice_draft(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/invoice-drafts").json(body).build()
+pub(crate) fn create_invoice_draft(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/invoice-drafts").json(body)
 }
 
 /// `POST /import-runs`.
-pub(crate) fn create_import_run(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/import-runs").json(body).build()
+pub(crate) fn create_import_run(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/import-runs").json(body)
 }
 
 /// `POST /approval-intents`.
-pub(crate) fn create_approval_intent(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/approval-intents").json(body).build()
+pub(crate) fn create_approval_intent(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/approval-intents").json(body)
 }

@@ -7,7 +7,7 @@ use super::types::{
 };
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::runtime::{Body, Call, reqwest};
+use sdk_core::runtime::{Body, Call, Draft};
 use sdk_core::{Error, PreparedCommand, RawJson, Receipt, Response};
 
 impl Client {
@@ -123,14 +123,20 @@ pub struct GetAccountingMetadata {
 }
 
 impl GetAccountingMetadata {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_accounting_metadata(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<AccountingMetadata>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<AccountingMetadata>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -164,14 +170,18 @@ pub struct GetAccountingReadiness {
 }
 
 impl GetAccountingReadiness {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_accounting_readiness(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -257,14 +267,18 @@ pub struct GetAccountingActor {
 }
 
 impl GetAccountingActor {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_accounting_actor(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -350,14 +364,18 @@ pub struct GetAccountingOverview {
 }
 
 impl GetAccountingOverview {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_accounting_overview(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -487,14 +505,18 @@ pub struct ListFinancialCounterparties {
 }
 
 impl ListFinancialCounterparties {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::list_financial_counterparties(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -533,7 +555,7 @@ pub struct CreateFinancialCounterparty {
 }
 
 impl CreateFinancialCounterparty {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::create_financial_counterparty(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -542,8 +564,12 @@ impl CreateFinancialCounterparty {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -635,14 +661,18 @@ pub struct ListInvoices {
 }
 
 impl ListInvoices {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::list_invoices(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -747,7 +777,7 @@ pub struct CreateInvoiceDraft {
 }
 
 impl CreateInvoiceDraft {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::create_invoice_draft(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -756,8 +786,15 @@ impl CreateInvoiceDraft {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<AccountingCommandResult>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Receipt<AccountingCommandResult>, Error>> + Send + 'static
+    {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -864,7 +901,7 @@ pub struct CreateImportRun {
 }
 
 impl CreateImportRun {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::create_import_run(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -873,8 +910,15 @@ impl CreateImportRun {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<AccountingCommandResult>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Receipt<AccountingCommandResult>, Error>> + Send + 'static
+    {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -976,7 +1020,7 @@ pub struct CreateApprovalIntent {
 }
 
 impl CreateApprovalIntent {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::create_approval_intent(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -985,8 +1029,12 @@ impl CreateApprovalIntent {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.

@@ -2,36 +2,24 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::{Bytes, Endpoint, reqwest};
+use sdk_core::runtime::{Bytes, Draft, Endpoint};
 
 /// `POST /calendar/v1/event-commands`.
-pub(crate) fn submit_event_command(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint
-        .post("/calendar/v1/event-commands")
-        .json(body)
-        .build()
+pub(crate) fn submit_event_command(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/calendar/v1/event-commands").json(body)
 }
 
 /// `POST /calendar/v1/attendance-commands`.
-pub(crate) fn respond_attendance(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint
-        .post("/calendar/v1/attendance-commands")
-        .json(body)
-        .build()
+pub(crate) fn respond_attendance(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/calendar/v1/attendance-commands").json(body)
 }
 
 /// `POST /calendar/v1/recurrence-commands`.
-pub(crate) fn change_recurrence(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint
-        .post("/calendar/v1/recurrence-commands")
-        .json(body)
-        .build()
+pub(crate) fn change_recurrence(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/calendar/v1/recurrence-commands").json(body)
 }
 
 /// `POST /calendar/v1/hold-commands`.
-pub(crate) fn manage_hold(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint
-        .post("/calendar/v1/hold-commands")
-        .json(body)
-        .build()
+pub(crate) fn manage_hold(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/calendar/v1/hold-commands").json(body)
 }

@@ -5,7 +5,7 @@
 use super::types::{CalendarCommandResult, EventCommand};
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::runtime::{Body, Call, reqwest};
+use sdk_core::runtime::{Body, Call, Draft};
 use sdk_core::{Error, PreparedCommand, RawJson, Receipt};
 
 impl Client {
@@ -115,7 +115,7 @@ pub struct SubmitEventCommand {
 }
 
 impl SubmitEventCommand {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::submit_event_command(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -124,8 +124,14 @@ impl SubmitEventCommand {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<CalendarCommandResult>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Receipt<CalendarCommandResult>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -227,7 +233,7 @@ pub struct RespondAttendance {
 }
 
 impl RespondAttendance {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::respond_attendance(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -236,8 +242,12 @@ impl RespondAttendance {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -339,7 +349,7 @@ pub struct ChangeRecurrence {
 }
 
 impl ChangeRecurrence {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::change_recurrence(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -348,8 +358,12 @@ impl ChangeRecurrence {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -451,14 +465,18 @@ pub struct ManageHold {
 }
 
 impl ManageHold {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::manage_hold(self.call.endpoint(), self.body.bytes()?))
     }
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.

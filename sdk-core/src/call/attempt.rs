@@ -33,25 +33,25 @@ pub(super) enum Outcome {
 /// How much of a body that is too large is kept for the error.
 const EXCERPT: usize = 1024;
 
+/// What reqwest gives for a request.
+pub(super) type Answer = Result<reqwest::Response, reqwest::Error>;
+
 /// Waits for the reply to a request on its way, and reads it.
-pub(super) async fn run(
-    sending: impl Future<Output = Result<reqwest::Response, reqwest::Error>>,
-    max_bytes: usize,
-) -> Outcome {
+pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize) -> Outcome {
     let mut response = match sending.await {
         Ok(response) => response,
         Err(error) => return Outcome::Failed(error.without_url()),
     };
     let status = response.status().as_u16();
-    let headers = std::mem::take(response.headers_mut());
-    let announced = headers
+    let announced = response
+        .headers()
         .get(http::header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
         .and_then(|text| text.parse::<usize>().ok());
     if announced.is_some_and(|length| length > max_bytes) {
         return Outcome::TooLarge {
             status,
-            headers,
+            headers: headers_of(response),
             limit: max_bytes,
             excerpt: Bytes::new(),
         };
@@ -64,7 +64,7 @@ pub(super) async fn run(
             Err(error) => {
                 return Outcome::BodyLost {
                     status,
-                    headers,
+                    headers: headers_of(response),
                     error: error.without_url(),
                 };
             }
@@ -94,7 +94,7 @@ pub(super) async fn run(
             let excerpt = excerpt.slice(..excerpt.len().min(EXCERPT));
             return Outcome::TooLarge {
                 status,
-                headers,
+                headers: headers_of(response),
                 limit: max_bytes,
                 excerpt,
             };
@@ -107,7 +107,12 @@ pub(super) async fn run(
     };
     Outcome::Reply {
         status,
-        headers,
+        headers: headers_of(response),
         body,
     }
+}
+
+/// Taken last, so that they need no place of their own while the body is read.
+fn headers_of(mut response: reqwest::Response) -> HeaderMap {
+    std::mem::take(response.headers_mut())
 }

@@ -1,16 +1,14 @@
 //! What only commands have: a key that stands for one body, and a form that can be stored.
 
-use http::header::{CONTENT_TYPE, HeaderValue};
-use reqwest::Request;
-
 use super::Call;
 use crate::error::{Error, ErrorKind};
 use crate::ledger::{Claim, KeyUse};
 use crate::prepared::{Parts, PreparedCommand};
+use crate::runtime::Draft;
 
 impl Call {
     /// Takes the key for this body, unless this process sent it with another one.
-    pub(super) fn claim_key(&self, request: &Request) -> Result<Option<Claim<'_>>, Error> {
+    pub(super) fn claim_key(&self, request: &Draft) -> Result<Option<Claim<'_>>, Error> {
         match self.key_use(request) {
             Some(using) => self
                 .client
@@ -23,19 +21,19 @@ impl Call {
     }
 
     /// Whether the key is free for this body, as far as this process knows.
-    pub(super) fn check_key(&self, request: &Request) -> Result<(), Error> {
+    pub(super) fn check_key(&self, request: &Draft) -> Result<(), Error> {
         match self.key_use(request) {
             Some(using) if self.client.suite().keys.contradicts(using) => Err(self.key_reused()),
             _ => Ok(()),
         }
     }
 
-    fn key_use<'a>(&'a self, request: &'a Request) -> Option<KeyUse<'a>> {
+    fn key_use<'a>(&'a self, request: &'a Draft) -> Option<KeyUse<'a>> {
         Some(KeyUse {
             application: self.operation.application,
-            path: request.url().path(),
+            path: request.url.path(),
             key: self.options.key.as_deref()?,
-            body: request.body()?.as_bytes()?,
+            body: request.body.as_deref()?,
         })
     }
 
@@ -47,29 +45,27 @@ impl Call {
             .with_key(self.options.key.clone())
     }
 
-    pub(super) fn prepared_from(&self, request: &Request) -> Result<PreparedCommand, Error> {
+    pub(super) fn prepared_from(&self, request: &Draft) -> Result<PreparedCommand, Error> {
         // It holds the client's secret, and would be replayed as JSON.
-        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-        if request.headers().get(CONTENT_TYPE) == Some(&form) {
+        if request.is_form {
             let message = "a form is no command";
             return Err(Error::new(ErrorKind::PreparedCommand, message).of(self.operation));
         }
         let base = self.client.endpoint().base();
         let path = request
-            .url()
+            .url
             .as_str()
             .strip_prefix(base)
-            .unwrap_or_else(|| request.url().path());
-        let body = request.body().and_then(reqwest::Body::as_bytes);
+            .unwrap_or_else(|| request.url.path());
         PreparedCommand::new(Parts {
             application: self.operation.application,
             operation: self.operation.id,
-            method: request.method().as_str(),
+            method: request.method.as_str(),
             audience: self.client.audience(),
             path,
             key: self.options.key.clone(),
             headers: self.options.headers(),
-            body: body.unwrap_or_default(),
+            body: request.body.as_deref().unwrap_or_default(),
         })
         .map_err(|error| error.of(self.operation))
     }

@@ -4,6 +4,7 @@ mod attempt;
 mod classify;
 mod command;
 mod observe;
+mod outgoing;
 mod replay;
 mod send;
 
@@ -18,7 +19,7 @@ use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::prepared::PreparedCommand;
 use crate::response::{Receipt, Response};
-use crate::runtime::{ApiClient, Check, Endpoint, Reply, Unreadable, check_version, decode};
+use crate::runtime::{ApiClient, Check, Draft, Endpoint, Reply, Unreadable, check_version, decode};
 
 pub use replay::SendPrepared;
 
@@ -89,57 +90,82 @@ impl Call {
     ///
     /// # Errors
     /// Whatever stands between the caller and a decoded 2xx reply.
-    pub async fn send<T: Reply>(
+    pub fn send<T: Reply>(
         self,
-        request: Result<reqwest::Request, Error>,
-    ) -> Result<Response<T>, Error> {
-        let mut request = request.map_err(|error| error.of(self.operation))?;
-        let mut value = None;
-        let expected = self.operation.schema_version;
-        let lenient = self.schema_policy() == SchemaPolicy::Warn;
-        let mut take = |body: &Bytes| -> Result<(), Unreadable> {
-            let decoded = decode::<T>(body, expected, lenient)?;
-            if self.holds_raw && decoded.schema_version().is_none() {
-                check_version(body, expected, lenient)?;
-            }
-            value = Some(decoded);
-            Ok(())
-        };
-        let reply = self.execute(&mut request, &mut take).await?;
-        match value {
-            Some(value) => Ok(Response::new(value, reply)),
-            // `execute` succeeds only after `take` did.
-            None => {
-                Err(Error::new(ErrorKind::Decode, "the reply was not decoded").of(self.operation))
-            }
-        }
+        draft: Result<Draft, Error>,
+    ) -> impl Future<Output = Result<Response<T>, Error>> + Send + 'static {
+        self.deliver(draft, |response| response)
     }
 
     /// Sends a command and keeps its key with the result.
     ///
     /// # Errors
     /// As [`send`](Self::send); an error with unknown effect hands back the prepared command.
-    pub async fn command<T: Reply>(
+    pub fn command<T: Reply>(
         mut self,
-        request: Result<reqwest::Request, Error>,
-    ) -> Result<Receipt<T>, Error> {
+        draft: Result<Draft, Error>,
+    ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
         self.ensure_key();
-        self.send(request).await.map(Receipt::new)
+        self.deliver(draft, Receipt::new)
+    }
+
+    /// Sends what was prepared, with the key that it has.
+    fn replay<T: Reply>(
+        self,
+        draft: Draft,
+    ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
+        self.deliver(Ok(draft), Receipt::new)
+    }
+
+    /// The future of a call. It is the only one that owns what the call needs, and uses it where it lies: one that handed
+    /// it on would be twice the size, and each call copy it twice.
+    fn deliver<T: Reply, R: 'static>(
+        self,
+        draft: Result<Draft, Error>,
+        wrap: fn(Response<T>) -> R,
+    ) -> impl Future<Output = Result<R, Error>> + Send + 'static {
+        let mut draft = draft.map_err(Some);
+        async move {
+            let undecoded =
+                || Error::new(ErrorKind::Decode, "the reply was not decoded").of(self.operation);
+            let draft = match &mut draft {
+                Ok(draft) => draft,
+                // Taken once: a future that has ended is not polled again.
+                Err(refused) => {
+                    return Err(refused
+                        .take()
+                        .map_or_else(undecoded, |error| error.of(self.operation)));
+                }
+            };
+            let mut value = None;
+            let expected = self.operation.schema_version;
+            let lenient = self.schema_policy() == SchemaPolicy::Warn;
+            let mut take = |body: &Bytes| -> Result<(), Unreadable> {
+                let decoded = decode::<T>(body, expected, lenient)?;
+                if self.holds_raw && decoded.schema_version().is_none() {
+                    check_version(body, expected, lenient)?;
+                }
+                value = Some(decoded);
+                Ok(())
+            };
+            let reply = self.execute(draft, &mut take).await?;
+            // `execute` succeeds only after `take` did.
+            value
+                .map(|value| wrap(Response::new(value, reply)))
+                .ok_or_else(undecoded)
+        }
     }
 
     /// Turns a command into a form that can be stored and sent later.
     ///
     /// # Errors
     /// When a parameter or the body breaks a rule of the contract.
-    pub fn prepare(
-        mut self,
-        request: Result<reqwest::Request, Error>,
-    ) -> Result<PreparedCommand, Error> {
+    pub fn prepare(mut self, draft: Result<Draft, Error>) -> Result<PreparedCommand, Error> {
         self.ensure_key();
-        let mut request = request.map_err(|error| error.of(self.operation))?;
-        self.decorate(&mut request)?;
-        self.check_key(&request)?;
-        self.prepared_from(&request)
+        let mut draft = draft.map_err(|error| error.of(self.operation))?;
+        self.decorate(&mut draft)?;
+        self.check_key(&draft)?;
+        self.prepared_from(&draft)
     }
 
     fn ensure_key(&mut self) {

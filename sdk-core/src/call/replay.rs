@@ -6,19 +6,18 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::Request;
 use url::Url;
 
 use super::Call;
 use crate::error::{Error, ErrorKind};
 use crate::json::RawJson;
-use crate::operation::{Operation, Safety};
+use crate::operation::{Method, Operation, Safety};
 use crate::options::SchemaPolicy;
 use crate::prepared::PreparedCommand;
 use crate::raw;
 use crate::response::Receipt;
 use crate::retry::RetryPolicy;
-use crate::runtime::{ApiClient, Reply};
+use crate::runtime::{ApiClient, Draft, Reply};
 
 /// A prepared command on its way. Made by `send_prepared` of a client; `.await` sends it.
 ///
@@ -39,7 +38,7 @@ use crate::runtime::{ApiClient, Reply};
 /// ```
 #[must_use = "a request does nothing until it is sent"]
 pub struct SendPrepared<T = RawJson> {
-    prepared: Result<(Call, Request), Error>,
+    prepared: Result<(Call, Draft), Error>,
     result: PhantomData<fn() -> T>,
 }
 
@@ -99,8 +98,8 @@ impl<T: Reply> SendPrepared<T> {
     /// # Errors
     /// When the command was changed after it was prepared, or belongs to another client; then as the command itself.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
-        let (call, request) = self.prepared?;
-        call.send(Ok(request)).await.map(Receipt::new)
+        let (call, draft) = self.prepared?;
+        call.replay(draft).await
     }
 
     fn with(mut self, change: impl FnOnce(&mut Call)) -> Self {
@@ -130,7 +129,7 @@ impl<T> fmt::Debug for SendPrepared<T> {
 }
 
 /// The request of a prepared command, if it is this client's and unchanged.
-fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Request), Error> {
+fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
     let refuse = |message: String| Error::new(ErrorKind::PreparedCommand, message);
     command.verify()?;
     let application = client.application().name;
@@ -153,10 +152,10 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Re
         .ok()
         .filter(|url| command.path().starts_with('/') && url.as_str().starts_with(base))
         .ok_or_else(|| refuse("its path is not one of the application".to_owned()))?;
-    let method = command.method().parse::<http::Method>();
-    let method = method.map_err(|_| refuse("its method is none".to_owned()))?;
-    let mut request = Request::new(method, url);
-    *request.body_mut() = Some(Bytes::copy_from_slice(command.body().as_bytes()).into());
+    let method = Method::from_wire(command.method());
+    let method = method.ok_or_else(|| refuse("its method is none".to_owned()))?;
+    let draft = Draft::new(method, url);
+    let draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
 
     let mut call = Call::new(client, operation);
     call.exact = true;
@@ -169,7 +168,7 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Re
     for (name, value) in command.headers() {
         call.options.header(name, value);
     }
-    Ok((call, request))
+    Ok((call, draft))
 }
 
 /// The operation of a command, if it is one that could have been prepared like that.

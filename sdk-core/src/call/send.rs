@@ -4,10 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::Request;
 use tokio::time::{Instant, sleep, timeout_at};
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
 use super::Call;
 use super::attempt::{self, Outcome};
@@ -17,11 +15,9 @@ use crate::error::{Effect, Error, ErrorKind};
 use crate::idempotency::IdempotencyKey;
 use crate::ledger::Claim;
 use crate::operation::{Operation, Safety};
-use crate::options::IDEMPOTENCY_KEY;
-
 use crate::response::Reply;
 use crate::retry::RetryPolicy;
-use crate::runtime::Unreadable;
+use crate::runtime::{Draft, Unreadable};
 use crate::scopes::surely_missing;
 use crate::token::BearerToken;
 
@@ -51,27 +47,23 @@ pub(super) struct Progress<'a> {
 
 impl Call {
     /// Runs the call in a span of its own.
-    pub(super) async fn execute(
-        &self,
-        request: &mut Request,
-        take: Take<'_>,
-    ) -> Result<Reply, Error> {
+    pub(super) async fn execute(&self, draft: &mut Draft, take: Take<'_>) -> Result<Reply, Error> {
         let span = observe::call_span(self.operation);
-        let result = self.run(request, take).instrument(span.clone()).await;
+        let result = self.run(draft, take).instrument(span.clone()).await;
         if !span.is_none() {
             observe::call_ended(&span, &result);
         }
         result
     }
 
-    async fn run(&self, request: &mut Request, take: Take<'_>) -> Result<Reply, Error> {
+    async fn run(&self, draft: &mut Draft, take: Take<'_>) -> Result<Reply, Error> {
         self.client.suite().counters.call();
-        self.decorate(request)?;
+        self.decorate(draft)?;
         let limits = self.limits();
         let mut progress = Progress {
             operation: self.operation,
             key: self.options.key.as_deref(),
-            claim: self.claim_key(request)?,
+            claim: self.claim_key(draft)?,
             attempts: 0,
             may_replay: self.may_replay(),
             bearer: None,
@@ -86,11 +78,11 @@ impl Call {
                     .and_then(|bearer| self.permitted(bearer))
                 {
                     Ok(bearer) => progress.bearer = Some(bearer),
-                    Err(error) => return Err(self.finish(error, &mut progress, request)),
+                    Err(error) => return Err(self.finish(error, &mut progress, draft)),
                 }
             }
             let (error, again, after) =
-                match self.attempt(request, &limits, &mut progress, take).await {
+                match self.attempt(draft, &limits, &mut progress, take).await {
                     Verdict::Done(reply) => {
                         self.client.suite().budget.refund();
                         return Ok(Reply {
@@ -105,7 +97,7 @@ impl Call {
                                 self.client.tokens().reject(bearer).allows_resend()
                             });
                         if !resend {
-                            return Err(self.finish(error, &mut progress, request));
+                            return Err(self.finish(error, &mut progress, draft));
                         }
                         renewed = true;
                         continue;
@@ -120,7 +112,7 @@ impl Call {
                 .then(|| self.wait_before_next(&limits, progress.attempts, after))
                 .flatten();
             let Some(wait) = wait else {
-                return Err(self.finish(error, &mut progress, request));
+                return Err(self.finish(error, &mut progress, draft));
             };
             observe::repeating(&error, progress.attempts, wait);
             sleep(wait).await;
@@ -130,7 +122,7 @@ impl Call {
     /// One attempt in a span of its own, judged.
     async fn attempt(
         &self,
-        template: &Request,
+        draft: &Draft,
         limits: &Limits,
         progress: &mut Progress<'_>,
         take: Take<'_>,
@@ -144,22 +136,20 @@ impl Call {
             let message = "the deadline of the call passed before it was sent";
             return unsent(Error::new(ErrorKind::Timeout, message).with_retryable(true));
         }
-        let request = match self.outgoing(template, progress.bearer.as_deref()) {
-            Ok(request) => request,
+        let (sending, span) = match self.begin(draft, progress) {
+            Ok(begun) => begun,
             Err(error) => return unsent(error),
         };
-        let span = observe::attempt_span(self.operation, &request, progress.attempts);
-        progress.attempts += 1;
-        if let Some(claim) = &mut progress.claim {
-            claim.may_have_happened = true;
-        }
-        self.client.suite().counters.attempt();
-        // Begun at once, so that no future has to hold the request.
-        let sending = span.in_scope(|| self.client.endpoint().http().execute(request));
-        let outcome = self
-            .send_within(sending, limits)
+        // Within its own time and the call's.
+        let until = Instant::now()
+            .checked_add(limits.attempt_timeout)
+            .map_or(limits.deadline, |end| end.min(limits.deadline));
+        let outcome = timeout_at(until, attempt::run(sending, limits.max_bytes))
             .instrument(span.clone())
-            .await;
+            .await
+            .unwrap_or(Outcome::TimedOut {
+                whole_call: until == limits.deadline,
+            });
         let verdict = classify(outcome, progress, take);
         if !span.is_none() {
             observe::attempt_ended(&span, &verdict);
@@ -173,49 +163,21 @@ impl Call {
         verdict
     }
 
-    /// A copy of the request for one attempt, with the headers that all requests have. They are made here, so that the
-    /// copy has next to none to copy.
-    fn outgoing(&self, template: &Request, bearer: Option<&BearerToken>) -> Result<Request, Error> {
-        const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        // Everything sent through here has its body in memory, which can always be copied (by reference).
-        let Some(mut request) = template.try_clone() else {
-            let message = "the body cannot be sent twice";
-            return Err(Error::new(ErrorKind::InvalidInput, message));
-        };
-        let has_body = request.body().is_some();
-        let headers = request.headers_mut();
-        headers.insert(ACCEPT, JSON);
-        if has_body && !headers.contains_key(CONTENT_TYPE) {
-            headers.insert(CONTENT_TYPE, JSON);
-        }
-        if let Some(bearer) = bearer {
-            headers.insert(AUTHORIZATION, bearer.header().clone());
-        }
-        if let Some(key) = &self.options.key {
-            let mut value = HeaderValue::from_str(key.as_str()).map_err(|_| {
-                Error::invalid("Idempotency-Key", "be a header value", "another text")
-            })?;
-            value.set_sensitive(true);
-            headers.insert(IDEMPOTENCY_KEY, value);
-        }
-        Ok(request)
-    }
-
-    /// One attempt within its own time and the call's.
-    async fn send_within(
+    /// Sends the request of an attempt. It is begun before anything waits for it, so that no future has to hold the request.
+    fn begin(
         &self,
-        sending: impl Future<Output = Result<reqwest::Response, reqwest::Error>>,
-        limits: &Limits,
-    ) -> Outcome {
-        let until = Instant::now()
-            .checked_add(limits.attempt_timeout)
-            .map_or(limits.deadline, |end| end.min(limits.deadline));
-        match timeout_at(until, attempt::run(sending, limits.max_bytes)).await {
-            Ok(outcome) => outcome,
-            Err(_elapsed) => Outcome::TimedOut {
-                whole_call: until == limits.deadline,
-            },
+        draft: &Draft,
+        progress: &mut Progress<'_>,
+    ) -> Result<(impl Future<Output = attempt::Answer> + use<>, Span), Error> {
+        let request = self.outgoing(draft, progress.bearer.as_deref())?;
+        let span = observe::attempt_span(self.operation, &request, progress.attempts);
+        progress.attempts += 1;
+        if let Some(claim) = &mut progress.claim {
+            claim.may_have_happened = true;
         }
+        self.client.suite().counters.attempt();
+        let sending = span.in_scope(|| self.client.endpoint().http().execute(request));
+        Ok((sending, span))
     }
 
     async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
@@ -267,7 +229,7 @@ impl Call {
     }
 
     /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
-    fn finish(&self, error: Error, progress: &mut Progress<'_>, request: &Request) -> Error {
+    fn finish(&self, error: Error, progress: &mut Progress<'_>, draft: &Draft) -> Error {
         let effect = match progress.effect {
             Effect::Unknown => Effect::Unknown,
             _ => error.effect(),
@@ -283,22 +245,10 @@ impl Call {
         if !self.operation.safety.is_command() || effect == Effect::Refused {
             return error;
         }
-        match self.prepared_from(request) {
+        match self.prepared_from(draft) {
             Ok(command) => error.with_command(command),
             Err(_) => error,
         }
-    }
-
-    /// Adds the options of the client and the call.
-    pub(super) fn decorate(&self, request: &mut Request) -> Result<(), Error> {
-        for options in [self.client.defaults(), &self.options] {
-            options.check().map_err(|error| error.of(self.operation))?;
-            options.apply_headers(request);
-            if !self.exact {
-                options.apply_query(request);
-            }
-        }
-        Ok(())
     }
 
     /// Whether an attempt whose effect is unknown may be followed by another.

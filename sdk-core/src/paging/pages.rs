@@ -17,9 +17,10 @@ use crate::error::Error;
 use crate::json::Page;
 use crate::operation::Operation;
 use crate::response::Response;
+use crate::runtime::Draft;
 
 /// Makes the request for the page at a cursor.
-type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<reqwest::Request, Error> + Send + Sync>;
+type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
 
 /// A list as a stream of pages: lazy, `'static`, over after its first error.
 ///
@@ -65,7 +66,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     pub fn new(
         call: Call,
         cursor: Option<String>,
-        make: impl Fn(Option<&str>) -> Result<reqwest::Request, Error> + Send + Sync + 'static,
+        make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
         // What selects the items is read off the request as it would be sent, query parameters among the options
         // included, and relative to the base URL, which may change between two processes.

@@ -8,6 +8,9 @@ use crate::error::{Error, ErrorKind};
 use crate::json::RawJson;
 use crate::operation::Operation;
 
+/// Room for a command of usual size, so that its text is not moved while it grows.
+const USUAL_COMMAND: usize = 512;
+
 /// A serialised request body, or why there is none. It never prints what it holds.
 #[derive(Clone)]
 pub struct Body(Result<Bytes, String>);
@@ -16,8 +19,9 @@ impl Body {
     /// Checks a value against the contract and writes it as JSON.
     pub fn json<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
         Self::checked(operation, value, |value| {
-            serde_json::to_vec(value)
-                .map(Bytes::from)
+            let mut json = Vec::with_capacity(USUAL_COMMAND);
+            serde_json::to_writer(&mut json, value)
+                .map(|()| Bytes::from(json))
                 .map_err(|error| error.to_string())
         })
     }

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use url::Url;
 
@@ -39,6 +39,8 @@ pub struct Endpoint {
     base: String,
     /// The base URL, parsed once for all requests.
     url: Url,
+    /// The URLs of the routes without parameters, each made when it is first asked for.
+    fixed: Arc<[(&'static str, OnceLock<Url>)]>,
 }
 
 impl Endpoint {
@@ -67,6 +69,13 @@ impl Endpoint {
     }
 
     fn at(&self, path: &str) -> Url {
+        match self.fixed.iter().find(|(route, _)| *route == path) {
+            Some((_, url)) => url.get_or_init(|| self.joined(path)).clone(),
+            None => self.joined(path),
+        }
+    }
+
+    fn joined(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         match self.url.path() {
             "/" => url.set_path(path),
@@ -103,6 +112,12 @@ impl ApiClient {
             http: suite.shared.http.clone(),
             base: url.as_str().trim_end_matches('/').to_owned(),
             url,
+            fixed: application
+                .operations
+                .iter()
+                .filter(|operation| !operation.route.contains('{'))
+                .map(|operation| (operation.route, OnceLock::new()))
+                .collect(),
         };
         Ok(Self(Arc::new(ClientInner {
             suite: suite.clone(),

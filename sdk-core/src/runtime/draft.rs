@@ -1,4 +1,4 @@
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -29,21 +29,31 @@ pub fn encode_segment(value: &(impl Display + ?Sized)) -> String {
     utf8_percent_encode(&value.to_string(), ESCAPED).to_string()
 }
 
-/// A request that is being put together: what differs between operations. What all requests have is added when they are
-/// sent.
-#[derive(Debug)]
-pub struct Draft(Request);
+/// What makes a request of an operation its own: method, URL and body. It stays as it is while attempts come and go, each
+/// of which sends a request made from it, with the headers that all requests have.
+pub struct Draft {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) body: Option<Bytes>,
+    /// Whether the body is a form and not JSON.
+    pub(crate) is_form: bool,
+}
 
 impl Draft {
-    pub(super) fn new(method: Method, url: Url) -> Self {
-        Self(Request::new(method.to_http(), url))
+    pub(crate) fn new(method: Method, url: Url) -> Self {
+        Self {
+            method,
+            url,
+            body: None,
+            is_form: false,
+        }
     }
 
     /// Adds a query parameter, if it has a value.
     #[must_use]
     pub fn query(mut self, name: &str, value: Option<impl Display>) -> Self {
         if let Some(value) = value {
-            let mut query = self.0.url_mut().query_pairs_mut();
+            let mut query = self.url.query_pairs_mut();
             query.append_pair(name, &value.to_string());
         }
         self
@@ -52,23 +62,40 @@ impl Draft {
     /// Sets a body of JSON.
     #[must_use]
     pub fn json(mut self, body: Bytes) -> Self {
-        *self.0.body_mut() = Some(body.into());
+        self.body = Some(body);
         self
     }
 
     /// Sets a body that is a form.
     #[must_use]
     pub fn form(mut self, body: Bytes) -> Self {
-        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
-        self.0.headers_mut().insert(CONTENT_TYPE, form);
-        *self.0.body_mut() = Some(body.into());
+        self.body = Some(body);
+        self.is_form = true;
         self
     }
 
-    /// The request.
-    #[must_use]
-    pub fn build(self) -> Request {
-        self.0
+    /// A request with this method, URL and body; the body is shared. Only its content type is among the headers.
+    pub(crate) fn request(&self) -> Request {
+        const JSON: HeaderValue = HeaderValue::from_static("application/json");
+        const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+        let mut request = Request::new(self.method.to_http(), self.url.clone());
+        if let Some(body) = &self.body {
+            let kind = if self.is_form { FORM } else { JSON };
+            request.headers_mut().insert(CONTENT_TYPE, kind);
+            *request.body_mut() = Some(body.clone().into());
+        }
+        request
+    }
+}
+
+impl fmt::Debug for Draft {
+    /// Neither query nor body: either may hold what nobody should read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft")
+            .field("method", &self.method)
+            .field("path", &self.url.path())
+            .field("body_bytes", &self.body.as_ref().map(Bytes::len))
+            .finish_non_exhaustive()
     }
 }
 
@@ -94,6 +121,6 @@ mod tests {
             .query("status", None::<&str>)
             .query("limit", Some(50));
         let url = "https://crm.example.com/people?q=a+b%26c&limit=50";
-        assert_eq!(draft.build().url().as_str(), url);
+        assert_eq!(draft.url.as_str(), url);
     }
 }

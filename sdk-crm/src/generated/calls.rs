@@ -8,26 +8,26 @@ use super::types::{
     TaskStatus,
 };
 use jiff::Timestamp;
-use sdk_core::runtime::{Bytes, Endpoint, encode_segment, reqwest};
+use sdk_core::runtime::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `GET /api/health`.
-pub(crate) fn get_health(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/health").build()
+pub(crate) fn get_health(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/api/health")
 }
 
 /// `GET /api/ready`.
-pub(crate) fn get_readiness(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/ready").build()
+pub(crate) fn get_readiness(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/api/ready")
 }
 
 /// `GET /api/crm/v1/meta`.
-pub(crate) fn get_crm_metadata(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/meta").build()
+pub(crate) fn get_crm_metadata(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/api/crm/v1/meta")
 }
 
 /// `GET /api/crm/v1/today`.
-pub(crate) fn get_today(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/today").build()
+pub(crate) fn get_today(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/api/crm/v1/today")
 }
 
 /// `GET /api/crm/v1/intake-submissions`.
@@ -37,27 +37,21 @@ pub(crate) fn list_intake_submissions(
     limit: Option<u32>,
     state: Option<&IntakeState>,
     status: Option<&str>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get("/api/crm/v1/intake-submissions")
         .query("cursor", cursor)
         .query("limit", limit)
         .query("state", state)
         .query("status", status)
-        .build()
 }
 
 /// `GET /api/crm/v1/intake-submissions/{reference}`.
-pub(crate) fn get_intake_submission(
-    endpoint: &Endpoint,
-    reference: &IntakeReference,
-) -> reqwest::Request {
-    endpoint
-        .get(&format!(
-            "/api/crm/v1/intake-submissions/{}",
-            encode_segment(reference)
-        ))
-        .build()
+pub(crate) fn get_intake_submission(endpoint: &Endpoint, reference: &IntakeReference) -> Draft {
+    endpoint.get(&format!(
+        "/api/crm/v1/intake-submissions/{}",
+        encode_segment(reference)
+    ))
 }
 
 /// `GET /api/crm/v1/people`.
@@ -67,21 +61,18 @@ pub(crate) fn list_people(
     limit: Option<u32>,
     q: Option<&str>,
     status: Option<&PersonStatus>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get("/api/crm/v1/people")
         .query("cursor", cursor)
         .query("limit", limit)
         .query("q", q)
         .query("status", status)
-        .build()
 }
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub(crate) fn get_person(endpoint: &Endpoint, reference: &PersonReference) -> reqwest::Request {
-    endpoint
-        .get(&format!("/api/crm/v1/people/{}", encode_segment(reference)))
-        .build()
+pub(crate) fn get_person(endpoint: &Endpoint, reference: &PersonReference) -> Draft {
+    endpoint.get(&format!("/api/crm/v1/people/{}", encode_segment(reference)))
 }
 
 /// `GET /api/crm/v1/people/{reference}/timeline`.
@@ -90,7 +81,7 @@ pub(crate) fn get_person_timeline(
     reference: &PersonReference,
     cursor: Option<&str>,
     limit: Option<u32>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get(&format!(
             "/api/crm/v1/people/{}/timeline",
@@ -98,7 +89,6 @@ pub(crate) fn get_person_timeline(
         ))
         .query("cursor", cursor)
         .query("limit", limit)
-        .build()
 }
 
 /// `GET /api/crm/v1/organizations`.
@@ -108,27 +98,21 @@ pub(crate) fn list_organizations(
     limit: Option<u32>,
     q: Option<&str>,
     status: Option<&OrganizationStatus>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get("/api/crm/v1/organizations")
         .query("cursor", cursor)
         .query("limit", limit)
         .query("q", q)
         .query("status", status)
-        .build()
 }
 
 /// `GET /api/crm/v1/organizations/{reference}`.
-pub(crate) fn get_organization(
-    endpoint: &Endpoint,
-    reference: &OrganizationReference,
-) -> reqwest::Request {
-    endpoint
-        .get(&format!(
-            "/api/crm/v1/organizations/{}",
-            encode_segment(reference)
-        ))
-        .build()
+pub(crate) fn get_organization(endpoint: &Endpoint, reference: &OrganizationReference) -> Draft {
+    endpoint.get(&format!(
+        "/api/crm/v1/organizations/{}",
+        encode_segment(reference)
+    ))
 }
 
 /// `GET /api/crm/v1/opportunities`.
@@ -139,7 +123,7 @@ pub(crate) fn list_opportunities(
     owner: Option<&OpportunityOwner>,
     q: Option<&str>,
     stage: Option<&OpportunityStage>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get("/api/crm/v1/opportunities")
         .query("cursor", cursor)
@@ -147,20 +131,14 @@ pub(crate) fn list_opportunities(
         .query("owner", owner)
         .query("q", q)
         .query("stage", stage)
-        .build()
 }
 
 /// `GET /api/crm/v1/opportunities/{reference}`.
-pub(crate) fn get_opportunity(
-    endpoint: &Endpoint,
-    reference: &OpportunityReference,
-) -> reqwest::Request {
-    endpoint
-        .get(&format!(
-            "/api/crm/v1/opportunities/{}",
-            encode_segment(reference)
-        ))
-        .build()
+pub(crate) fn get_opportunity(endpoint: &Endpoint, reference: &OpportunityReference) -> Draft {
+    endpoint.get(&format!(
+        "/api/crm/v1/opportunities/{}",
+        encode_segment(reference)
+    ))
 }
 
 /// `GET /api/crm/v1/tasks`.
@@ -171,7 +149,7 @@ pub(crate) fn list_tasks(
     owner: Option<&TaskOwner>,
     q: Option<&str>,
     status: Option<&TaskStatus>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get("/api/crm/v1/tasks")
         .query("cursor", cursor)
@@ -179,16 +157,14 @@ pub(crate) fn list_tasks(
         .query("owner", owner)
         .query("q", q)
         .query("status", status)
-        .build()
 }
 
 /// `GET /api/crm/v1/search`.
-pub(crate) fn search(endpoint: &Endpoint, limit: Option<u32>, q: &str) -> reqwest::Request {
+pub(crate) fn search(endpoint: &Endpoint, limit: Option<u32>, q: &str) -> Draft {
     endpoint
         .get("/api/crm/v1/search")
         .query("limit", limit)
         .query("q", Some(q))
-        .build()
 }
 
 /// `GET /api/crm/v1/funnel`.
@@ -196,33 +172,31 @@ pub(crate) fn get_funnel(
     endpoint: &Endpoint,
     from: Option<&Timestamp>,
     to: Option<&Timestamp>,
-) -> reqwest::Request {
+) -> Draft {
     endpoint
         .get("/api/crm/v1/funnel")
         .query("from", from)
         .query("to", to)
-        .build()
 }
 
 /// `GET /api/crm/v1/actors`.
-pub(crate) fn get_actors(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/actors").build()
+pub(crate) fn get_actors(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/api/crm/v1/actors")
 }
 
 /// `GET /api/crm/v1/presentation`.
-pub(crate) fn get_presentation(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/api/crm/v1/presentation").build()
+pub(crate) fn get_presentation(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/api/crm/v1/presentation")
 }
 
 /// `POST /api/crm/v1/commands`.
-pub(crate) fn submit_command(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/api/crm/v1/commands").json(body).build()
+pub(crate) fn submit_command(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/api/crm/v1/commands").json(body)
 }
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
+pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint
         .post("/api/crm/v1/intake-review-commands")
         .json(body)
-        .build()
 }

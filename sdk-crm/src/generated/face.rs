@@ -10,7 +10,7 @@ use super::types::{
 use super::{calls, operations};
 use crate::Client;
 use jiff::Timestamp;
-use sdk_core::runtime::{Body, Call, reqwest};
+use sdk_core::runtime::{Body, Call, Draft};
 use sdk_core::{Error, Items, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response};
 
 impl Client {
@@ -159,14 +159,18 @@ pub struct GetHealth {
 }
 
 impl GetHealth {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_health(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -199,14 +203,18 @@ pub struct GetReadiness {
 }
 
 impl GetReadiness {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_readiness(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -239,14 +247,18 @@ pub struct GetCrmMetadata {
 }
 
 impl GetCrmMetadata {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_crm_metadata(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -334,14 +346,20 @@ pub struct GetToday {
 }
 
 impl GetToday {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_today(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<AttentionQueue>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<AttentionQueue>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -586,7 +604,7 @@ impl ListIntakeSubmissions {
         self
     }
 
-    fn request(&self, cursor: Option<&str>) -> Result<reqwest::Request, Error> {
+    fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.range("limit", self.limit, 1, 50)?;
         check.known("state", self.state.as_ref())?;
@@ -606,8 +624,14 @@ impl ListIntakeSubmissions {
 
     /// Gets one page.
     pub async fn send(self) -> Result<Response<Page<Record>>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Page<Record>>, Error>> + Send + 'static {
         let request = self.request(self.cursor.as_deref());
-        self.call.send(request).await
+        self.call.send(request)
     }
 
     /// All pages from here on, fetched one by one as they are asked for.
@@ -666,7 +690,7 @@ pub struct GetIntakeSubmission {
 }
 
 impl GetIntakeSubmission {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
         Ok(calls::get_intake_submission(
@@ -677,8 +701,15 @@ impl GetIntakeSubmission {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<IntakeSubmissionDetail>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<IntakeSubmissionDetail>, Error>> + Send + 'static
+    {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -723,7 +754,7 @@ pub struct ReviewIntakeSubmission {
 }
 
 impl ReviewIntakeSubmission {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::review_intake_submission(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -732,8 +763,12 @@ impl ReviewIntakeSubmission {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.
@@ -992,7 +1027,7 @@ impl ListPeople {
         self
     }
 
-    fn request(&self, cursor: Option<&str>) -> Result<reqwest::Request, Error> {
+    fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("status", self.status.as_ref())?;
@@ -1008,8 +1043,14 @@ impl ListPeople {
 
     /// Gets one page.
     pub async fn send(self) -> Result<Response<Page<Record>>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Page<Record>>, Error>> + Send + 'static {
         let request = self.request(self.cursor.as_deref());
-        self.call.send(request).await
+        self.call.send(request)
     }
 
     /// All pages from here on, fetched one by one as they are asked for.
@@ -1068,7 +1109,7 @@ pub struct GetPerson {
 }
 
 impl GetPerson {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
         Ok(calls::get_person(self.call.endpoint(), &self.reference))
@@ -1076,8 +1117,12 @@ impl GetPerson {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<Record>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<Record>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -1140,7 +1185,7 @@ impl GetPersonTimeline {
         self
     }
 
-    fn request(&self, cursor: Option<&str>) -> Result<reqwest::Request, Error> {
+    fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
         check.range("limit", self.limit, 1, 200)?;
@@ -1154,8 +1199,14 @@ impl GetPersonTimeline {
 
     /// Gets one page.
     pub async fn send(self) -> Result<Response<Page<Record>>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Page<Record>>, Error>> + Send + 'static {
         let request = self.request(self.cursor.as_deref());
-        self.call.send(request).await
+        self.call.send(request)
     }
 
     /// All pages from here on, fetched one by one as they are asked for.
@@ -1363,7 +1414,7 @@ impl ListOrganizations {
         self
     }
 
-    fn request(&self, cursor: Option<&str>) -> Result<reqwest::Request, Error> {
+    fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("status", self.status.as_ref())?;
@@ -1379,8 +1430,14 @@ impl ListOrganizations {
 
     /// Gets one page.
     pub async fn send(self) -> Result<Response<Page<Record>>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Page<Record>>, Error>> + Send + 'static {
         let request = self.request(self.cursor.as_deref());
-        self.call.send(request).await
+        self.call.send(request)
     }
 
     /// All pages from here on, fetched one by one as they are asked for.
@@ -1439,7 +1496,7 @@ pub struct GetOrganization {
 }
 
 impl GetOrganization {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
         Ok(calls::get_organization(
@@ -1450,8 +1507,12 @@ impl GetOrganization {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<Record>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<Record>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -1658,7 +1719,7 @@ impl ListOpportunities {
         self
     }
 
-    fn request(&self, cursor: Option<&str>) -> Result<reqwest::Request, Error> {
+    fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("stage", self.stage.as_ref())?;
@@ -1678,8 +1739,14 @@ impl ListOpportunities {
 
     /// Gets one page.
     pub async fn send(self) -> Result<Response<Page<Record>>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Page<Record>>, Error>> + Send + 'static {
         let request = self.request(self.cursor.as_deref());
-        self.call.send(request).await
+        self.call.send(request)
     }
 
     /// All pages from here on, fetched one by one as they are asked for.
@@ -1738,7 +1805,7 @@ pub struct GetOpportunity {
 }
 
 impl GetOpportunity {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.reference("reference", &self.reference)?;
         Ok(calls::get_opportunity(
@@ -1749,8 +1816,12 @@ impl GetOpportunity {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<Record>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<Record>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -1910,7 +1981,7 @@ impl ListTasks {
         self
     }
 
-    fn request(&self, cursor: Option<&str>) -> Result<reqwest::Request, Error> {
+    fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("status", self.status.as_ref())?;
@@ -1928,8 +1999,14 @@ impl ListTasks {
 
     /// Gets one page.
     pub async fn send(self) -> Result<Response<Page<Record>>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Page<Record>>, Error>> + Send + 'static {
         let request = self.request(self.cursor.as_deref());
-        self.call.send(request).await
+        self.call.send(request)
     }
 
     /// All pages from here on, fetched one by one as they are asked for.
@@ -2066,7 +2143,7 @@ impl Search {
         self
     }
 
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", Some(&self.q), 2, 100)?;
         check.range("limit", self.limit, 1, 50)?;
@@ -2075,8 +2152,12 @@ impl Search {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -2190,7 +2271,7 @@ impl GetFunnel {
         self
     }
 
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.ordered("from", self.from.as_ref(), "to", self.to.as_ref())?;
         Ok(calls::get_funnel(
@@ -2202,8 +2283,12 @@ impl GetFunnel {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<Funnel>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<Funnel>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -2285,14 +2370,18 @@ pub struct GetActors {
 }
 
 impl GetActors {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_actors(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -2380,14 +2469,20 @@ pub struct GetPresentation {
 }
 
 impl GetPresentation {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_presentation(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<Presentation>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<Presentation>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -2499,7 +2594,7 @@ pub struct SubmitCommand {
 }
 
 impl SubmitCommand {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::submit_command(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -2508,8 +2603,12 @@ impl SubmitCommand {
 
     /// Sends the command.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.command(request).await
+        self.call.command(request)
     }
 
     /// Makes a command of it that can be stored, and sent later, also by another process.

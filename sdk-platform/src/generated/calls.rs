@@ -2,21 +2,21 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::{Bytes, Endpoint, encode_segment, reqwest};
+use sdk_core::runtime::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `POST /oauth/token`.
-pub(crate) fn exchange_token(endpoint: &Endpoint, body: Bytes) -> reqwest::Request {
-    endpoint.post("/oauth/token").form(body).build()
+pub(crate) fn exchange_token(endpoint: &Endpoint, body: Bytes) -> Draft {
+    endpoint.post("/oauth/token").form(body)
 }
 
 /// `GET /platform/v1/apps`.
-pub(crate) fn list_apps(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/platform/v1/apps").build()
+pub(crate) fn list_apps(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/platform/v1/apps")
 }
 
 /// `GET /platform/v1/organization`.
-pub(crate) fn get_organization_context(endpoint: &Endpoint) -> reqwest::Request {
-    endpoint.get("/platform/v1/organization").build()
+pub(crate) fn get_organization_context(endpoint: &Endpoint) -> Draft {
+    endpoint.get("/platform/v1/organization")
 }
 
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`.
@@ -25,13 +25,11 @@ pub(crate) fn get_publication(
     app_id: &str,
     resource_type: &str,
     source_record_id: &str,
-) -> reqwest::Request {
-    endpoint
-        .get(&format!(
-            "/platform/v1/publications/{}/{}/{}",
-            encode_segment(app_id),
-            encode_segment(resource_type),
-            encode_segment(source_record_id)
-        ))
-        .build()
+) -> Draft {
+    endpoint.get(&format!(
+        "/platform/v1/publications/{}/{}/{}",
+        encode_segment(app_id),
+        encode_segment(resource_type),
+        encode_segment(source_record_id)
+    ))
 }

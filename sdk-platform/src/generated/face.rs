@@ -5,7 +5,7 @@
 use super::types::{TokenRequest, TokenResponse};
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::runtime::{Body, Call, reqwest};
+use sdk_core::runtime::{Body, Call, Draft};
 use sdk_core::{Error, RawJson, Response};
 
 impl Client {
@@ -103,7 +103,7 @@ pub struct ExchangeToken {
 }
 
 impl ExchangeToken {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::exchange_token(
             self.call.endpoint(),
             self.body.bytes()?,
@@ -112,8 +112,14 @@ impl ExchangeToken {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<TokenResponse>, Error> {
+        self.sending().await
+    }
+
+    fn sending(
+        self,
+    ) -> impl Future<Output = Result<Response<TokenResponse>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -197,14 +203,18 @@ pub struct ListApps {
 }
 
 impl ListApps {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::list_apps(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -288,14 +298,18 @@ pub struct GetOrganizationContext {
 }
 
 impl GetOrganizationContext {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         Ok(calls::get_organization_context(self.call.endpoint()))
     }
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 
@@ -402,7 +416,7 @@ pub struct GetPublication {
 }
 
 impl GetPublication {
-    fn request(&self) -> Result<reqwest::Request, Error> {
+    fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.segment("appId", &self.app_id)?;
         check.segment("resourceType", &self.resource_type)?;
@@ -417,8 +431,12 @@ impl GetPublication {
 
     /// Sends the request.
     pub async fn send(self) -> Result<Response<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Response<RawJson>, Error>> + Send + 'static {
         let request = self.request();
-        self.call.send(request).await
+        self.call.send(request)
     }
 }
 

@@ -198,7 +198,7 @@ impl Builder<'_> {
 
     fn setter(&self, parameter: &Parameter) -> Result<String> {
         let field = &parameter.field;
-        if METHODS.contains(&field.as_str()) || field == "request" {
+        if METHODS.contains(&field.as_str()) || ["request", "sending"].contains(&field.as_str()) {
             return Err(format!(
                 "parameter `{}`: every builder has a method of this name",
                 parameter.name

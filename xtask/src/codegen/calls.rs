@@ -69,7 +69,7 @@ fn call(operation: &Operation, item: &ImplItemFn) -> Result<(String, Call)> {
     inputs.extend(arguments.iter().map(|(name, ty)| format!("{name}: {ty}")));
     inputs.extend(operation.body.is_some().then(|| "body: Bytes".to_owned()));
     let signature = format!(
-        "pub(crate) fn {function}({}) -> reqwest::Request {{}}",
+        "pub(crate) fn {function}({}) -> Draft {{}}",
         inputs.join(", ")
     );
     let mut built: ItemFn =
@@ -236,6 +236,8 @@ impl<'a> Rewrite<'a> {
                 self.done.headers += 1;
                 (**receiver).clone()
             }
+            // A draft is what is wanted.
+            "build" => (**receiver).clone(),
             "query" => {
                 self.done.query += 1;
                 let (name, value) = self.parameter(call.args.first()?)?;

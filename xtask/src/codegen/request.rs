@@ -63,7 +63,7 @@ impl Builder<'_> {
             ""
         };
         Ok(format!(
-            "fn request(&self{cursor}) -> Result<reqwest::Request, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
+            "fn request(&self{cursor}) -> Result<Draft, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
             self.call.function,
             arguments.join(", ")
         ))
@@ -195,30 +195,35 @@ impl Builder<'_> {
             Some(_) => ("let this = self.headers();\n", "this"),
             None => ("", "self"),
         };
+        // `send` is for callers who like to name it; `.await` does without its future around the other one.
+        let methods = |wrapper: &str, docs: &str, cursor: &str, method: &str| {
+            format!(
+                "/// {docs}\npub async fn send(self) -> Result<{wrapper}<{reply}>, Error> {{\n\
+                 self.sending().await\n}}\n\n\
+                 fn sending(self) -> impl Future<Output = Result<{wrapper}<{reply}>, Error>> + Send + 'static {{\n\
+                 {with}let request = {this}.request({cursor});\n{this}.call.{method}(request)\n}}\n"
+            )
+        };
         let sending = if self.operation.is_list() {
-            format!(
-                "/// Gets one page.\npub async fn send(self) -> Result<Response<{reply}>, Error> {{\n\
-                 {with}let request = {this}.request({this}.cursor.as_deref());\n{this}.call.send(request).await\n}}\n\n\
-                 /// All pages from here on, fetched one by one as they are asked for.\n\
-                 pub fn pages(self) -> Pages<Record> {{\n\
-                 {with}let (call, cursor) = ({this}.call.clone(), {this}.cursor.clone());\n\
-                 Pages::new(call, cursor, move |cursor| {this}.request(cursor))\n}}\n\n\
-                 /// All items from here on; their pages are fetched as they are needed.\n\
-                 pub fn items(self) -> Items<Record> {{\nself.pages().items()\n}}\n"
-            )
+            let cursor = format!("{this}.cursor.as_deref()");
+            methods("Response", "Gets one page.", &cursor, "send")
+                + &format!(
+                    "\n/// All pages from here on, fetched one by one as they are asked for.\n\
+                     pub fn pages(self) -> Pages<Record> {{\n\
+                     {with}let (call, cursor) = ({this}.call.clone(), {this}.cursor.clone());\n\
+                     Pages::new(call, cursor, move |cursor| {this}.request(cursor))\n}}\n\n\
+                     /// All items from here on; their pages are fetched as they are needed.\n\
+                     pub fn items(self) -> Items<Record> {{\nself.pages().items()\n}}\n"
+                )
         } else if self.operation.is_command() {
-            format!(
-                "/// Sends the command.\npub async fn send(self) -> Result<Receipt<{reply}>, Error> {{\n\
-                 {with}let request = {this}.request();\n{this}.call.command(request).await\n}}\n\n\
-                 /// Makes a command of it that can be stored, and sent later, also by another process.\n\
-                 pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
-                 {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
-            )
+            methods("Receipt", "Sends the command.", "", "command")
+                + &format!(
+                    "\n/// Makes a command of it that can be stored, and sent later, also by another process.\n\
+                     pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
+                     {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
+                )
         } else {
-            format!(
-                "/// Sends the request.\npub async fn send(self) -> Result<Response<{reply}>, Error> {{\n\
-                 {with}let request = {this}.request();\n{this}.call.send(request).await\n}}\n"
-            )
+            methods("Response", "Sends the request.", "", "send")
         };
         Ok(headers.unwrap_or_default() + &sending)
     }

@@ -27,13 +27,13 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Bytes", "sdk_core::runtime"),
     ("Call", "sdk_core::runtime"),
     ("Check", "sdk_core::runtime"),
+    ("Draft", "sdk_core::runtime"),
     ("Endpoint", "sdk_core::runtime"),
     ("Pattern", "sdk_core::runtime"),
     ("Piece", "sdk_core::runtime"),
     ("Reply", "sdk_core::runtime"),
     ("Validate", "sdk_core::runtime"),
     ("encode_segment", "sdk_core::runtime"),
-    ("reqwest", "sdk_core::runtime"),
     ("Number", "sdk_core"),
 ];
 

@@ -1,0 +1,66 @@
+//! From the draft of a call to the request of one attempt.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use reqwest::Request;
+
+use super::Call;
+use crate::error::Error;
+use crate::idempotency::IdempotencyKey;
+use crate::options::IDEMPOTENCY_KEY;
+use crate::runtime::Draft;
+use crate::token::BearerToken;
+
+impl Call {
+    /// Checks the options of the client and the call, and adds what of them belongs to all attempts.
+    pub(super) fn decorate(&self, draft: &mut Draft) -> Result<(), Error> {
+        for options in [self.client.defaults(), &self.options] {
+            options.check().map_err(|error| error.of(self.operation))?;
+            if !self.exact {
+                options.apply_query(&mut draft.url);
+            }
+        }
+        Ok(())
+    }
+
+    /// The request of one attempt, with its headers: nothing is made of them that is not sent.
+    pub(super) fn outgoing(
+        &self,
+        draft: &Draft,
+        bearer: Option<&BearerToken>,
+    ) -> Result<Request, Error> {
+        const JSON: HeaderValue = HeaderValue::from_static("application/json");
+        let mut request = draft.request();
+        let headers = request.headers_mut();
+        for options in [self.client.defaults(), &self.options] {
+            options.apply_headers(headers);
+        }
+        headers.insert(ACCEPT, JSON);
+        if let Some(bearer) = bearer {
+            headers.insert(AUTHORIZATION, bearer.header().clone());
+        }
+        if let Some(key) = &self.options.key {
+            headers.insert(IDEMPOTENCY_KEY, key_header(key)?);
+        }
+        Ok(request)
+    }
+}
+
+/// The key as a header that does not print, over the memory that the key has already.
+fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
+    struct Shared(Arc<IdempotencyKey>);
+
+    impl AsRef<[u8]> for Shared {
+        fn as_ref(&self) -> &[u8] {
+            self.0.as_str().as_bytes()
+        }
+    }
+
+    let bytes = Bytes::from_owner(Shared(Arc::clone(key)));
+    let mut value = HeaderValue::from_maybe_shared(bytes)
+        .map_err(|_| Error::invalid("Idempotency-Key", "is a header value", "another text"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}
