@@ -105,7 +105,7 @@ impl Client for Sdk {
     }
 }
 
-/// Our clients, whose caller decodes each record into the type that [`tuned`](super::tuned) decodes into.
+/// Our clients, with records decoded into the type that [`tuned`](super::tuned) decodes into.
 #[derive(Clone)]
 pub struct Decoding(Sdk);
 
@@ -119,12 +119,9 @@ impl Client for Decoding {
         if let Some(cursor) = cursor {
             list = list.cursor(cursor);
         }
-        let page = list.await?;
-        let items = page
-            .items()
-            .iter()
-            .map(sdk_core::Record::decode::<Opportunity>)
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut pages = list.pages().decode::<Opportunity>();
+        let page = pages.try_next().await?.ok_or("there is always a page")?;
+        let items = page.items();
         Ok(Seen {
             items: items.len() as u64,
             sum: items.iter().map(|item| item.record_version).sum(),
@@ -144,11 +141,12 @@ impl Client for Decoding {
             .list()
             .limit(limit)
             .cursor(cursor)
-            .items();
+            .items()
+            .decode::<Opportunity>();
         let mut seen = Seen::default();
         while let Some(item) = items.try_next().await? {
             seen.items += 1;
-            seen.sum += item.decode::<Opportunity>()?.record_version;
+            seen.sum += item.record_version;
         }
         Ok(seen)
     }

@@ -52,6 +52,18 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         Ok(Self::new(self.pages.resume(from)?))
     }
 
+    /// The same walk from here on, with each item decoded into a type of yours; see
+    /// [`paging`](crate::paging#types-of-yours).
+    ///
+    /// What is left of a page that was fetched already is fetched once more.
+    pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {
+        let pages = self.pages.decode();
+        if self.page.as_slice().is_empty() {
+            return Items::new(pages);
+        }
+        Items::new(pages.at(self.at))
+    }
+
     /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].
     pub fn read_ahead(mut self, on: bool) -> Self {
         self.pages = self.pages.read_ahead(on);

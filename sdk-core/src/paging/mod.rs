@@ -19,6 +19,31 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Types of yours
+//! The contract does not show the members of a record, so that a walk delivers [`Record`](crate::Record)s, which keep
+//! everything. Who knows better has them decoded, at the cost of a loop that was written for that type:
+//!
+//! ```no_run
+//! # use sdk_core::{Error, Items, Record};
+//! #[derive(serde::Deserialize)]
+//! #[serde(rename_all = "camelCase")]
+//! struct Person {
+//!     public_reference: String,
+//!     display_name: Option<String>,
+//! }
+//!
+//! # async fn example(items: Items<Record>) -> Result<(), Error> {
+//! let mut people = items.decode::<Person>();
+//! while let Some(person) = people.try_next().await? {
+//!     println!("{} {:?}", person.public_reference, person.display_name);
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! Such a type loses what it does not name, and a record that it cannot hold fails its page: the error says which one and
+//! why, the checkpoint stands before the page, and its records can still be had as they are. Checkpoints of both kinds of
+//! walk are the same.
+//!
 //! # How a walk ends
 //! A `nextCursor` that is null, absent or empty ends it; an empty page with a cursor does not. A cursor that came before
 //! is an error: at once if it came among the last 4,096, otherwise before three times as many pages were fetched as there

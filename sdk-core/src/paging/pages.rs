@@ -101,14 +101,41 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
         from.fits(&self.checkpoint)
             .map_err(|error| error.of(self.call.operation()))?;
-        self.state = if from.is_finished() {
+        Ok(self.at(from))
+    }
+
+    /// The walk at a checkpoint of its own.
+    pub(super) fn at(mut self, checkpoint: Checkpoint) -> Self {
+        self.state = if checkpoint.is_finished() {
             State::Over
         } else {
             State::Ready
         };
         self.guard = CycleGuard::new();
-        self.checkpoint = from;
-        Ok(self)
+        self.checkpoint = checkpoint;
+        self
+    }
+
+    /// The same walk from here on, with each record decoded into a type of yours in the same pass as its page: half the
+    /// work of [`Record::decode`](crate::Record::decode) on each. See [`paging`](crate::paging#types-of-yours).
+    pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
+        let (state, guard) = match self.state {
+            State::Ready => (State::Ready, self.guard),
+            // It is fetched once more, by a walk that has not seen its cursor.
+            State::Fetching(_) => (State::Ready, CycleGuard::new()),
+            State::Over => (State::Over, self.guard),
+        };
+        Pages {
+            call: self.call,
+            make: self.make,
+            state,
+            checkpoint: self.checkpoint,
+            refused: self.refused,
+            guard,
+            read_ahead: self.read_ahead,
+            page_limit: self.page_limit,
+            fetched: self.fetched,
+        }
     }
 
     /// The items of all pages, from here on.

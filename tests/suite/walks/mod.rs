@@ -11,6 +11,7 @@ mod resuming;
 mod shapes;
 mod streams;
 mod trouble;
+mod types;
 
 use sdk_core::{Error, Items, Pages, Record};
 use sdk_reference_server::{ReferenceServer, Transport};

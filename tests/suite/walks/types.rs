@@ -1,0 +1,137 @@
+//! Walks whose records are decoded into a type of the caller's.
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use sdk_core::{Effect, ErrorKind};
+use sdk_reference_server::Operation;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{page, rest, server_of};
+use crate::peer::{self, Peer, script, stall};
+use crate::support::{crm_at, crm_for};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Person {
+    public_reference: String,
+    display_name: String,
+}
+
+#[tokio::test]
+async fn each_record_is_of_the_type_asked_for() {
+    let server = server_of(23).await;
+    let crm = crm_for(&server);
+    let list = || crm.people().list().limit(5);
+    let all = rest(&mut list().items()).await.0;
+
+    let mut people = list().items().decode::<Person>();
+    let mut names = Vec::new();
+    while let Some(person) = people.try_next().await.unwrap() {
+        assert!(!person.display_name.is_empty());
+        names.push(person.public_reference);
+    }
+    assert_eq!(names, all);
+    assert!(people.checkpoint().is_finished());
+
+    let mut pages = list().pages().decode::<Person>();
+    let first = pages.try_next().await.unwrap().unwrap();
+    assert_eq!(first.items()[4].public_reference, all[4]);
+    // What the type does not name is still in the reply.
+    assert!(first.bytes().windows(7).any(|part| part == b"\"email\""));
+    assert_eq!(server.attempts(Operation::ListPeople), 5 + 5 + 1);
+}
+
+#[tokio::test]
+async fn a_walk_changes_its_type_at_any_item_and_loses_nothing() {
+    let server = server_of(23).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    for ahead in [false, true] {
+        for place in 0..=all.len() {
+            let mut records = crm.people().list().limit(5).items().read_ahead(ahead);
+            let mut names = Vec::new();
+            for _ in 0..place {
+                names.push(super::name(&records.try_next().await.unwrap().unwrap()));
+            }
+
+            let mut people = records.decode::<Person>();
+            while let Some(person) = people.try_next().await.unwrap() {
+                names.push(person.public_reference);
+            }
+
+            assert_eq!(names, all, "{place}");
+            assert_eq!(people.checkpoint().delivered(), all.len() as u64);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_under_way_is_fetched_by_the_walk_of_the_other_type() {
+    let peer = Peer::start(script([
+        page(&["a"], "second"),
+        stall(),
+        peer::json(
+            200,
+            &json!({"items": [{"publicReference": "b", "displayName": "B"}]}),
+        ),
+    ]));
+    let mut pages = crm_at(&peer).people().list().pages();
+    pages.try_next().await.unwrap();
+    let mut second = Box::pin(pages.try_next());
+    while peer.requests().len() < 2 {
+        let pending = poll_fn(|context| Poll::Ready(second.as_mut().poll(context).is_pending()));
+        assert!(pending.await);
+        tokio::task::yield_now().await;
+    }
+    drop(second);
+
+    let mut pages = pages.decode::<Person>();
+    let page = pages.try_next().await.unwrap().unwrap();
+
+    assert_eq!(page.items()[0].display_name, "B");
+    assert!(pages.try_next().await.unwrap().is_none());
+    assert_eq!(pages.checkpoint().delivered(), 2);
+}
+
+#[tokio::test]
+async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
+    let odd = json!({"items": [
+        {"publicReference": "a", "displayName": "A"},
+        {"publicReference": "b", "displayName": ["B"]},
+    ]});
+    let peer = Peer::start(script([
+        page(&[], "second"),
+        peer::json(200, &odd),
+        peer::json(200, &odd),
+    ]));
+    let list = || crm_at(&peer).people().list();
+    let mut people = list().items().decode::<Person>();
+
+    let error = people.try_next().await.unwrap_err();
+
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (ErrorKind::Decode, Effect::Unknown)
+    );
+    assert!(
+        error.message().contains("`items[1].displayName`"),
+        "{error}"
+    );
+    assert_eq!(error.body(), Some(odd.to_string().as_bytes()));
+    assert!(people.try_next().await.unwrap().is_none(), "it is over");
+
+    let mut records = list().items().resume(people.checkpoint()).unwrap();
+    assert_eq!(rest(&mut records).await.0, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_walk_that_is_over_stays_over() {
+    let peer = Peer::start(script([page(&["a"], Value::Null)]));
+    let mut items = crm_at(&peer).people().list().items();
+    assert_eq!(rest(&mut items).await.0, ["a"]);
+
+    assert!(items.decode::<Person>().try_next().await.unwrap().is_none());
+    assert_eq!(peer.requests().len(), 1);
+}
