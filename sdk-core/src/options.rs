@@ -100,7 +100,8 @@ impl CallOptions {
         }
     }
 
-    /// Adds a query parameter that the SDK does not know yet.
+    /// Adds a query parameter that the SDK does not know yet, or does not take yet with this value: nothing about it is
+    /// checked but that the call does not have it already.
     pub fn query(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.query.push((name.into(), value.into()));
     }
@@ -109,6 +110,25 @@ impl CallOptions {
         match self.invalid.as_deref() {
             None => Ok(()),
             Some((name, rule, value)) => Err(Error::invalid(name, rule, value)),
+        }
+    }
+
+    /// Checks that a request does not have one of the query parameters already: two of them say nothing.
+    pub(crate) fn check_query(&self, url: &Url) -> Result<(), Error> {
+        if self.query.is_empty() || url.query().is_none() {
+            return Ok(());
+        }
+        let twice = self
+            .query
+            .iter()
+            .find(|(name, _)| url.query_pairs().any(|(own, _)| own == *name));
+        match twice {
+            None => Ok(()),
+            Some((name, value)) => Err(Error::invalid(
+                name,
+                "be set once, by its own method or by `query`",
+                &format!("{value:?} by `query` too"),
+            )),
         }
     }
 

@@ -16,11 +16,20 @@ use crate::token::BearerToken;
 impl Call {
     /// Checks the options of the client and the call, and adds what of them belongs to all attempts.
     pub(super) fn decorate(&self, draft: &mut Draft) -> Result<(), Error> {
-        for options in [self.client.defaults(), &self.options] {
+        let all = [self.client.defaults(), &self.options];
+        for options in all {
             options.check().map_err(|error| error.of(self.operation))?;
-            if !self.exact {
-                options.apply_query(&mut draft.url);
-            }
+        }
+        if self.exact {
+            return Ok(());
+        }
+        for options in all {
+            options
+                .check_query(&draft.url)
+                .map_err(|error| error.of(self.operation))?;
+        }
+        for options in all {
+            options.apply_query(&mut draft.url);
         }
         Ok(())
     }
@@ -60,7 +69,7 @@ fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
 
     let bytes = Bytes::from_owner(Shared(Arc::clone(key)));
     let mut value = HeaderValue::from_maybe_shared(bytes)
-        .map_err(|_| Error::invalid("Idempotency-Key", "is a header value", "another text"))?;
+        .map_err(|_| Error::invalid("Idempotency-Key", "be a header value", "another text"))?;
     value.set_sensitive(true);
     Ok(value)
 }

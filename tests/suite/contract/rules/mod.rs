@@ -7,6 +7,7 @@ mod invoices;
 mod keys;
 mod page_size;
 mod path_segments;
+mod query;
 mod references;
 mod search_text;
 mod window;
