@@ -106,7 +106,7 @@ fn calls(rows: &[Row]) -> Vec<Goal> {
         )
         .stretch(AtMost(0.63)),
         goal(
-            "page, instructions, each record decoded by its caller",
+            "page, instructions, records decoded into a struct",
             page("sdk-decoded").and_then(|cell| cell.instruction_ratio),
             AtMost(0.70),
         )
@@ -123,7 +123,7 @@ fn calls(rows: &[Row]) -> Vec<Goal> {
             AtLeast(1.20),
         ),
         goal(
-            "page, throughput at 64, each record decoded",
+            "page, throughput at 64, records decoded",
             value(page("sdk-decoded"), |cell| cell.throughput_ratio),
             AtLeast(1.20),
         ),
@@ -139,7 +139,7 @@ fn calls(rows: &[Row]) -> Vec<Goal> {
             AtMost(0.65),
         ),
         goal(
-            "page, allocations, each record decoded",
+            "page, allocations, records decoded",
             value(page("sdk-decoded"), |cell| cell.allocation_ratio),
             AtMost(0.65),
         ),

@@ -24,7 +24,7 @@ const CLIENTS: [(&str, &str, bool); 8] = [
     ("sdk", "**this SDK**", true),
     (
         "sdk-decoded",
-        "this SDK, each record decoded by its caller",
+        "this SDK, records decoded into a struct",
         false,
     ),
 ];
