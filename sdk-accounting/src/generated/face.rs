@@ -73,7 +73,7 @@ impl ServiceApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -155,7 +155,7 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -216,7 +216,7 @@ impl ActorApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -252,7 +252,7 @@ impl ActorApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -313,7 +313,7 @@ impl OverviewApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -349,7 +349,7 @@ impl OverviewApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -451,7 +451,7 @@ impl CounterpartiesApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -539,7 +539,7 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -610,7 +610,7 @@ impl InvoicesApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -646,7 +646,7 @@ impl InvoicesApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -963,7 +963,7 @@ impl ApprovalIntentsApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -1004,7 +1004,7 @@ impl ApprovalIntentsApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///

@@ -176,7 +176,7 @@ impl AttendanceApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -217,7 +217,7 @@ impl AttendanceApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -292,7 +292,7 @@ impl RecurrenceApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -333,7 +333,7 @@ impl RecurrenceApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///
@@ -408,7 +408,7 @@ impl HoldsApi<'_> {
     ///
     /// # Errors
     ///
-    /// The contract lists none for this operation. Whatever status comes is reported.
+    /// - Any other status. Which ones come, and with which bodies, is not shown.
     ///
     /// # Provenance
     ///
@@ -449,7 +449,7 @@ impl HoldsApi<'_> {
 ///
 /// # Errors
 ///
-/// The contract lists none for this operation. Whatever status comes is reported.
+/// - Any other status. Which ones come, and with which bodies, is not shown.
 ///
 /// # Provenance
 ///

@@ -127,9 +127,9 @@ impl Described {
     pub(crate) fn documents(&self, status: u16) -> bool {
         // "Missing or invalid credentials yield 401; missing entitlement, scope or active binding yields 403."
         let of_rights = self.protected && (status == 401 || status == 403);
-        // Of an operation known by name the contract shows no status; those that it explains remain.
+        // Where the contract shows no statuses of failures, those that it explains remain.
         let explained = [400, 401, 403, 404, 409].contains(&status);
-        let open = self.name_only || self.replies.contains_key("default");
+        let open = self.replies.contains_key("default");
         self.replies.contains_key(&status.to_string()) || of_rights || open && explained
     }
 
