@@ -46,10 +46,8 @@ impl From<(Method, String)> for RawTarget {
 pub struct RawOperations {
     /// For methods that change nothing.
     pub read: Operation,
-    /// For commands with a key.
-    pub keyed: Operation,
-    /// For other commands.
-    pub unkeyed: Operation,
+    /// For all others.
+    pub command: Operation,
 }
 
 impl RawOperations {
@@ -58,8 +56,7 @@ impl RawOperations {
     pub const fn of(application: &'static str) -> Self {
         Self {
             read: row(application, Method::Get, Safety::Read),
-            keyed: row(application, Method::Post, Safety::Keyed),
-            unkeyed: row(application, Method::Post, Safety::Unkeyed),
+            command: row(application, Method::Post, Safety::Unkeyed),
         }
     }
 }
@@ -115,7 +112,7 @@ impl RawCall {
         let operation = match &target {
             RawTarget::Operation(operation) => operation,
             RawTarget::Path(Method::Get, _) => &raw.read,
-            RawTarget::Path(..) => &raw.unkeyed,
+            RawTarget::Path(..) => &raw.command,
         };
         let mut call = Call::new(client, operation);
         call.hold_raw();
@@ -140,23 +137,15 @@ impl RawCall {
         self
     }
 
-    /// Sends an `Idempotency-Key`, with which a command may be repeated: also one of an operation that the contract shows
-    /// no key for, unless [`replay_exact`](Self::replay_exact) forbids it.
+    /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
+    /// [`replay_exact`](Self::replay_exact) forbids it.
     pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
-        match &self.target {
-            RawTarget::Path(Method::Get, _) => {}
-            RawTarget::Path(..) => self
-                .call
-                .set_operation(&self.client.application().raw.keyed),
-            RawTarget::Operation(_) => {
-                self.call.options_mut().replay_exact.get_or_insert(true);
-            }
-        }
+        self.call.options_mut().replay_exact.get_or_insert(true);
         self.call.set_key(key);
         self
     }
 
-    /// Lets a command without a key be repeated after an ambiguous failure.
+    /// Lets a command for which the contract shows no key be repeated after an ambiguous failure, or forbids it.
     pub fn replay_exact(mut self, replay: bool) -> Self {
         self.call.options_mut().replay_exact = Some(replay);
         self

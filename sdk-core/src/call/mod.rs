@@ -54,11 +54,6 @@ impl Call {
         self.operation
     }
 
-    /// Takes the call for one of another operation: a raw call learns late that it has a key.
-    pub(crate) fn set_operation(&mut self, operation: &'static Operation) {
-        self.operation = operation;
-    }
-
     /// Holds raw JSON to the operation's `schemaVersion`, as its own type would.
     pub(crate) fn hold_raw(&mut self) {
         self.holds_raw = true;

@@ -178,8 +178,7 @@ fn operation_of(
 ) -> Result<&'static Operation, String> {
     let keyed = command.idempotency_key().is_some();
     let operation = if command.operation() == raw::OPERATION {
-        let raw = &client.application().raw;
-        if keyed { &raw.keyed } else { &raw.unkeyed }
+        &client.application().raw.command
     } else {
         let known = client.operation(command.operation());
         let known = known.filter(|known| known.safety.is_command());

@@ -61,7 +61,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         if self.page.as_slice().is_empty() {
             return Items::new(pages);
         }
-        Items::new(pages.at(self.at))
+        Items::new(pages.back_to(self.at))
     }
 
     /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].

@@ -104,8 +104,13 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Ok(self.at(from))
     }
 
-    /// The walk at a checkpoint of its own.
-    pub(super) fn at(mut self, checkpoint: Checkpoint) -> Self {
+    /// The walk at a place within the page that it fetched last, which it fetches once more.
+    pub(super) fn back_to(mut self, checkpoint: Checkpoint) -> Self {
+        self.fetched -= 1;
+        self.at(checkpoint)
+    }
+
+    fn at(mut self, checkpoint: Checkpoint) -> Self {
         self.state = if checkpoint.is_finished() {
             State::Over
         } else {

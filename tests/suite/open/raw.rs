@@ -82,6 +82,39 @@ async fn a_raw_command_is_repeated_only_with_a_key() {
 }
 
 #[tokio::test]
+async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
+    let server = ReferenceServer::start().await;
+    let calendar = calendar_for(&server);
+    let paths = server.fault(Operation::ManageHold).lose_reply();
+    // Before or after the key, of a path or of an operation, and when it is sent again from its stored form.
+    let call = || calendar.raw_call((Method::Post, "/calendar/v1/hold-commands"));
+    let of_operation = calendar.raw_call(&sdk_calendar::operations::MANAGE_HOLD);
+    let calls = [
+        call()
+            .idempotency_key(IdempotencyKey::random())
+            .replay_exact(false),
+        call()
+            .replay_exact(false)
+            .idempotency_key(IdempotencyKey::random()),
+        of_operation
+            .replay_exact(false)
+            .idempotency_key(IdempotencyKey::random()),
+    ];
+    let count = calls.len() as u64;
+
+    for call in calls {
+        let error = call.body(json!({})).await.unwrap_err();
+        assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
+        let command = error.into_command().unwrap();
+        let again = calendar.send_prepared(&command).replay_exact(false);
+        assert_eq!(again.await.unwrap_err().attempts(), 1);
+    }
+
+    assert_eq!(paths.struck(), 2 * count);
+    assert_eq!(server.attempts(Operation::ManageHold), 2 * count);
+}
+
+#[tokio::test]
 async fn a_raw_path_cannot_climb_or_carry_a_query() {
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);

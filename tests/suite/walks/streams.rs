@@ -114,19 +114,31 @@ async fn fault_36_a_cancelled_try_next_loses_nothing() {
 #[tokio::test]
 async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
     let peer = Peer::start([page(&["a"], "2"), page(&["b"], "3"), page(&["c"], "")]);
-    let mut items = crm_at(&peer).people().list().items().read_ahead(true);
+    let suite = suite_at(&peer);
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let mut items = crm.people().list().items().read_ahead(true);
     for seen in [2, 3, 3] {
         items.try_next().await.unwrap().unwrap();
         peer.saw(seen).await;
-        tokio::time::sleep(Duration::from_millis(5)).await;
-        assert_eq!(peer.requests().len(), seen);
+        // Time enough to begin another request.
+        a_while().await;
+        assert_eq!(suite.stats().attempts, seen as u64);
     }
 
     let peer = Peer::start(always(page(&["a"], "2")));
-    let mut items = crm_at(&peer).people().list().items();
+    let suite = suite_at(&peer);
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let mut items = crm.people().list().items();
     items.try_next().await.unwrap().unwrap();
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    assert_eq!(peer.requests().len(), 1);
+    a_while().await;
+    assert_eq!(suite.stats().attempts, 1);
+}
+
+/// Every task of this runtime has its turn, many times over.
+async fn a_while() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test]
