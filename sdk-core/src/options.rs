@@ -210,7 +210,8 @@ macro_rules! call_options {
                 self
             }
 
-            /// Adds a query parameter that this version does not know yet.
+            /// Adds a query parameter that this version does not know yet. Its value is not checked, but one that the call has
+            /// already is refused when the request is sent.
             pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
                 self.call.options_mut().query(name, value);
                 self

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::bypass::Bypass;
 use super::world::World;
-use crate::samples::{event, promotion};
+use crate::samples::promotion;
 use crate::support::builder_for;
 
 fn statuses(world: &World, operation: Operation) -> Vec<u16> {
@@ -47,12 +47,7 @@ async fn a_keyed_command_with_a_revoked_token_keeps_its_key() {
     world.calendar.prewarm().await.unwrap();
     world.server.revoke_tokens();
 
-    let receipt = world
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .await
-        .unwrap();
+    let receipt = world.kick_off().await.unwrap();
 
     assert_eq!(
         (receipt.status(), receipt.attempts(), receipt.replayed),
@@ -89,12 +84,7 @@ async fn a_second_401_in_a_row_is_the_callers() {
         .fault(Operation::SubmitEventCommand)
         .status(401);
 
-    let error = world
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .await
-        .unwrap_err();
+    let error = world.kick_off().await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     assert_eq!((error.attempts(), error.effect()), (2, Effect::Refused));

@@ -7,7 +7,7 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use super::world::World;
-use crate::samples::{draft, event, promotion};
+use crate::samples::{draft, promotion};
 use crate::support::{Events, HoldClock};
 
 #[tokio::test]
@@ -63,12 +63,7 @@ async fn a_command_that_was_committed_before_the_503_is_replayed() {
     let fault = world.server.fault(Operation::SubmitEventCommand).times(1);
     fault.reply_after_commit_with(503);
 
-    let receipt = world
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .await
-        .unwrap();
+    let receipt = world.kick_off().await.unwrap();
 
     assert_eq!(
         (receipt.status(), receipt.attempts(), receipt.replayed),

@@ -1,8 +1,10 @@
 //! The world of one test: a reference server whose clock stands still, and clients of its four applications.
 
+use sdk_calendar::SubmitEventCommand;
 use sdk_core::{ClientCredentials, Suite};
 use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServer, Transport};
 
+use crate::samples::event;
 use crate::support::builder_for;
 
 pub(super) struct World {
@@ -31,6 +33,11 @@ impl World {
             server,
             suite,
         }
+    }
+
+    /// A command that creates an event.
+    pub(super) fn kick_off(&self) -> SubmitEventCommand {
+        self.calendar.events().command(&event("Kick-off"))
     }
 
     /// The same server through a client of other rights.
