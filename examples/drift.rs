@@ -12,7 +12,7 @@ use serde_json::json;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
     let server = ReferenceServer::start().await;
-    let suite = Suite::builder().variables(server.environment())?.build()?;
+    let suite = Suite::builder().variables(server.environment()).build()?;
     let crm = sdk_crm::Client::new(&suite)?;
     let accounting = sdk_accounting::Client::new(&suite)?;
 
@@ -66,7 +66,7 @@ async fn main() -> Result<(), Error> {
     println!("What a part of the program needs, and what its token lacks:");
     let needed = [&operations::LIST_PEOPLE, &operations::SUBMIT_COMMAND];
     println!("least scopes: {:?}", least_scopes(&needed));
-    let narrow = sdk_crm::Client::new(&suite.with_scopes("crm", ["crm:people:read"]))?;
+    let narrow = sdk_crm::Client::new(&suite.with_scopes("crm", ["crm:people:read"])?)?;
     println!("{}\n", narrow.missing_scopes(&needed).await?);
 
     println!(

@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// A day in the life of a service, in four calls.
 async fn incidents(server: &ReferenceServer) -> Result<(), Error> {
     let suite = Suite::builder()
-        .variables(server.environment())?
+        .variables(server.environment())
         .retry(RetryPolicy::default().base_delay(Duration::from_millis(20)))
         .build()?;
     let crm = sdk_crm::Client::new(&suite)?;

@@ -36,9 +36,5 @@ pub(crate) async fn drain(store: &Store, calendar: &Client, steps: &Steps) -> Re
 fn is_final(error: &Error) -> bool {
     let credential = error.is_unauthenticated() || error.is_forbidden();
     let refused = error.effect() == Effect::Refused && !error.retryable() && !credential;
-    refused
-        || matches!(
-            error.kind(),
-            ErrorKind::PreparedCommand | ErrorKind::KeyReused
-        )
+    refused || error.kind() == ErrorKind::PreparedCommand
 }

@@ -47,7 +47,7 @@ async fn tour() -> Result<(), Error> {
     stops::event(&calendar, &elsewhere).await?;
     stops::books(&accounting).await?;
     // The same suite, allowed to do less: its CRM tokens are for the attention queue only.
-    let narrow = suite.with_scopes("crm", ["crm:today:read"]);
+    let narrow = suite.with_scopes("crm", ["crm:today:read"])?;
     stops::refusal(&sdk_crm::Client::new(&narrow)?).await?;
 
     print::heading("What it cost");

@@ -93,7 +93,7 @@ async fn read_ahead() -> Result<(), Box<dyn Error>> {
         .people(u64::from(PAGE) * 40)
         .start()
         .await;
-    let suite = Suite::builder().variables(server.environment())?.build()?;
+    let suite = Suite::builder().variables(server.environment()).build()?;
     let crm = sdk_crm::Client::new(&suite)?;
     crm.prewarm().await?;
     server.fault(Operation::ListPeople).delay(PAUSE);

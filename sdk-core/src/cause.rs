@@ -3,9 +3,20 @@
 use std::error::Error;
 use std::io;
 
+use url::Url;
+
 /// The cause that says most: the innermost.
 pub(crate) fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
+}
+
+/// Host and port of an address, which is what a person looks for who wants to know why it cannot be reached.
+pub(crate) fn authority(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port_or_known_default() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
 }
 
 /// Whether a TLS handshake failed: a TLS library reports that as an I/O error of invalid data.

@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::call::Call;
-use crate::error::{Error, one_line};
+use crate::error::Error;
 use crate::json::{Members, RawJson, Record};
 use crate::operation::Operation;
+use crate::options::SchemaPolicy;
 use crate::runtime::{ApiClient, Application};
+use crate::text::one_line;
 
 /// How the served contract relates to the one that this SDK was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,7 +82,9 @@ pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
         None => Ok(without_metadata(application)),
         Some(operation) => {
             let request = client.endpoint().get(operation.route);
-            let call = Call::new(client, operation);
+            let mut call = Call::new(client, operation);
+            // Another schema is what the report is for.
+            call.options_mut().schema_policy = Some(SchemaPolicy::Warn);
             let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
             Ok(compare(application, operation, metadata))
         }

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use hmac_sha256::Hash as Sha256;
+use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::{Error, counted};
+use crate::error::Error;
+use crate::secret::Secret;
+use crate::text::counted;
 
 /// The fewest and the most characters of a key (contract, Limits).
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=160;
@@ -14,11 +16,15 @@ const LENGTH: std::ops::RangeInclusive<usize> = 16..=160;
 /// What [`IdempotencyKey::derive`] hashes first, so that its keys differ from any other use of SHA-256.
 const DERIVATION: &[u8] = b"suite-sdk/idempotency-key/v1";
 
+/// What [`IdempotencyKey::derive_keyed`] hashes first.
+const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
+
 /// An `Idempotency-Key`: 16 to 160 characters out of `A-Z a-z 0-9 . _ : -` (contract, Endpoints / Calendar).
 ///
-/// A key stands for one command of one actor. Sending the same key with the same command again returns the stored
-/// result; with another command it is refused with `IDEMPOTENCY_CONFLICT`. `Debug` does not show it: whoever holds a
-/// key and the actor's token can ask for the command's result.
+/// A key stands for one command. In the Calendar it is scoped to the actor: sending it with the same parsed command again
+/// replays the stored result, with another command it is refused with `IDEMPOTENCY_CONFLICT` (contract, Endpoints /
+/// Calendar). Accounting asks for a key of the same form; that it does the same with it is assumed (A51). `Debug` does not
+/// show it: whoever holds a key and the actor's token can ask for the command's result.
 ///
 /// ```
 /// use sdk_core::IdempotencyKey;
@@ -47,10 +53,9 @@ const DERIVATION: &[u8] = b"suite-sdk/idempotency-key/v1";
 /// command("Another one", key); // the key has moved into the first command
 /// ```
 ///
-/// A key can still be made a second time, by [`derive`](Self::derive) or from its text. When such a twin goes out with
-/// another body than this process sent before, the call fails with
-/// [`ErrorKind::KeyReused`](crate::ErrorKind::KeyReused) and nothing is sent; see
-/// [`SuiteBuilder::remember_keys`](crate::SuiteBuilder::remember_keys).
+/// A key can still be made a second time, by [`derive`](Self::derive) or from its text. What such a twin does with another
+/// command is for the service to say, which alone knows all commands: the Calendar answers with `IDEMPOTENCY_CONFLICT`
+/// ([`Error::is_idempotency_conflict`](crate::Error::is_idempotency_conflict)).
 #[derive(PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
@@ -71,6 +76,10 @@ impl IdempotencyKey {
     /// The namespace says what kind of command it is, the parts which one: `derive("billing/invoice-draft",
     /// [order_id])`. Whatever makes it another command belongs into the parts, or the second of the two is a conflict.
     ///
+    /// # Who can guess it
+    /// Anybody who knows the algorithm and can guess the parts can compute the key, and so find out whether a key that was
+    /// seen stands for certain data. Where that matters, use [`derive_keyed`](Self::derive_keyed).
+    ///
     /// # Algorithm
     /// It never changes. The key is the lower-case hexadecimal SHA-256 of the text `suite-sdk/idempotency-key/v1`, then
     /// the namespace, then each part, every one of the latter preceded by its length in bytes as a 64-bit big-endian
@@ -85,6 +94,41 @@ impl IdempotencyKey {
     pub fn derive<P: AsRef<[u8]>>(namespace: &str, parts: impl IntoIterator<Item = P>) -> Self {
         let mut hash = Sha256::new();
         hash.update(DERIVATION);
+        let mut add = |part: &[u8]| {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        };
+        add(namespace.as_bytes());
+        for part in parts {
+            add(part.as_ref());
+        }
+        Self(hex(&hash.finalize()))
+    }
+
+    /// [`derive`](Self::derive) for parts that nobody may guess from the key: customers, people, amounts. Without the secret
+    /// the key says nothing about them, and nobody else can make it.
+    ///
+    /// Processes that are to derive the same keys need the same secret: 16 random bytes or more, kept like a password. Keys
+    /// change with it, so it is not replaced while commands wait to be replayed.
+    ///
+    /// # Algorithm
+    /// It never changes. As for `derive`, with HMAC-SHA-256 under the secret instead of SHA-256, and the text
+    /// `suite-sdk/idempotency-key/keyed/v1`.
+    ///
+    /// ```
+    /// # use sdk_core::{IdempotencyKey, Secret};
+    /// let secret = Secret::from("from the vault");
+    /// let key = IdempotencyKey::derive_keyed(&secret, "payroll/bonus", ["ann@example.com", "2026"]);
+    /// assert_eq!(key.as_str(), "9167eb4c4997d2f32890de475e4612bf9892a831c5c80de99b5d19eabdd12a96");
+    /// ```
+    #[must_use]
+    pub fn derive_keyed<P: AsRef<[u8]>>(
+        secret: &Secret,
+        namespace: &str,
+        parts: impl IntoIterator<Item = P>,
+    ) -> Self {
+        let mut hash = Hmac::new(secret.expose());
+        hash.update(KEYED_DERIVATION);
         let mut add = |part: &[u8]| {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);

@@ -11,11 +11,9 @@ mod config;
 mod contract;
 mod credentials;
 mod error;
-mod fingerprint;
 pub mod guide;
 mod idempotency;
 mod json;
-mod ledger;
 mod operation;
 mod options;
 pub mod paging;
@@ -28,8 +26,11 @@ mod retry_after;
 pub mod runtime;
 mod scopes;
 mod secret;
+mod stored;
 mod suite;
+mod text;
 pub mod token;
+mod transport;
 
 pub use call::SendPrepared;
 pub use contract::{ContractMatch, ContractReport};
@@ -46,7 +47,9 @@ pub use response::{Receipt, Response};
 pub use retry::RetryPolicy;
 pub use scopes::{MissingScopes, least_scopes};
 pub use secret::Secret;
+pub use stored::{ParkReason, StoredRule, StoredStep};
 pub use suite::{Stats, Suite, SuiteBuilder};
+pub use text::one_line;
 pub use token::{AccessToken, TokenError, TokenFuture, TokenPolicy, TokenRequest, TokenSource};
 
 /// The README's program compiles.

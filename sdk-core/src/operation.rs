@@ -161,6 +161,8 @@ operation! {
     body: bool,
     /// The `schemaVersion` that the reply must carry, where the contract shows one.
     schema_version: Option<&'static str>,
+    /// Whether its reply holds a secret, so that neither it nor a piece of it is ever printed.
+    secret_reply: bool,
     /// How much of it the contract shows.
     provenance: Provenance,
     /// Ids of the assumptions that it rests on (`specs/ASSUMPTIONS.md`).

@@ -23,7 +23,7 @@ pub enum SchemaPolicy {
 }
 
 /// Headers that the runtime owns.
-const PROTECTED: [HeaderName; 19] = [
+const PROTECTED: [HeaderName; 22] = [
     header::AUTHORIZATION,
     header::PROXY_AUTHORIZATION,
     header::COOKIE,
@@ -46,7 +46,17 @@ const PROTECTED: [HeaderName; 19] = [
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
     HeaderName::from_static("http2-settings"),
+    // What would make another request of it: a command out of a read, or one command out of another.
+    HeaderName::from_static("x-http-method"),
+    HeaderName::from_static("x-http-method-override"),
+    HeaderName::from_static("x-method-override"),
 ];
+
+/// The most headers that a caller may add: far more than anybody needs, and far fewer than any server takes.
+const MOST_HEADERS: usize = 128;
+
+/// From this length on a value of the caller's is looked for in what a server says. A shorter one stands in every text.
+const SHORTEST_HIDDEN: usize = 4;
 
 /// The header of the idempotency key (contract, Endpoints / Calendar and Accounting).
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -69,6 +79,8 @@ pub struct CallOptions {
     pub refuse_missing_scopes: Option<bool>,
     headers: Vec<(HeaderName, HeaderValue)>,
     query: Vec<(String, String)>,
+    /// Whether the call goes without a token although its operation takes one.
+    pub(crate) without_token: bool,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
     /// Boxed, because it is hardly ever there and options are moved with each call.
     invalid: Option<Box<(String, String, String)>>,
@@ -84,11 +96,14 @@ impl CallOptions {
         };
         match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             (Ok(name), _) if name == IDEMPOTENCY_KEY => {
-                let rule = "be set by `idempotency_key` of the call, or of a raw call where the contract shows no key";
-                self.invalid = refused(rule, "a header");
+                self.invalid = refused("be set by `idempotency_key` of the call", "a header");
             }
             (Ok(name), _) if PROTECTED.contains(&name) => {
                 self.invalid = refused("be left to the SDK", "one from the caller");
+            }
+            (Ok(_), _) if self.headers.len() >= MOST_HEADERS => {
+                let rule = format!("be one of at most {MOST_HEADERS}");
+                self.invalid = refused(&rule, "one more");
             }
             (Ok(name), Ok(value)) if value.to_str().is_ok() => self.headers.push((name, value)),
             (Ok(_), _) => {
@@ -104,6 +119,12 @@ impl CallOptions {
     /// checked but that the call does not have it already.
     pub fn query(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.query.push((name.into(), value.into()));
+    }
+
+    /// Sends calls without a token, whatever their operations take.
+    #[doc(hidden)]
+    pub fn without_token(&mut self) {
+        self.without_token = true;
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
@@ -124,10 +145,9 @@ impl CallOptions {
             .find(|(name, _)| url.query_pairs().any(|(own, _)| own == *name));
         match twice {
             None => Ok(()),
-            Some((name, value)) => Err(Error::invalid(
+            Some((name, _)) => Err(Error::invalid_unseen(
                 name,
                 "be set once, by its own method or by `query`",
-                &format!("{value:?} by `query` too"),
             )),
         }
     }
@@ -142,6 +162,18 @@ impl CallOptions {
         if !self.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&self.query);
         }
+    }
+
+    /// Values that `Debug` does not show, and nothing else may.
+    pub(crate) fn hidden_values(&self) -> impl Iterator<Item = &str> {
+        let headers = self
+            .headers
+            .iter()
+            .filter_map(|(_, value)| value.to_str().ok());
+        let query = self.query.iter().map(|(_, value)| &**value);
+        headers
+            .chain(query)
+            .filter(|value| value.len() >= SHORTEST_HIDDEN)
     }
 
     /// The headers as text, which they are: others are refused.
@@ -217,6 +249,12 @@ macro_rules! call_options {
                 self
             }
 
+            /// Sends the call without a token, for a service that is known to want none: a readiness probe, say.
+            pub fn without_token(mut self) -> Self {
+                self.call.options_mut().without_token();
+                self
+            }
+
             /// Says what to do with a reply of another `schemaVersion`.
             pub fn schema_policy(mut self, policy: $crate::SchemaPolicy) -> Self {
                 self.call.options_mut().schema_policy = Some(policy);
@@ -249,6 +287,13 @@ macro_rules! command_options {
             /// repeats such a command only when it was provably never sent.
             pub fn replay_exact(mut self, replay: bool) -> Self {
                 self.call.options_mut().replay_exact = Some(replay);
+                self
+            }
+
+            /// Sends an `Idempotency-Key`, though the contract shows none for this operation: for callers who know that the
+            /// service takes one. With it the command may be repeated, unless `replay_exact(false)` forbids it.
+            pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
+                self.call.set_undocumented_key(key);
                 self
             }
         }

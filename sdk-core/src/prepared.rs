@@ -2,15 +2,20 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hmac_sha256::Hash as Sha256;
+use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind};
 use crate::idempotency::{IdempotencyKey, hex};
+use crate::secret::Secret;
 
-/// The version of the stored form; a later SDK reads every earlier one.
-const VERSION: u32 = 1;
+/// What a seal hashes first, so that it differs from any other use of the secret.
+const SEAL: &[u8] = b"suite-sdk/prepared-command/seal/v1";
+
+/// The version of the stored form; a later SDK reads every earlier one. Version 1 did not say when it was prepared.
+const VERSION: u32 = 2;
 
 /// A command as it goes over the wire: operation, audience, path, idempotency key and exact body.
 ///
@@ -29,11 +34,12 @@ const VERSION: u32 = 1;
 ///
 /// # Stored form
 /// A JSON object with a version. Every later release reads every earlier version, and an earlier one refuses a later
-/// one. A digest over everything makes sure that what is sent is what was prepared: it detects damage and edits, not
-/// somebody who computes the digest anew, so the store is to be protected as the data in it demands.
+/// one. A digest over everything detects accidents: damage, and edits by mistake. It does not stop somebody who can write to
+/// the table, and computes it anew. For tables that others can write to, [`seal`](Self::seal) a command with a secret that
+/// they do not have, and send it with [`sealed_by`](crate::SendPrepared::sealed_by).
 ///
-/// `Debug` shows neither the key nor the body. The serialised form holds both, and the headers that were set on the
-/// call: it is as confidential as the command. Tokens are never in it.
+/// `Debug` shows neither the key nor the body, the query or the values of headers. The serialised form holds them all, those
+/// that are defaults of the client included: it is as confidential as the command. Tokens are never in it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreparedCommand {
@@ -49,7 +55,12 @@ pub struct PreparedCommand {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     headers: Vec<(String, String)>,
     body: String,
+    /// In milliseconds since the beginning of 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prepared_at: Option<u64>,
     digest: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seal: Option<String>,
 }
 
 /// What a command is made of, before it has a digest.
@@ -60,9 +71,11 @@ pub(crate) struct Parts<'a> {
     pub(crate) audience: Option<&'a str>,
     pub(crate) path: &'a str,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// Those that the caller set on the call itself.
+    /// Those of the call and of its client's defaults.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: &'a [u8],
+    /// When it was prepared, or first sent.
+    pub(crate) at: SystemTime,
 }
 
 impl PreparedCommand {
@@ -79,7 +92,13 @@ impl PreparedCommand {
             idempotency_key: parts.key,
             headers: parts.headers,
             body: body.to_owned(),
+            prepared_at: parts
+                .at
+                .duration_since(UNIX_EPOCH)
+                .ok()
+                .and_then(|since| u64::try_from(since.as_millis()).ok()),
             digest: String::new(),
+            seal: None,
         };
         command.digest = command.compute_digest();
         Ok(command)
@@ -121,7 +140,13 @@ impl PreparedCommand {
         self.idempotency_key.as_deref()
     }
 
-    /// The headers that the caller set on the call: neither the token nor what the SDK sets itself.
+    /// When it was prepared, by the wall clock of the machine that did; `None` for a form of version 1.
+    #[must_use]
+    pub fn prepared_at(&self) -> Option<SystemTime> {
+        UNIX_EPOCH.checked_add(Duration::from_millis(self.prepared_at?))
+    }
+
+    /// The headers that it goes out with: the call's and its client's, neither the token nor what the SDK sets itself.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers
             .iter()
@@ -146,9 +171,9 @@ impl PreparedCommand {
     /// When the stored form is of a later SDK, or any part does not match the digest.
     pub fn verify(&self) -> Result<(), Error> {
         let refuse = |message: String| Err(Error::new(ErrorKind::PreparedCommand, message));
-        if self.version != VERSION {
+        if !(1..=VERSION).contains(&self.version) {
             return refuse(format!(
-                "its form has version {}, this SDK knows {VERSION}",
+                "its form has version {}, this SDK knows 1 to {VERSION}",
                 self.version
             ));
         }
@@ -162,11 +187,41 @@ impl PreparedCommand {
         Ok(())
     }
 
+    /// Seals the command with a secret: HMAC-SHA-256 over its digest, which covers everything. Only who has the secret can
+    /// make a command that [`verify_seal`](Self::verify_seal) accepts.
+    #[must_use]
+    pub fn seal(mut self, secret: &Secret) -> Self {
+        self.seal = Some(seal_of(&self.digest, secret));
+        self
+    }
+
+    /// Whether the command was sealed with this secret and is as it was then.
+    ///
+    /// # Errors
+    /// When it has no seal, or another one.
+    pub fn verify_seal(&self, secret: &Secret) -> Result<(), Error> {
+        self.verify()?;
+        let refuse = |message| Err(Error::new(ErrorKind::PreparedCommand, message));
+        let Some(seal) = &self.seal else {
+            return refuse("it has no seal");
+        };
+        let expected = seal_of(&self.digest, secret);
+        // All of it is compared, however early it differs: the time tells nothing about how much of it is right.
+        let pairs = expected.bytes().zip(seal.bytes());
+        if expected.len() != seal.len() || pairs.fold(0, |all, (a, b)| all | (a ^ b)) != 0 {
+            return refuse(
+                "its seal does not match: it was changed after it was sealed, or sealed with another secret",
+            );
+        }
+        Ok(())
+    }
+
     pub(crate) fn shared_key(&self) -> Option<Arc<IdempotencyKey>> {
         self.idempotency_key.clone()
     }
 
-    /// Each part is preceded by its length, an absent one by the largest length there is.
+    /// Over everything that must stay as it is. Each part is preceded by its length, an absent one by the largest length there
+    /// is.
     fn compute_digest(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.version.to_be_bytes());
@@ -190,8 +245,19 @@ impl PreparedCommand {
         // Marks the end of the headers, however many there are.
         add(None);
         add(Some(&self.body));
+        if self.version > 1 {
+            hash.update(self.prepared_at.unwrap_or(u64::MAX).to_be_bytes());
+        }
         hex(&hash.finalize())
     }
+}
+
+/// The seal of a command with this digest.
+fn seal_of(digest: &str, secret: &Secret) -> String {
+    let mut hash = Hmac::new(secret.expose());
+    hash.update(SEAL);
+    hash.update(digest);
+    hex(&hash.finalize())
 }
 
 impl fmt::Debug for PreparedCommand {
@@ -199,7 +265,7 @@ impl fmt::Debug for PreparedCommand {
         f.debug_struct("PreparedCommand")
             .field("application", &self.application)
             .field("operation", &self.operation)
-            .field("path", &self.path)
+            .field("path", &self.path.split('?').next())
             .field("keyed", &self.idempotency_key.is_some())
             .field("body_bytes", &self.body.len())
             .field("digest", &self.digest)

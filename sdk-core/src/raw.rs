@@ -1,5 +1,7 @@
 //! Calls that no generated builder covers.
 
+use std::fmt;
+
 use bytes::Bytes;
 use url::Url;
 
@@ -76,6 +78,8 @@ const fn row(application: &'static str, method: Method, safety: Safety) -> Opera
         cursor: false,
         body: safety.is_command(),
         schema_version: None,
+        // What is not known may be a token.
+        secret_reply: true,
         provenance: Provenance::NameOnly,
         assumptions: &[],
         statuses: &[],
@@ -96,7 +100,7 @@ const fn row(application: &'static str, method: Method, safety: Safety) -> Opera
 /// println!("{notes:?}");
 /// # Ok(()) }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[must_use = "a request does nothing until it is sent"]
 pub struct RawCall {
     call: Call,
@@ -114,10 +118,8 @@ impl RawCall {
             RawTarget::Path(Method::Get, _) => &raw.read,
             RawTarget::Path(..) => &raw.command,
         };
-        let mut call = Call::new(client, operation);
-        call.hold_raw();
         Self {
-            call,
+            call: Call::new(client, operation),
             client: client.clone(),
             target,
             parameters: Vec::new(),
@@ -140,8 +142,7 @@ impl RawCall {
     /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
     /// [`replay_exact`](Self::replay_exact) forbids it.
     pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
-        self.call.options_mut().replay_exact.get_or_insert(true);
-        self.call.set_key(key);
+        self.call.set_undocumented_key(key);
         self
     }
 
@@ -236,6 +237,18 @@ impl RawCall {
             }
         }
         Ok(filled)
+    }
+}
+
+impl fmt::Debug for RawCall {
+    /// Neither parameters nor the body: either may hold what nobody should read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body = self.body.as_ref();
+        f.debug_struct("RawCall")
+            .field("call", &self.call)
+            .field("target", &self.target)
+            .field("body_bytes", &body.map(|body| body.as_str().len()))
+            .finish_non_exhaustive()
     }
 }
 

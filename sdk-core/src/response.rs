@@ -8,10 +8,10 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::DeserializeOwned;
 
-use crate::error::Error;
+use crate::error::{Effect, Error};
 use crate::idempotency::IdempotencyKey;
 use crate::json::{RawJson, Record};
-use crate::operation::{Operation, Replay};
+use crate::operation::{Operation, Provenance, Replay};
 
 /// Everything about a reply but its decoded value.
 pub(crate) struct Reply {
@@ -38,6 +38,16 @@ impl<T> Response<T> {
     #[must_use]
     pub fn into_inner(self) -> T {
         self.value
+    }
+
+    /// An error about a reply that came, and whose content does not do. What a server can put into headers is left out.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        error
+            .of(self.reply.operation)
+            .with_status(self.reply.status)
+            .with_body(self.reply.body.clone())
+            .with_attempts(self.reply.attempts)
+            .with_effect(Effect::Unknown)
     }
 
     pub(crate) fn value_mut(&mut self) -> &mut T {
@@ -90,14 +100,21 @@ impl<T> Deref for Response<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Response<T> {
-    /// Shows the value, which redacts its secrets by type; headers and bytes are left out.
+    /// Shows the value; of a reply with a secret, and of one to a raw call of a path, only its size. Headers and bytes are
+    /// left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Response")
+        let mut shown = f.debug_struct("Response");
+        shown
             .field("operation", &self.reply.operation.id)
             .field("status", &self.reply.status)
-            .field("attempts", &self.reply.attempts)
-            .field("value", &self.value)
-            .finish_non_exhaustive()
+            .field("attempts", &self.reply.attempts);
+        // Types of replies with secrets redact them, raw JSON does not.
+        if self.reply.operation.secret_reply {
+            shown.field("body_bytes", &self.reply.body.len());
+        } else {
+            shown.field("value", &self.value);
+        }
+        shown.finish_non_exhaustive()
     }
 }
 
@@ -114,7 +131,7 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
         .and_then(|value| value.to_str().ok())
 }
 
-/// What a command that succeeded leaves: its result, and what is needed to prove or repeat it.
+/// What a command that the service took leaves: its result, and what is needed to prove or repeat it.
 ///
 /// It dereferences to [`Response`], and that to the result. The status is 201 for a first commit, and 200 for an update,
 /// a cancellation or a replay, as far as the contract shows it; [`is_replay`](Self::is_replay) tells replays apart.
@@ -141,12 +158,27 @@ impl<T> Receipt<T> {
     pub fn is_replay(&self) -> Option<bool> {
         match self.operation().replay {
             Replay::NotShown => None,
-            Replay::Status(status) => Some(self.status() == status),
+            // Of any other status, such as a 202, the contract says nothing.
+            Replay::Status(status) => (self.status() == status)
+                .then_some(true)
+                .or_else(|| self.is_committed().map(|_| false)),
             Replay::Member => {
                 let text = std::str::from_utf8(self.bytes()).ok()?;
                 text.parse::<Record>().ok()?.get("replayed").ok()?
             }
         }
+    }
+
+    /// Whether the command is known to be committed: by this call, or by an identical one before it.
+    ///
+    /// `Some(true)` if the status is one that the contract gives for its success. `None` for any other 2xx, such as a 202,
+    /// and for operations that are known by name only: the service took the command, and what became of it is not shown.
+    #[must_use]
+    pub fn is_committed(&self) -> Option<bool> {
+        let operation = self.operation();
+        let shown = operation.provenance == Provenance::Documented
+            && operation.statuses.contains(&self.status());
+        shown.then_some(true)
     }
 
     /// The result alone.
@@ -168,8 +200,9 @@ impl Receipt<RawJson> {
     /// # Errors
     /// When the result has another shape.
     pub fn decode<U: DeserializeOwned>(self) -> Result<Receipt<U>, Error> {
-        let Response { value, reply } = self.response;
-        let value = value.decode().map_err(|error| error.of(reply.operation))?;
+        let decoded = self.response.value.decode();
+        let value = decoded.map_err(|error| self.response.failed(error))?;
+        let reply = self.response.reply;
         Ok(Receipt {
             response: Response { value, reply },
         })

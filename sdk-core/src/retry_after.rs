@@ -1,30 +1,65 @@
-//! Reading `Retry-After` without a clock of our own.
+//! Reading `Retry-After`.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::{DATE, HeaderName, RETRY_AFTER};
-use jiff::Timestamp;
-use jiff::fmt::rfc2822;
 
-/// The pause a server asks for: seconds, or a date taken against the reply's own `Date`, so that a wrong local clock
-/// changes nothing. Anything negative, past or unreadable asks for nothing.
+/// The pause a server asks for: seconds, or a date in any of the three forms that HTTP has. A date is taken against the
+/// reply's own `Date`, so that a wrong local clock changes nothing, and against the local clock only where that is missing.
+/// Anything negative, past or unreadable asks for nothing.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         // Too many digits to parse is a long time too; every use caps it.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
-    let pause = date(headers, &RETRY_AFTER)?.duration_since(date(headers, &DATE)?);
-    Duration::try_from(pause)
-        .ok()
-        .filter(|pause| !pause.is_zero())
+    let now = date(headers, &DATE).unwrap_or_else(SystemTime::now);
+    let pause = date(headers, &RETRY_AFTER)?.duration_since(now).ok()?;
+    (!pause.is_zero()).then_some(pause)
 }
 
-fn date(headers: &HeaderMap, name: &HeaderName) -> Option<Timestamp> {
+fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
     let text = headers.get(name)?.to_str().ok()?;
-    rfc2822::DateTimeParser::new()
-        .relaxed_weekday(true)
-        .parse_timestamp(text.trim())
-        .ok()
+    httpdate::parse_http_date(text.trim()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::HeaderMap;
+
+    use super::retry_after;
+
+    fn asked(retry_after_text: &str, date: Option<&str>) -> Option<Duration> {
+        let mut headers = HeaderMap::new();
+        headers.insert("retry-after", retry_after_text.parse().unwrap());
+        if let Some(date) = date {
+            headers.insert("date", date.parse().unwrap());
+        }
+        retry_after(&headers)
+    }
+
+    #[test]
+    fn seconds_and_all_three_forms_of_dates_are_understood() {
+        let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
+        for later in [
+            "Sun, 06 Nov 1994 08:49:57 GMT",
+            "Sunday, 06-Nov-94 08:49:57 GMT",
+            "Sun Nov  6 08:49:57 1994",
+            "20",
+        ] {
+            assert_eq!(asked(later, date), Some(Duration::from_secs(20)), "{later}");
+        }
+        for nothing in ["Sun, 06 Nov 1994 08:49:37 GMT", "-1", "1.5", "soon", ""] {
+            assert_eq!(asked(nothing, date), None, "{nothing}");
+        }
+        assert_eq!(asked("Sun, 06 Nov 1994 08:49:57 GMT", None), None);
+        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT", None).is_some());
+        assert_eq!(
+            asked("100000000000000000000", date),
+            Some(Duration::from_secs(u64::MAX))
+        );
+    }
 }

@@ -19,9 +19,7 @@ pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
 
 /// [`suite_for`], to be changed before it is built.
 pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
-    quick(Suite::builder())
-        .variables(server.environment())
-        .unwrap()
+    quick(Suite::builder()).variables(server.environment())
 }
 
 /// A suite whose applications and token endpoint are all one scripted peer.
@@ -29,14 +27,14 @@ pub(crate) fn suite_at(peer: &Peer) -> Suite {
     builder_at(&peer.url()).build().unwrap()
 }
 
-/// [`suite_at`] any origin, to be changed before it is built.
+/// [`suite_at`] any origin, to be changed before it is built. One origin cannot be the audience of all applications.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
-    quick(Suite::builder())
-        .core_url(origin)
-        .application_url("crm", origin)
-        .application_url("calendar", origin)
-        .application_url("accounting", origin)
-        .credentials(ClientCredentials::new("client", "secret"))
+    let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
+    ["platform", "crm", "calendar", "accounting"]
+        .into_iter()
+        .fold(builder, |builder, name| {
+            builder.application_url(name, origin).audience(name, name)
+        })
 }
 
 pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {

@@ -174,8 +174,8 @@ impl Client for HundredAudiences {
                 let scopes = [format!("scope:{number}")];
                 Sdk::of(
                     &suite
-                        .with_scopes("crm", scopes.clone())
-                        .with_scopes("calendar", scopes),
+                        .with_scopes("crm", scopes.clone()).unwrap()
+                        .with_scopes("calendar", scopes).unwrap(),
                 )
             })
             .collect();

@@ -45,7 +45,7 @@ pub struct AccountingMetadata {
 
 sdk_core::json_object!(AccountingMetadata {
     schema_version: required "schemaVersion",
-    service: required "service",
+    service: "suite-accounting" "service",
     version: required "version",
     status: required "status",
     openapi_path: required "openapiPath",

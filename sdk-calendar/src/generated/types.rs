@@ -296,7 +296,7 @@ pub struct CalendarCommandResult {
 sdk_core::json_object!(CalendarCommandResult {
     schema_version: required "schemaVersion",
     operation: required "operation",
-    outcome: required "outcome",
+    outcome: "succeeded" "outcome",
     public_reference: required "publicReference",
     record_version: required "recordVersion",
     replayed: required "replayed",

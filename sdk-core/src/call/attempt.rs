@@ -1,7 +1,11 @@
 //! One attempt on the wire, its body read within bounds.
 
+use std::pin::Pin;
+
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
+
+use crate::transport::Sending;
 
 /// What became of one attempt, before anybody judges it.
 pub(super) enum Outcome {
@@ -27,7 +31,23 @@ pub(super) enum Outcome {
     /// No reply.
     Failed(reqwest::Error),
     /// The time was up.
-    TimedOut { whole_call: bool },
+    TimedOut {
+        whole_call: bool,
+        /// Whether the request still waited for its connection: nothing of it was sent.
+        connecting: bool,
+    },
+}
+
+impl Outcome {
+    /// The status of the reply, if its head came.
+    pub(super) fn status(&self) -> Option<u16> {
+        match self {
+            Self::Reply { status, .. }
+            | Self::TooLarge { status, .. }
+            | Self::BodyLost { status, .. } => Some(*status),
+            Self::Failed(_) | Self::TimedOut { .. } => None,
+        }
+    }
 }
 
 /// How much of a body that is too large is kept for the error.
@@ -37,7 +57,10 @@ const EXCERPT: usize = 1024;
 pub(super) type Answer = Result<reqwest::Response, reqwest::Error>;
 
 /// Waits for the reply to a request on its way, and reads it.
-pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize) -> Outcome {
+pub(super) async fn run<F>(sending: Pin<&mut Sending<F>>, max_bytes: usize) -> Outcome
+where
+    F: Future<Output = Answer> + Unpin,
+{
     let mut response = match sending.await {
         Ok(response) => response,
         Err(error) => return Outcome::Failed(error.without_url()),
@@ -73,11 +96,7 @@ pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize)
                 None => first = Some(chunk),
                 Some(begun) => {
                     if rest.is_empty() {
-                        rest.reserve(
-                            announced
-                                .unwrap_or(begun.len() * 4)
-                                .max(begun.len() + chunk.len()),
-                        );
+                        rest.reserve(room(announced, begun.len(), chunk.len()));
                         rest.extend_from_slice(begun);
                     }
                     rest.extend_from_slice(&chunk);
@@ -110,6 +129,16 @@ pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize)
         headers: headers_of(response),
         body,
     }
+}
+
+/// Room for a body of which two pieces came: what was announced, within a small multiple of what is there. Memory is taken
+/// for bytes that came, not for bytes that were promised.
+fn room(announced: Option<usize>, begun: usize, next: usize) -> usize {
+    let came = begun.saturating_add(next);
+    let likely = came.saturating_mul(4);
+    announced
+        .map_or(likely, |length| length.min(likely))
+        .max(came)
 }
 
 /// Taken last, so that they need no place of their own while the body is read.

@@ -6,21 +6,15 @@ use bytes::Bytes;
 use http::HeaderMap;
 
 use super::attempt::Outcome;
-use super::send::{Progress, Take};
-use crate::cause;
-use crate::error::{Effect, Envelope, Error, ErrorKind};
-use crate::idempotency::IdempotencyKey;
-use crate::operation::Operation;
-use crate::response::{Reply, request_id};
-use crate::retry_after::retry_after;
+use super::progress::{Progress, Take};
+use super::refusal::{of_status, refused};
+use super::unreached::{failed, timed_out};
+use crate::error::{Error, ErrorKind};
+use crate::response::Reply;
 use crate::runtime::Unreadable;
-use crate::token::BearerToken;
 
 /// How many characters of a body that cannot be read are shown.
 const EXCERPT: usize = 120;
-
-/// The operation whose reply is a token.
-const TOKEN_EXCHANGE: &str = "/oauth/token";
 
 pub(super) enum Verdict {
     Done(Reply),
@@ -35,14 +29,6 @@ pub(super) enum Verdict {
 }
 
 pub(super) fn classify(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
-    let mut verdict = judge(outcome, progress, take);
-    if let Verdict::Renew(error) | Verdict::Fail { error, .. } = &mut verdict {
-        error.rewrite(|text| discreet(text, progress));
-    }
-    verdict
-}
-
-fn judge(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
     match outcome {
         Outcome::Reply {
             status: status @ 200..=299,
@@ -85,7 +71,7 @@ fn judge(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
                 format!("the reply is larger than {limit} bytes"),
             )
             .with_body(excerpt);
-            fail(of_status(error, status, &headers), false)
+            fail(of_status(error, status, &headers, progress), false)
         }
         Outcome::BodyLost {
             status,
@@ -95,42 +81,23 @@ fn judge(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
             let lost = Error::new(ErrorKind::Transport, "the reply broke off")
                 .source(error)
                 .with_retryable(true);
-            fail(of_status(lost, status, &headers), progress.may_replay)
+            let lost = of_status(lost, status, &headers, progress);
+            fail(lost, progress.may_replay)
         }
         Outcome::Failed(error) => failed(error, progress),
-        Outcome::TimedOut { whole_call } => {
-            let message = if whole_call {
-                "the deadline of the call passed"
-            } else {
-                "the attempt timed out"
-            };
-            let error = Error::new(ErrorKind::Timeout, message)
-                .with_effect(Effect::Unknown)
-                .with_retryable(true);
-            fail(error, progress.may_replay && !whole_call)
-        }
+        Outcome::TimedOut {
+            whole_call,
+            connecting,
+        } => timed_out(whole_call, connecting, progress),
     }
 }
 
-fn fail(error: Error, again: bool) -> Verdict {
+pub(super) fn fail(error: Error, again: bool) -> Verdict {
     Verdict::Fail {
         error,
         again,
         after: None,
     }
-}
-
-/// An error about a reply that came: what it had and what that means for its effect.
-fn of_status(error: Error, status: u16, headers: &HeaderMap) -> Error {
-    let effect = if (400..500).contains(&status) {
-        Effect::Refused
-    } else {
-        Effect::Unknown
-    };
-    error
-        .with_status(status)
-        .with_request_id(request_id(headers).map(str::to_owned))
-        .with_effect(effect)
 }
 
 fn unreadable_reply(
@@ -140,26 +107,27 @@ fn unreadable_reply(
     body: Bytes,
     progress: &Progress<'_>,
 ) -> Verdict {
+    // What is wrong is said with pieces of the reply.
+    let shown = |text: &str| progress.confidential().line(text);
+    let decode = |message: String| Error::new(ErrorKind::Decode, message);
     let (error, again) = match unreadable {
-        Unreadable::Truncated(message) => (
-            Error::new(
-                ErrorKind::Decode,
-                format!("the reply breaks off: {message}"),
-            )
-            .with_retryable(true),
-            true,
-        ),
+        Unreadable::Truncated(message) => {
+            let message = format!("the reply breaks off: {}", shown(&message));
+            (decode(message).with_retryable(true), true)
+        }
+        // Neither what is wrong nor how it begins can be said without quoting what nobody should read.
+        Unreadable::Malformed(_) if progress.operation.secret_reply => {
+            (decode("the reply has another shape".to_owned()), false)
+        }
         Unreadable::Malformed(message) => {
-            let error = if progress.operation.route == TOKEN_EXCHANGE {
-                // Neither what is wrong nor how it begins can be said without quoting a token.
-                Error::new(ErrorKind::Decode, "this is no reply of a token endpoint")
-            } else {
-                let begin = excerpt(&body, progress);
-                let message = discreet(&message, progress).unwrap_or(message);
-                Error::new(ErrorKind::Decode, message)
-                    .hint(format!("the body begins with {begin:?}"))
-            };
-            (error, false)
+            let begin = progress.confidential().line_of(&text_of(&body), EXCERPT);
+            let hint = format!("the body begins with {begin:?}");
+            (decode(shown(&message)).hint(hint), false)
+        }
+        Unreadable::TooMany(most) => {
+            let message = format!("the reply has more than {most} elements and members");
+            let hint = "`max_response_elements` of the suite's builder sets how many it may have";
+            (decode(message).hint(hint), false)
         }
         Unreadable::Schema {
             expected,
@@ -172,152 +140,23 @@ fn unreadable_reply(
             } else {
                 "update the SDK, or set `SchemaPolicy::Warn`"
             };
-            let detail = detail
-                .map(|detail| format!(" ({detail})"))
-                .unwrap_or_default();
-            let found = crate::error::one_line(&found);
-            let message = format!(
-                "the reply has schemaVersion {found}, this SDK was built for {expected}{detail}"
+            let detail = detail.filter(|_| !progress.operation.secret_reply);
+            let detail = detail.map_or_else(String::new, |detail| format!(" ({})", shown(&detail)));
+            let found = found.map_or_else(
+                || "no schemaVersion".to_owned(),
+                |found| format!("schemaVersion {}", shown(&found)),
             );
-            let message = discreet(&message, progress).unwrap_or(message);
-            (
-                Error::new(ErrorKind::SchemaVersion, message).hint(hint),
-                false,
-            )
+            let message =
+                format!("the reply has {found}, this SDK was built for {expected}{detail}");
+            let error = Error::new(ErrorKind::SchemaVersion, message).hint(hint);
+            (error, false)
         }
     };
-    fail(
-        of_status(error, status, headers).with_body(body),
-        again && progress.may_replay,
-    )
+    let error = of_status(error, status, headers, progress).with_body(body);
+    fail(error, again && progress.may_replay)
 }
 
-/// A non-2xx reply.
-fn refused(status: u16, headers: &HeaderMap, body: Bytes, progress: &Progress<'_>) -> Verdict {
-    let envelope = Envelope::parse(progress.operation.application, &body);
-    let (kind, passing) = match status {
-        401 => (ErrorKind::Unauthenticated, false),
-        403 => (ErrorKind::Forbidden, false),
-        404 => (ErrorKind::NotFound, false),
-        409 => (ErrorKind::Conflict, false),
-        // Assumed: A42. The contract shows neither.
-        429 => (ErrorKind::RateLimited, true),
-        408 | 500..=599 => (ErrorKind::Unavailable, true),
-        400..=499 => (ErrorKind::Rejected, false),
-        _ => (ErrorKind::UnexpectedStatus, false),
-    };
-    // What the Platform says about itself counts, but no envelope makes a refusal of the request repeatable.
-    let retryable = match envelope.retryable {
-        Some(retryable) => retryable && (passing || !(400..500).contains(&status)),
-        None => passing,
-    };
-    let after = retry_after(headers);
-    let mut error = of_status(
-        Error::new(kind, envelope.message.unwrap_or_default()),
-        status,
-        headers,
-    )
-    .with_code(envelope.code)
-    .with_retryable(retryable)
-    .with_retry_after(after)
-    .with_body(body);
-    if let Some(id) = envelope.request_id {
-        error = error.with_request_id(Some(id));
-    }
-    if kind == ErrorKind::Forbidden {
-        error = error.hint(scope_hint(progress.operation, progress.bearer.as_deref()));
-    }
-    match status {
-        401 if progress.operation.authenticated => Verdict::Renew(error),
-        _ => Verdict::Fail {
-            error,
-            again: retryable && progress.may_replay,
-            after,
-        },
-    }
-}
-
-/// Which scopes the operation needs, and which the token has.
-pub(super) fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>) -> String {
-    let required = match operation.scopes {
-        [] => "no documented scope".to_owned(),
-        [scope] => format!("the scope {scope}"),
-        scopes => format!("any of the scopes {}", scopes.join(", ")),
-    };
-    let granted = match bearer.and_then(BearerToken::granted_scopes) {
-        None => "the token endpoint did not say what it granted".to_owned(),
-        Some([]) => "the token was granted none".to_owned(),
-        Some(scopes) => format!("the token was granted {}", scopes.join(", ")),
-    };
-    format!(
-        "the operation requires {required}, the application's entitlement and a workspace binding; {granted}"
-    )
-}
-
-/// No reply at all.
-fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict {
-    if error.is_builder() {
-        return fail(
-            Error::new(ErrorKind::InvalidInput, "the request cannot be built").source(error),
-            false,
-        );
-    }
-    if error.is_connect() {
-        let tls = cause::is_tls(&error);
-        let message = if tls {
-            format!("the TLS handshake failed: {}", cause::root(&error))
-        } else {
-            format!("the server cannot be reached: {}", cause::root(&error))
-        };
-        // Nothing was sent, so every operation may be tried again; a certificate does not change by trying.
-        return fail(
-            Error::new(ErrorKind::Connect, message)
-                .source(error)
-                .with_retryable(!tls),
-            !tls,
-        );
-    }
-    let timeout = error.is_timeout();
-    let kind = if timeout {
-        ErrorKind::Timeout
-    } else {
-        ErrorKind::Transport
-    };
-    let message = format!("no reply came: {}", cause::root(&error));
-    fail(
-        Error::new(kind, message)
-            .source(error)
-            .with_effect(Effect::Unknown)
-            .with_retryable(true),
-        progress.may_replay,
-    )
-}
-
-/// How a body begins, on one line.
-fn excerpt(body: &Bytes, progress: &Progress<'_>) -> String {
-    // Cut after what is redacted is gone, so that no half of it remains.
-    let shown = String::from_utf8_lossy(&body[..body.len().min(16 * EXCERPT)]);
-    let shown = discreet(&shown, progress).unwrap_or_else(|| shown.into_owned());
-    let shown: String = shown.chars().take(EXCERPT).collect();
-    crate::error::one_line(&shown)
-}
-
-/// A server's text without the token and the key, if it repeats them: some show the whole request in an error page.
-fn discreet(text: &str, progress: &Progress<'_>) -> Option<String> {
-    let token = progress
-        .bearer
-        .as_ref()
-        .and_then(|bearer| bearer.header().to_str().ok()?.strip_prefix("Bearer "));
-    let key = progress.key.map(IdempotencyKey::as_str);
-    [token, key]
-        .into_iter()
-        .flatten()
-        .fold(None, |redacted: Option<String>, secret| {
-            let text = redacted.as_deref().unwrap_or(text);
-            if text.contains(secret) {
-                Some(text.replace(secret, "[redacted]"))
-            } else {
-                redacted
-            }
-        })
+/// How a body begins, with more than is shown, so that nothing is cut in half before it is looked at.
+fn text_of(body: &Bytes) -> String {
+    String::from_utf8_lossy(&body[..body.len().min(16 * EXCERPT)]).into_owned()
 }

@@ -5,11 +5,15 @@ mod classify;
 mod command;
 mod observe;
 mod outgoing;
+mod progress;
+mod refusal;
 mod replay;
 mod send;
+mod unreached;
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bytes::Bytes;
 
@@ -19,7 +23,7 @@ use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::prepared::PreparedCommand;
 use crate::response::{Receipt, Response};
-use crate::runtime::{ApiClient, Check, Draft, Endpoint, Reply, Unreadable, check_version, decode};
+use crate::runtime::{ApiClient, Check, Draft, Endpoint, Reply, Terms, Unreadable, decode};
 
 pub use replay::SendPrepared;
 
@@ -29,10 +33,8 @@ pub struct Call {
     client: ApiClient,
     operation: &'static Operation,
     options: CallOptions,
-    /// Whether the request is complete as it is: the client's query parameters are in it already.
-    exact: bool,
-    /// Whether a reply that is taken as raw JSON is held to the operation's `schemaVersion` too.
-    holds_raw: bool,
+    /// The command that was prepared before, if this call sends one: its request is complete as it is.
+    stored: Option<Arc<PreparedCommand>>,
 }
 
 impl Call {
@@ -43,8 +45,7 @@ impl Call {
             client: client.clone(),
             operation,
             options: CallOptions::default(),
-            exact: false,
-            holds_raw: false,
+            stored: None,
         }
     }
 
@@ -54,9 +55,8 @@ impl Call {
         self.operation
     }
 
-    /// Holds raw JSON to the operation's `schemaVersion`, as its own type would.
-    pub(crate) fn hold_raw(&mut self) {
-        self.holds_raw = true;
+    pub(crate) fn client(&self) -> &ApiClient {
+        &self.client
     }
 
     /// Where the request goes.
@@ -73,6 +73,18 @@ impl Call {
     /// Sets the idempotency key.
     pub fn set_key(&mut self, key: IdempotencyKey) {
         self.options.key = Some(Arc::new(key));
+    }
+
+    /// Sets a key for an operation for which the contract shows none, with which it may be repeated.
+    pub fn set_undocumented_key(&mut self, key: IdempotencyKey) {
+        self.options.replay_exact.get_or_insert(true);
+        self.set_key(key);
+    }
+
+    /// Whether the call takes a token.
+    fn is_authenticated(&self) -> bool {
+        let without = self.options.without_token || self.client.defaults().without_token;
+        self.operation.authenticated && !without
     }
 
     /// Checks for the operation's parameters.
@@ -133,14 +145,13 @@ impl Call {
                 }
             };
             let mut value = None;
-            let expected = self.operation.schema_version;
-            let lenient = self.schema_policy() == SchemaPolicy::Warn;
+            let terms = Terms {
+                schema_version: self.operation.schema_version,
+                lenient: self.schema_policy() == SchemaPolicy::Warn,
+                max_elements: self.client.suite().settings.max_response_elements,
+            };
             let mut take = |body: &Bytes| -> Result<(), Unreadable> {
-                let decoded = decode::<T>(body, expected, lenient)?;
-                if self.holds_raw && decoded.schema_version().is_none() {
-                    check_version(body, expected, lenient)?;
-                }
-                value = Some(decoded);
+                value = Some(decode::<T>(body, terms)?);
                 Ok(())
             };
             let reply = self.execute(draft, &mut take).await?;
@@ -159,8 +170,7 @@ impl Call {
         self.ensure_key();
         let mut draft = draft.map_err(|error| error.of(self.operation))?;
         self.decorate(&mut draft)?;
-        self.check_key(&draft)?;
-        self.prepared_from(&draft)
+        self.prepared_from(&draft, SystemTime::now())
     }
 
     fn ensure_key(&mut self) {

@@ -13,6 +13,7 @@ use super::classify::Verdict;
 use crate::error::Error;
 use crate::operation::Operation;
 use crate::response::{Reply, request_id};
+use crate::text::Confidential;
 
 /// The span of a call, which holds its attempts and waits.
 pub(super) fn call_span(operation: &'static Operation) -> Span {
@@ -30,12 +31,16 @@ pub(super) fn call_span(operation: &'static Operation) -> Span {
     )
 }
 
-pub(super) fn call_ended(span: &Span, result: &Result<Reply, Error>) {
+pub(super) fn call_ended(
+    span: &Span,
+    result: &Result<Reply, Error>,
+    confidential: &Confidential<'_>,
+) {
     match result {
         Ok(reply) => {
             span.record("suite.attempts", reply.attempts);
             if let Some(id) = request_id(&reply.headers) {
-                span.record("suite.request_id", id);
+                span.record("suite.request_id", confidential.line_of(id, 200));
             }
         }
         Err(error) => {

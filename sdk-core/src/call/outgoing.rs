@@ -20,7 +20,7 @@ impl Call {
         for options in all {
             options.check().map_err(|error| error.of(self.operation))?;
         }
-        if self.exact {
+        if self.stored.is_some() {
             return Ok(());
         }
         for options in all {
@@ -43,9 +43,10 @@ impl Call {
         const JSON: HeaderValue = HeaderValue::from_static("application/json");
         let mut request = draft.request();
         let headers = request.headers_mut();
-        for options in [self.client.defaults(), &self.options] {
-            options.apply_headers(headers);
+        if self.stored.is_none() {
+            self.client.defaults().apply_headers(headers);
         }
+        self.options.apply_headers(headers);
         headers.insert(ACCEPT, JSON);
         if let Some(bearer) = bearer {
             headers.insert(AUTHORIZATION, bearer.header().clone());

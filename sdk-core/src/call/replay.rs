@@ -1,12 +1,15 @@
 //! Sending a prepared command exactly as it was prepared.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use url::Url;
+use serde::de::IgnoredAny;
+use url::{Url, form_urlencoded};
 
 use super::Call;
 use crate::error::{Error, ErrorKind};
@@ -17,7 +20,8 @@ use crate::prepared::PreparedCommand;
 use crate::raw;
 use crate::response::Receipt;
 use crate::retry::RetryPolicy;
-use crate::runtime::{ApiClient, Draft, Reply};
+use crate::runtime::{ApiClient, Draft, Reply, is_segment};
+use crate::secret::Secret;
 
 /// A prepared command on its way. Made by `send_prepared` of a client; `.await` sends it.
 ///
@@ -39,6 +43,8 @@ use crate::runtime::{ApiClient, Draft, Reply};
 #[must_use = "a request does nothing until it is sent"]
 pub struct SendPrepared<T = RawJson> {
     prepared: Result<(Call, Draft), Error>,
+    /// Whether the command is of a path that the operation table does not have, and nobody has allowed that.
+    refused_raw: bool,
     result: PhantomData<fn() -> T>,
 }
 
@@ -47,6 +53,7 @@ impl SendPrepared {
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         Self {
             prepared: request_of(client, command),
+            refused_raw: command.operation() == raw::OPERATION,
             result: PhantomData,
         }
     }
@@ -57,6 +64,7 @@ impl SendPrepared {
     pub fn typed<T: Reply>(self) -> SendPrepared<T> {
         SendPrepared {
             prepared: self.prepared,
+            refused_raw: self.refused_raw,
             result: PhantomData,
         }
     }
@@ -93,12 +101,34 @@ impl<T: Reply> SendPrepared<T> {
         self.with(|call| call.options_mut().header(name, value))
     }
 
+    /// Lets a command go out that a raw call of a path prepared: it can be any request of the application. Say so only
+    /// where such commands are expected.
+    pub fn allow_raw_path(mut self) -> Self {
+        self.refused_raw = false;
+        self
+    }
+
+    /// Sends the command only if it was [sealed](PreparedCommand::seal) with this secret: for tables that others can write
+    /// to.
+    pub fn sealed_by(mut self, secret: &Secret) -> Self {
+        if let Ok((call, _)) = &self.prepared
+            && let Some(Err(broken)) = call.stored.as_ref().map(|it| it.verify_seal(secret))
+        {
+            self.prepared = Err(broken);
+        }
+        self
+    }
+
     /// Sends the command.
     ///
     /// # Errors
     /// When the command was changed after it was prepared, or belongs to another client; then as the command itself.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
         let (call, draft) = self.prepared?;
+        if self.refused_raw {
+            let message = "it is a raw call of a path, which is sent only with `allow_raw_path`";
+            return Err(Error::new(ErrorKind::PreparedCommand, message).of(call.operation));
+        }
         call.replay(draft).await
     }
 
@@ -147,19 +177,24 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
         )));
     }
     let operation = operation_of(client, command).map_err(refuse)?;
+    if !is_plain(command.path()) {
+        return Err(refuse("its path is not one of the application".to_owned()));
+    }
     let base = client.endpoint().base();
     let url = Url::parse(&format!("{base}{}", command.path()))
-        .ok()
-        .filter(|url| command.path().starts_with('/') && url.as_str().starts_with(base))
-        .ok_or_else(|| refuse("its path is not one of the application".to_owned()))?;
+        .map_err(|_| refuse("its path is not one of the application".to_owned()))?;
     let method = Method::from_wire(command.method());
-    let method = method.ok_or_else(|| refuse("its method is none".to_owned()))?;
-    let draft = Draft::new(method, url);
-    let draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
+    let method = method.ok_or_else(|| refuse("its HTTP method is unknown".to_owned()))?;
+    let mut draft = Draft::new(method, url);
+    if !command.body().is_empty() {
+        if serde_json::from_str::<IgnoredAny>(command.body()).is_err() {
+            return Err(refuse("its body is not JSON".to_owned()));
+        }
+        draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
+    }
 
     let mut call = Call::new(client, operation);
-    call.exact = true;
-    call.hold_raw();
+    call.stored = Some(Arc::new(command.clone()));
     call.options.key = command.shared_key();
     if call.options.key.is_some() && operation.safety == Safety::Unkeyed {
         // Whoever gave it a key, which only a raw call can, vouches for it.
@@ -199,6 +234,19 @@ fn operation_of(
     Ok(operation)
 }
 
+/// Whether a path and its query are as a call would have made them: every segment is one, and nothing in the query asks for
+/// another method.
+fn is_plain(target: &str) -> bool {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let odd =
+        |character: char| character.is_control() || character.is_whitespace() || character == '#';
+    let overrides = |(name, _): (Cow<'_, str>, _)| name.eq_ignore_ascii_case("_method");
+    path.strip_prefix('/')
+        .is_some_and(|path| path.split('/').all(is_segment))
+        && !target.contains(odd)
+        && !form_urlencoded::parse(query.as_bytes()).any(overrides)
+}
+
 /// Whether a path has the form of a route such as `/people/{reference}`.
 fn follows(path: &str, route: &str) -> bool {
     let (mut path, mut route) = (path.split('/'), route.split('/'));
@@ -206,7 +254,7 @@ fn follows(path: &str, route: &str) -> bool {
         match (path.next(), route.next()) {
             (None, None) => return true,
             (Some(segment), Some(part)) if part.starts_with('{') => {
-                if matches!(segment, "" | "." | "..") {
+                if !is_segment(segment) {
                     return false;
                 }
             }
@@ -218,7 +266,37 @@ fn follows(path: &str, route: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::follows;
+    use super::{follows, is_plain};
+
+    #[test]
+    fn fault_78_a_stored_path_is_one_that_a_call_could_have_made() {
+        for good in ["/a", "/a/b%20c?x=%2e%2e&y", "/a/100%25", "/a?limit=1"] {
+            assert!(is_plain(good), "{good}");
+        }
+        for bad in [
+            "",
+            "a",
+            "//evil",
+            "/a//b",
+            "/a/",
+            "/a/..",
+            "/a/./b",
+            "/a/%2e%2e/b",
+            "/a/%252e%252e/b",
+            "/..;/b",
+            "/a;x=1",
+            "/a\\b",
+            "/a%5cb",
+            "/a%2fb",
+            "/a#f",
+            "/a b",
+            "/a\n",
+            "/a?_method=DELETE",
+            "/a?%5Fmethod=PUT",
+        ] {
+            assert!(!is_plain(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn a_path_follows_its_route_only() {

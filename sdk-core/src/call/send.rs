@@ -1,49 +1,25 @@
 //! The attempt loop: token, send, classify, wait, again.
 
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use bytes::Bytes;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::{Instrument as _, Span};
 
 use super::Call;
 use super::attempt::{self, Outcome};
-use super::classify::{Verdict, classify, scope_hint};
+use super::classify::{Verdict, classify};
 use super::observe;
+use super::progress::{Limits, Progress, Take};
+use super::refusal::scope_hint;
 use crate::error::{Effect, Error, ErrorKind};
-use crate::idempotency::IdempotencyKey;
-use crate::ledger::Claim;
-use crate::operation::{Operation, Safety};
 use crate::response::Reply;
-use crate::retry::RetryPolicy;
-use crate::runtime::{Draft, Unreadable};
+use crate::runtime::Draft;
 use crate::scopes::surely_missing;
 use crate::token::BearerToken;
-
-/// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
-pub(super) type Take<'a> = &'a mut (dyn FnMut(&Bytes) -> Result<(), Unreadable> + Send);
-
-/// The limits that hold for one call.
-pub(super) struct Limits {
-    pub(super) attempt_timeout: Duration,
-    pub(super) deadline: Instant,
-    pub(super) max_bytes: usize,
-    retry: RetryPolicy,
-}
-
-/// What a call knows while it runs.
-pub(super) struct Progress<'a> {
-    pub(super) operation: &'static Operation,
-    pub(super) key: Option<&'a IdempotencyKey>,
-    pub(super) attempts: u32,
-    pub(super) may_replay: bool,
-    pub(super) bearer: Option<Arc<BearerToken>>,
-    /// The most that any attempt so far may have done.
-    effect: Effect,
-    /// The key, kept from other bodies for as long as it stands for this one.
-    claim: Option<Claim<'a>>,
-}
+use crate::transport::Sending;
 
 impl Call {
     /// Runs the call in a span of its own.
@@ -51,27 +27,25 @@ impl Call {
         let span = observe::call_span(self.operation);
         let result = self.run(draft, take).instrument(span.clone()).await;
         if !span.is_none() {
-            observe::call_ended(&span, &result);
+            let bearer = self.client.tokens().live();
+            observe::call_ended(&span, &result, &self.confidential(bearer.as_deref()));
         }
         result
     }
 
     async fn run(&self, draft: &mut Draft, take: Take<'_>) -> Result<Reply, Error> {
         self.client.suite().counters.call();
+        if Handle::try_current().is_err() {
+            let message =
+                "there is no Tokio runtime here: await the call, or poll the walk, within one";
+            return Err(Error::configuration(message).of(self.operation));
+        }
         self.decorate(draft)?;
+        let draft = &*draft;
         let limits = self.limits();
-        let mut progress = Progress {
-            operation: self.operation,
-            key: self.options.key.as_deref(),
-            claim: self.claim_key(draft)?,
-            attempts: 0,
-            may_replay: self.may_replay(),
-            bearer: None,
-            effect: Effect::NotSent,
-        };
-        let mut renewed = false;
+        let mut progress = Progress::new(self, draft);
         loop {
-            if self.operation.authenticated {
+            if self.is_authenticated() {
                 match self
                     .bearer(&limits)
                     .await
@@ -91,15 +65,12 @@ impl Call {
                         });
                     }
                     Verdict::Renew(error) => {
-                        // One renewal for one call: a second 401 says nothing about the token that just came.
-                        let resend = !renewed
-                            && progress.bearer.as_ref().is_some_and(|bearer| {
-                                self.client.tokens().reject(bearer).allows_resend()
-                            });
-                        if !resend {
+                        progress.refusal = None;
+                        if !self.may_resend(&progress) {
                             return Err(self.finish(error, &mut progress, draft));
                         }
-                        renewed = true;
+                        progress.renewals += 1;
+                        progress.refusal = Some(error);
                         continue;
                     }
                     Verdict::Fail {
@@ -108,8 +79,10 @@ impl Call {
                         after,
                     } => (error, again, after),
                 };
+            progress.refusal = None;
+            let made = progress.attempts - progress.renewals;
             let wait = again
-                .then(|| self.wait_before_next(&limits, progress.attempts, after))
+                .then(|| self.wait_before_next(&limits, made, after))
                 .flatten();
             let Some(wait) = wait else {
                 return Err(self.finish(error, &mut progress, draft));
@@ -117,6 +90,17 @@ impl Call {
             observe::repeating(&error, progress.attempts, wait);
             sleep(wait).await;
         }
+    }
+
+    /// Whether a call that got a 401 goes out once more with another token.
+    ///
+    /// It does the first time. After that only if the token had been accepted before, by whatever call: it died in the
+    /// middle of its life then, while one that is refused as soon as it comes says that no token will do.
+    fn may_resend(&self, progress: &Progress<'_>) -> bool {
+        progress.bearer.as_ref().is_some_and(|bearer| {
+            let rejection = self.client.tokens().reject(bearer, self.operation);
+            rejection.allows_resend() && (progress.renewals == 0 || bearer.was_accepted())
+        })
     }
 
     /// One attempt in a span of its own, judged.
@@ -144,21 +128,26 @@ impl Call {
         let until = Instant::now()
             .checked_add(limits.attempt_timeout)
             .map_or(limits.deadline, |end| end.min(limits.deadline));
-        let outcome = timeout_at(until, attempt::run(sending, limits.max_bytes))
+        let mut sending = pin!(sending);
+        let outcome = timeout_at(until, attempt::run(sending.as_mut(), limits.max_bytes))
             .instrument(span.clone())
-            .await
-            .unwrap_or(Outcome::TimedOut {
-                whole_call: until == limits.deadline,
-            });
+            .await;
+        let outcome = outcome.unwrap_or_else(|_elapsed| Outcome::TimedOut {
+            whole_call: until == limits.deadline,
+            connecting: sending.is_connecting(),
+        });
+        if let Some(bearer) = &progress.bearer
+            && outcome.status().is_some_and(accepts_token)
+        {
+            bearer.serves(self.operation);
+        }
         let verdict = classify(outcome, progress, take);
         if !span.is_none() {
             observe::attempt_ended(&span, &verdict);
         }
-        if let Verdict::Fail { error, .. } = &verdict {
+        if let Verdict::Renew(error) | Verdict::Fail { error, .. } = &verdict {
             // What one attempt may have done, no later one undoes.
-            if progress.effect != Effect::Unknown {
-                progress.effect = error.effect();
-            }
+            progress.effect = progress.effect.or(error.effect());
         }
         verdict
     }
@@ -168,16 +157,19 @@ impl Call {
         &self,
         draft: &Draft,
         progress: &mut Progress<'_>,
-    ) -> Result<(impl Future<Output = attempt::Answer> + use<>, Span), Error> {
+    ) -> Result<
+        (
+            Sending<impl Future<Output = attempt::Answer> + Unpin + use<>>,
+            Span,
+        ),
+        Error,
+    > {
         let request = self.outgoing(draft, progress.bearer.as_deref())?;
         let span = observe::attempt_span(self.operation, &request, progress.attempts);
         progress.attempts += 1;
-        if let Some(claim) = &mut progress.claim {
-            claim.may_have_happened = true;
-        }
         self.client.suite().counters.attempt();
         let sending = span.in_scope(|| self.client.endpoint().http().execute(request));
-        Ok((sending, span))
+        Ok((Sending::new(sending), span))
     }
 
     async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
@@ -185,9 +177,10 @@ impl Call {
         if let Some(bearer) = tokens.try_bearer() {
             return Ok(bearer);
         }
-        match timeout_at(limits.deadline, tokens.bearer()).await {
+        let need = limits.attempt_time();
+        match timeout_at(limits.deadline, tokens.bearer_for(need)).await {
             Ok(Ok(bearer)) => Ok(bearer),
-            Ok(Err(error)) => Err(Error::from_token(error)),
+            Ok(Err(error)) => Err(self.client.token_error(error)),
             Err(_elapsed) => {
                 let message = "the deadline of the call passed while it waited for a token";
                 Err(Error::new(ErrorKind::Timeout, message).with_retryable(true))
@@ -207,7 +200,11 @@ impl Call {
                 ErrorKind::Forbidden,
                 "not sent, because the token lacks the scope",
             )
-            .hint(scope_hint(self.operation, Some(&bearer))));
+            .hint(scope_hint(
+                self.operation,
+                Some(&bearer),
+                &self.confidential(Some(&bearer)),
+            )));
         }
         Ok(bearer)
     }
@@ -222,7 +219,10 @@ impl Call {
         if made >= limits.retry.max_attempts {
             return None;
         }
-        let wait = limits.retry.delay(made).max(after.unwrap_or_default());
+        // Never earlier than asked, and not all callers at the same moment.
+        let wait = after
+            .unwrap_or_default()
+            .saturating_add(limits.retry.delay(made));
         // A wait that the deadline would cut short helps nobody: the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
@@ -230,13 +230,12 @@ impl Call {
 
     /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
     fn finish(&self, error: Error, progress: &mut Progress<'_>, draft: &Draft) -> Error {
-        let effect = match progress.effect {
-            Effect::Unknown => Effect::Unknown,
-            _ => error.effect(),
+        // A renewal that failed is why a refused call went out no more, and not what became of it.
+        let error = match progress.refusal.take() {
+            Some(refusal) => refusal.after_failed_renewal(error),
+            None => error,
         };
-        if let Some(claim) = &mut progress.claim {
-            claim.may_have_happened = effect == Effect::Unknown;
-        }
+        let effect = progress.effect.or(error.effect());
         let error = error
             .of(self.operation)
             .with_attempts(progress.attempts)
@@ -245,43 +244,15 @@ impl Call {
         if !self.operation.safety.is_command() || effect == Effect::Refused {
             return error;
         }
-        match self.prepared_from(draft) {
+        let first_sent = SystemTime::now().checked_sub(progress.started.elapsed());
+        match self.prepared_from(draft, first_sent.unwrap_or(UNIX_EPOCH)) {
             Ok(command) => error.with_command(command),
             Err(_) => error,
         }
     }
+}
 
-    /// Whether an attempt whose effect is unknown may be followed by another.
-    fn may_replay(&self) -> bool {
-        match self.operation.safety {
-            Safety::Read | Safety::Keyed => true,
-            Safety::Unkeyed => self
-                .options
-                .replay_exact
-                .or(self.client.defaults().replay_exact)
-                .unwrap_or(self.client.suite().settings.replay_exact),
-        }
-    }
-
-    fn limits(&self) -> Limits {
-        let (own, client, suite) = (
-            &self.options,
-            self.client.defaults(),
-            &self.client.suite().settings,
-        );
-        let total = own.deadline.or(client.deadline).unwrap_or(suite.deadline);
-        let now = Instant::now();
-        Limits {
-            attempt_timeout: own
-                .timeout
-                .or(client.timeout)
-                .unwrap_or(suite.attempt_timeout),
-            // A deadline beyond the clock's range is none.
-            deadline: now
-                .checked_add(total)
-                .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600)),
-            max_bytes: suite.max_response_bytes,
-            retry: own.retry.or(client.retry).unwrap_or(suite.retry),
-        }
-    }
+/// Whether a status shows that the token was looked at and accepted. One that a machine in between may have given does not.
+fn accepts_token(status: u16) -> bool {
+    matches!(status, 200..=299 | 403 | 404 | 409 | 422)
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
 
 use super::{Effect, Error, ErrorKind, Inner, Source};
 use crate::idempotency::IdempotencyKey;
 use crate::operation::Operation;
 use crate::prepared::PreparedCommand;
+use crate::text::{Confidential, one_line};
 use crate::token::{TokenError, TokenErrorKind};
 
 impl Error {
@@ -25,6 +27,7 @@ impl Error {
             retry_after: None,
             attempts: 0,
             effect: Effect::NotSent,
+            headers: None,
             body: None,
             source: None,
             key: None,
@@ -40,11 +43,22 @@ impl Error {
     pub(crate) fn invalid(name: &str, rule: &str, value: &str) -> Self {
         Self::new(
             ErrorKind::InvalidInput,
-            format!(
-                "`{name}` must {rule}: got {}",
-                super::display::one_line(value)
-            ),
+            format!("`{name}` must {rule}: got {}", one_line(value)),
         )
+    }
+
+    /// A rule that a value breaks which may be secret: names parameter and rule alone.
+    pub(crate) fn invalid_unseen(name: &str, rule: &str) -> Self {
+        Self::invalid(name, rule, "a value that is not shown")
+    }
+
+    /// Several mistakes as one error.
+    pub(crate) fn all(mut mistakes: Vec<Self>) -> Self {
+        if mistakes.len() == 1 {
+            return mistakes.remove(0);
+        }
+        let messages: Vec<&str> = mistakes.iter().map(Self::message).collect();
+        Self::configuration(messages.join("; "))
     }
 
     pub(crate) fn encode(error: &serde_json::Error) -> Self {
@@ -105,6 +119,34 @@ impl Error {
         self
     }
 
+    /// Keeps the headers of a reply, but for what repeats what must not be shown.
+    pub(crate) fn with_headers(
+        mut self,
+        headers: &HeaderMap,
+        confidential: &Confidential<'_>,
+    ) -> Self {
+        let mut kept = headers.clone();
+        for (name, value) in &mut kept {
+            let hidden = *name == SET_COOKIE
+                || confidential.is_in(&String::from_utf8_lossy(value.as_bytes()));
+            if hidden {
+                *value = HeaderValue::from_static("[redacted]");
+            }
+        }
+        self.0.headers = Some(Box::new(kept));
+        self
+    }
+
+    /// This refusal, whose token could not be renewed because of `error`.
+    pub(crate) fn after_failed_renewal(self, error: Self) -> Self {
+        let (retryable, after) = (error.retryable(), error.retry_after());
+        let hint = format!("its token could not be renewed: {error}");
+        self.hint(hint)
+            .with_retryable(retryable)
+            .with_retry_after(after)
+            .source(error)
+    }
+
     pub(crate) fn with_body(mut self, body: Bytes) -> Self {
         self.0.body = Some(body);
         self
@@ -139,16 +181,5 @@ impl Error {
     pub(crate) fn with_key(mut self, key: Option<Arc<IdempotencyKey>>) -> Self {
         self.0.key = key;
         self
-    }
-
-    /// Replaces whatever text came from elsewhere, where `change` has something better.
-    pub(crate) fn rewrite(&mut self, change: impl Fn(&str) -> Option<String>) {
-        let inner = &mut *self.0;
-        let optional = [&mut inner.hint, &mut inner.code, &mut inner.request_id];
-        for text in optional.into_iter().flatten().chain([&mut inner.message]) {
-            if let Some(better) = change(text) {
-                *text = better;
-            }
-        }
     }
 }

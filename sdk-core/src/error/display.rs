@@ -1,9 +1,10 @@
 use std::fmt;
 
 use super::{Effect, Error, ErrorKind};
+use crate::text::{one_line, one_line_of};
 
-/// The longest text of a server that goes into a line.
-const LONGEST_EXCERPT: usize = 300;
+/// The longest hint: it says more than one thing.
+const LONGEST_HINT: usize = 900;
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -14,7 +15,7 @@ impl fmt::Display for Error {
         match (inner.status, inner.kind) {
             (Some(status), kind) => write!(f, "{status} {kind}")?,
             (None, ErrorKind::Configuration | ErrorKind::InvalidInput | ErrorKind::Value) => {
-                return write!(f, "{}", one_line(&inner.message));
+                return write!(f, "{}", one_line_of(&inner.message, LONGEST_HINT));
             }
             (None, kind) => write!(f, "{kind}")?,
         }
@@ -25,7 +26,7 @@ impl fmt::Display for Error {
             write!(f, ": {}", one_line(&inner.message))?;
         }
         if let Some(hint) = &inner.hint {
-            write!(f, "; {}", one_line(hint))?;
+            write!(f, "; {}", one_line_of(hint, LONGEST_HINT))?;
         }
         if inner.effect == Effect::Unknown
             && inner
@@ -41,45 +42,5 @@ impl fmt::Display for Error {
             write!(f, " (request {})", one_line(id))?;
         }
         Ok(())
-    }
-}
-
-/// Text from elsewhere on one line, bounded, without control characters.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len().min(LONGEST_EXCERPT));
-    let mut length = 0;
-    let mut blank = false;
-    for character in text.chars() {
-        if character.is_whitespace() || character.is_control() {
-            blank = !line.is_empty();
-            continue;
-        }
-        if length == LONGEST_EXCERPT {
-            line.push('…');
-            break;
-        }
-        if std::mem::take(&mut blank) {
-            line.push(' ');
-            length += 1;
-        }
-        line.push(character);
-        length += 1;
-    }
-    line
-}
-
-/// So many of them, in words.
-pub(crate) fn counted(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::one_line;
-
-    #[test]
-    fn foreign_text_stays_on_one_bounded_line() {
-        assert_eq!(one_line(" a\r\n\tb\u{1b}[31m c "), "a b [31m c");
-        assert_eq!(one_line(&"x".repeat(1_000)).chars().count(), 301);
     }
 }

@@ -12,11 +12,13 @@ pub enum ErrorKind {
     TokenUnavailable,
     /// The credentials or the token were not accepted (401, or a refused exchange).
     Unauthenticated,
-    /// An entitlement, a scope or a workspace binding is missing (403).
+    /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and of business rules remain
+    /// with the owning application (contract, Authentication).
     Forbidden,
     /// The application found the request invalid (400 or 422).
     Rejected,
-    /// No accessible record was found (404).
+    /// No accessible record was found (404): there is none, or none that the caller may see, which the application alone
+    /// decides (contract, Authentication).
     NotFound,
     /// Invalid state, stale record version, time conflict or idempotency conflict (409).
     Conflict,
@@ -40,8 +42,6 @@ pub enum ErrorKind {
     Pagination,
     /// A prepared command does not fit: it was changed, or is of another client or a later SDK. Nothing was sent.
     PreparedCommand,
-    /// The idempotency key stands for another command that this process sent. Nothing was sent.
-    KeyReused,
     /// A value could not be encoded or decoded by the caller's type; no call was under way.
     Value,
 }
@@ -69,7 +69,6 @@ impl ErrorKind {
             Self::SchemaVersion => "schema_version",
             Self::Pagination => "pagination",
             Self::PreparedCommand => "prepared_command",
-            Self::KeyReused => "key_reused",
             Self::Value => "value",
         }
     }
@@ -95,7 +94,6 @@ impl ErrorKind {
             Self::SchemaVersion => "another schema version",
             Self::Pagination => "pagination",
             Self::PreparedCommand => "prepared command",
-            Self::KeyReused => "idempotency key reused",
             Self::Value => "value",
         }
     }
@@ -113,10 +111,21 @@ impl fmt::Display for ErrorKind {
 pub enum Effect {
     /// It never reached the server: refused locally, or no connection was made.
     NotSent,
-    /// The server refused it (any 4xx): it had no effect.
+    /// The server refused it (any 4xx): it had no effect (assumed: A52).
     Refused,
     /// It may have happened: a 5xx, a timeout, a lost, truncated or unreadable reply.
     Unknown,
+}
+
+impl Effect {
+    /// What is known of two attempts together: one that may have happened is not undone by another.
+    pub(crate) fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
+            (Self::Refused, _) | (_, Self::Refused) => Self::Refused,
+            (Self::NotSent, Self::NotSent) => Self::NotSent,
+        }
+    }
 }
 
 impl fmt::Display for Effect {

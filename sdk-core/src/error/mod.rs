@@ -10,10 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::HeaderMap;
 
 pub use kind::{Effect, ErrorKind};
 
-pub(crate) use display::{counted, one_line};
 pub(crate) use envelope::Envelope;
 
 use crate::idempotency::IdempotencyKey;
@@ -58,6 +58,7 @@ struct Inner {
     retry_after: Option<Duration>,
     attempts: u32,
     effect: Effect,
+    headers: Option<Box<HeaderMap>>,
     body: Option<Bytes>,
     source: Option<Source>,
     key: Option<Arc<IdempotencyKey>>,
@@ -125,6 +126,13 @@ impl Error {
         self.0.effect
     }
 
+    /// The headers of the failing reply, if one came. Cookies, and values that repeat a credential, a token, a key or what
+    /// the caller set in headers and parameters, are replaced by `[redacted]`.
+    #[must_use]
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.0.headers.as_deref()
+    }
+
     /// The raw body of the failing reply, as far as it was read.
     #[must_use]
     pub fn body(&self) -> Option<&[u8]> {
@@ -161,12 +169,11 @@ impl Error {
         self.0.kind == ErrorKind::Conflict
     }
 
-    /// Whether the key stands for another command: the service said so (409 with `IDEMPOTENCY_CONFLICT`, which is
-    /// documented for the Calendar), or this process remembers it ([`ErrorKind::KeyReused`]).
+    /// Whether the key stands for another command, by a 409 with the code `IDEMPOTENCY_CONFLICT`. The Calendar's contract
+    /// documents the code; the others do not show how they would say so.
     #[must_use]
     pub fn is_idempotency_conflict(&self) -> bool {
-        self.0.kind == ErrorKind::KeyReused
-            || self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
+        self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
     }
 
     /// Whether the credentials or the token were not accepted (401, or a refused token exchange).

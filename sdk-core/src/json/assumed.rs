@@ -35,15 +35,33 @@ pub(crate) struct Otherwise {
     pub(crate) count: u32,
 }
 
+/// A constant that came with another value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mismatch {
+    pub(crate) object: &'static str,
+    pub(crate) member: &'static str,
+    pub(crate) expected: &'static str,
+    pub(crate) found: String,
+}
+
+/// What one decoding met.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) otherwise: Option<Otherwise>,
+    /// The first of them.
+    pub(crate) constant: Option<Mismatch>,
+}
+
 thread_local! {
     // Deserializers take no context along, and one reply may have hundreds of these members.
-    static SEEN: Cell<Option<Otherwise>> = const { Cell::new(None) };
+    static OTHERWISE: Cell<Option<Otherwise>> = const { Cell::new(None) };
+    static CONSTANT: Cell<Option<Mismatch>> = const { Cell::new(None) };
 }
 
 /// Takes note of a member of another type. Used by generated code.
 #[doc(hidden)]
 pub fn otherwise(object: &'static str, member: &'static str) {
-    SEEN.with(|seen| {
+    OTHERWISE.with(|seen| {
         let first = seen.get().unwrap_or(Otherwise {
             object,
             member,
@@ -56,16 +74,38 @@ pub fn otherwise(object: &'static str, member: &'static str) {
     });
 }
 
-/// Decodes, and says which members had another type than assumed.
-pub(crate) fn watch<T>(decode: impl FnOnce() -> T) -> (T, Option<Otherwise>) {
-    SEEN.set(None);
+/// Takes note of a constant, if it has another value. Used by generated code.
+#[doc(hidden)]
+pub fn constant(object: &'static str, member: &'static str, expected: &'static str, found: &str) {
+    if found == expected {
+        return;
+    }
+    CONSTANT.with(|seen| {
+        let first = seen.take().unwrap_or_else(|| Mismatch {
+            object,
+            member,
+            expected,
+            found: found.to_owned(),
+        });
+        seen.set(Some(first));
+    });
+}
+
+/// Decodes, and says what it met that no type can tell.
+pub(crate) fn watch<T>(decode: impl FnOnce() -> T) -> (T, Seen) {
+    OTHERWISE.set(None);
+    CONSTANT.set(None);
     let value = decode();
-    (value, SEEN.take())
+    let seen = Seen {
+        otherwise: OTHERWISE.take(),
+        constant: CONSTANT.take(),
+    };
+    (value, seen)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Otherwise, watch};
+    use super::{Otherwise, Seen, watch};
     use crate::Members;
 
     #[derive(Clone, Debug, PartialEq)]
@@ -118,10 +158,10 @@ mod tests {
             member: "tone",
             count: 2,
         };
-        assert_eq!(seen, Some(expected));
+        assert_eq!(seen.otherwise, Some(expected));
 
         // Null and absence are what an optional member may be.
         let (_, seen) = watch(|| [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]);
-        assert_eq!(seen, None);
+        assert_eq!(seen, Seen::default());
     }
 }

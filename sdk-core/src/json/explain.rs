@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 
 use super::{RawJson, Record};
-use crate::error::one_line;
+use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. A longer one is only named: a part of it says little, and could be half
 /// of something that must not be shown.
@@ -31,10 +31,9 @@ pub(crate) fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'))
     {
-        return format!(
-            "at `{}`: a required member is missing",
-            member_of(path, member)
-        );
+        let place = member_of(path, member);
+        let came = value_at(text, path).map_or_else(String::new, |raw| names(&raw));
+        return format!("at `{place}`: a required member is missing{came}");
     }
     let place = if path.iter().next().is_none() {
         "as a whole".to_owned()
@@ -54,6 +53,18 @@ fn plain(expected: &str) -> &str {
         "i64" => "an integer of 64 bits",
         "f64" => "a number",
         other => other,
+    }
+}
+
+/// The names of the members that came where another one is missing.
+fn names(raw: &RawJson) -> String {
+    match Record::from(raw.clone()).members() {
+        Ok(members) if members.is_empty() => "; there are none".to_owned(),
+        Ok(members) => {
+            let names: Vec<&str> = members.iter().map(|(name, _)| name).collect();
+            format!("; those that came are {}", one_line(&names.join(", ")))
+        }
+        Err(_) => String::new(),
     }
 }
 
@@ -147,9 +158,16 @@ mod tests {
             ),
             (
                 r#"{"items":[{"owner":{}}]}"#,
-                "at `items[0].recordVersion`: a required member is missing",
+                "at `items[0].recordVersion`: a required member is missing; those that came are owner",
             ),
-            (r#"{"list":[]}"#, "at `items`: a required member is missing"),
+            (
+                r#"{"list":[],"next":1}"#,
+                "at `items`: a required member is missing; those that came are list, next",
+            ),
+            (
+                "{}",
+                "at `items`: a required member is missing; there are none",
+            ),
             (
                 r#"{"items":{"a": 1}}"#,
                 r#"at `items`: expected a sequence, found {"a": 1}"#,

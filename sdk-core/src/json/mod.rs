@@ -14,8 +14,8 @@ mod page;
 mod raw;
 mod record;
 
-pub(crate) use assumed::watch;
-pub use assumed::{Assumed, otherwise};
+pub use assumed::{Assumed, constant, otherwise};
+pub(crate) use assumed::{Mismatch, watch};
 pub use bounded::Bounded;
 pub(crate) use explain::explain;
 pub use members::Members;

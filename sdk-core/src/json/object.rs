@@ -1,6 +1,6 @@
 /// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field.
 ///
-/// Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
+/// The kind of a member is a word, or, for a required one that is a constant, the text that it must have. Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
 /// member. Members under `constants` are not in the struct: they are always written, and skipped when read. An
 /// `assumed` member is an optional one whose type the contract does not show: a value of another type is kept in
 /// `extra` under its name, and the member is `None`; so is the value of a `bounded` one that its type here cannot hold.
@@ -9,7 +9,7 @@
 #[macro_export]
 macro_rules! json_object {
     ($type:ident {
-        $( $field:ident : $kind:ident $name:literal ),* $(,)?
+        $( $field:ident : $kind:tt $name:literal ),* $(,)?
     } $( constants { $( $constant:literal = $value:literal ),* $(,)? } )?) => {
         const _: () = {
             use $crate::runtime::serde::{de, ser};
@@ -122,6 +122,11 @@ macro_rules! json_object {
     (@read nullable, $name:literal, $field:ident, $map:ident, $extra:ident) => {
         $field = ::std::option::Option::Some($map.next_value()?)
     };
+    (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+        let value: ::std::string::String = $map.next_value()?;
+        $crate::runtime::constant(OBJECT, $name, $constant, &value);
+        $field = ::std::option::Option::Some(value);
+    }};
     (@read optional, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         $field = $map.next_value()?;
         if $field.is_none() {
@@ -163,12 +168,18 @@ macro_rules! json_object {
     (@take nullable, $name:literal, $field:ident) => {
         $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
     };
+    (@take $constant:literal, $name:literal, $field:ident) => {
+        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
+    };
     (@take optional, $name:literal, $field:ident) => { $field };
     (@take assumed, $name:literal, $field:ident) => { $field };
     (@take bounded, $name:literal, $field:ident) => { $field };
 
     (@write required, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
     (@write nullable, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
+    (@write $constant:literal, $name:literal, $value:expr, $map:ident) => {
+        $map.serialize_entry($name, &$value)?
+    };
     (@write optional, $name:literal, $value:expr, $map:ident) => {
         if let ::std::option::Option::Some(value) = &$value {
             $map.serialize_entry($name, value)?;
@@ -185,6 +196,7 @@ macro_rules! json_object {
 
     (@written required, $value:expr) => { true };
     (@written nullable, $value:expr) => { true };
+    (@written $constant:literal, $value:expr) => { true };
     (@written optional, $value:expr) => { $value.is_some() };
     (@written assumed, $value:expr) => { $value.is_some() };
     (@written bounded, $value:expr) => { $value.is_some() };

@@ -1,12 +1,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{MapAccess, Visitor};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Members, RawJson};
 use crate::error::{Error, ErrorKind};
+use crate::text::one_line;
 
 /// One page of a list.
 ///
@@ -19,7 +20,8 @@ pub struct Page<T> {
     pub schema_version: Option<String>,
     /// The records of this page; `None` when the page has no such member.
     pub items: Option<Vec<T>>,
-    /// Where the next page begins; `None` or empty on the last one.
+    /// Where the next page begins; `None`, which is null in JSON, on the last one. (Empty is taken for the end too, A53. A
+    /// page without this member does not decode: it is not known to be the last.)
     pub next_cursor: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -43,35 +45,40 @@ impl<T> Page<T> {
     /// # Errors
     /// When the page has no `items`; the error lists the members that it has.
     pub fn try_into_items(self) -> Result<Vec<T>, Error> {
-        if let Some(items) = self.items {
-            return Ok(items);
+        match self.without_items() {
+            Some(lack) => {
+                Err(Error::new(ErrorKind::Pagination, lack)
+                    .hint("`pages()` delivers it as it came"))
+            }
+            None => Ok(self.into_items()),
+        }
+    }
+
+    /// Says of a page without `items` what it has instead.
+    pub(crate) fn without_items(&self) -> Option<String> {
+        if self.items.is_some() {
+            return None;
         }
         let named = [
             ("schemaVersion", self.schema_version.is_some()),
             ("nextCursor", self.next_cursor.is_some()),
         ];
-        let mut members: Vec<String> = named
-            .into_iter()
-            .filter(|(_, came)| *came)
+        let own = named.into_iter().filter(|(_, came)| *came);
+        let members: Vec<String> = own
             .map(|(name, _)| format!("`{name}`"))
+            .chain(self.extra.iter().map(|(name, value)| {
+                let null = if value.is_null() { " (null)" } else { "" };
+                format!("`{name}`{null}")
+            }))
             .collect();
-        members.extend(self.extra.iter().map(|(name, value)| {
-            if value.is_null() {
-                format!("`{name}` (null)")
-            } else {
-                format!("`{name}`")
-            }
-        }));
         let members = if members.is_empty() {
             "none".to_owned()
         } else {
-            members.join(", ")
+            one_line(&members.join(", "))
         };
-        Err(Error::new(
-            ErrorKind::Pagination,
-            format!("the page has no `items` (assumed: A07); its members are {members}"),
-        )
-        .hint("`pages()` delivers it as it came"))
+        Some(format!(
+            "the page has no `items` (assumed: A07); its members are {members}"
+        ))
     }
 
     /// The cursor of the next page; `None` at the end of the list.
@@ -126,6 +133,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page<T>, A::Error> {
+        let mut has_cursor = false;
         let mut page = Page {
             schema_version: None,
             items: None,
@@ -136,7 +144,10 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
             let was_null = match name.as_ref() {
                 "schemaVersion" => replace(&mut page.schema_version, map.next_value()?),
                 "items" => replace(&mut page.items, map.next_value()?),
-                "nextCursor" => replace(&mut page.next_cursor, map.next_value()?),
+                "nextCursor" => {
+                    has_cursor = true;
+                    replace(&mut page.next_cursor, map.next_value()?)
+                }
                 _ => {
                     let value = map.next_value()?;
                     page.extra.push_received(name, value);
@@ -147,7 +158,12 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
                 page.extra.push_received(name, RawJson::null());
             }
         }
-        Ok(page)
+        // The contract says that list endpoints return a page with it: its absence is no end of the list.
+        if has_cursor {
+            Ok(page)
+        } else {
+            Err(A::Error::missing_field("nextCursor"))
+        }
     }
 }
 

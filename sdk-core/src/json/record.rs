@@ -1,10 +1,11 @@
 use std::fmt;
 
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Members, RawJson};
 use crate::error::Error;
+use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
@@ -32,9 +33,13 @@ impl Record {
     /// Decodes one member; `None` when it is absent or null.
     ///
     /// # Errors
-    /// When the member has another shape than asked for.
+    /// When the member has another shape than asked for, or this is no object.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
         match self.raw_member(name) {
+            None if !self.is_object() => Err(Error::value(format!(
+                "member `{name}`: expected an object that may have it, found {}",
+                one_line(self.0.as_str())
+            ))),
             None => Ok(None),
             Some(value) if value.is_null() => Ok(None),
             Some(value) => value
@@ -74,6 +79,11 @@ impl Record {
     /// When this is not an object.
     pub fn members(&self) -> Result<Members, Error> {
         self.0.decode()
+    }
+
+    /// Whether it is an object, as all that are received are. One that a caller makes of other JSON is not.
+    fn is_object(&self) -> bool {
+        self.0.as_str().starts_with('{')
     }
 
     /// The JSON as it came.
@@ -152,6 +162,14 @@ impl Serialize for Record {
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        RawJson::deserialize(deserializer).map(Self)
+        let record = RawJson::deserialize(deserializer).map(Self)?;
+        if record.is_object() {
+            Ok(record)
+        } else {
+            Err(D::Error::invalid_type(
+                Unexpected::Other("another value"),
+                &"an object",
+            ))
+        }
     }
 }

@@ -1,15 +1,23 @@
 use std::borrow::Cow;
 
-use hmac_sha256::Hash as Sha256;
+use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 
 use crate::error::{Error, ErrorKind};
 use crate::idempotency::hex;
 use crate::operation::Operation;
+use crate::secret::Secret;
+use crate::text::one_line;
 
 /// The version of the stored form.
 const VERSION: u32 = 1;
+
+/// More items than any walk delivers.
+const LONGEST_WALK: u64 = 1 << 53;
+
+/// A longer cursor fits into no address.
+const LONGEST_CURSOR: usize = 64 * 1024;
 
 /// Query parameters that say where a page begins and how long it is, not what is listed.
 const PLACE: [&str; 2] = ["cursor", "limit"];
@@ -19,8 +27,10 @@ const PLACE: [&str; 2] = ["cursor", "limit"];
 /// It serialises. Store it together with what was made of the items, in one transaction or one rename, and neither a
 /// crash before nor one after loses or doubles anything; `examples/export` does that with files.
 ///
-/// - It is bound to its operation and filters: a walk with others refuses it. The size of pages is no filter, so a walk
-///   may go on with a smaller `limit`.
+/// - It is bound to its operation, its filters and the audience of its client: a walk with others refuses it. The size of
+///   pages is no filter, so a walk may go on with a smaller `limit`.
+/// - Of the filters it holds a digest, which anybody can compute who guesses them: a name that was searched for, say. With
+///   [`SuiteBuilder::digest_key`](crate::SuiteBuilder::digest_key) only who has the key can.
 /// - A place between two pages is exact for as long as the server takes the cursor. A place *within* a page is the
 ///   cursor of that page and a count: it is exact as long as the page holds the same items when it is fetched again. If
 ///   the list changes under the walk, take checkpoints between pages, from [`Pages`](super::Pages).
@@ -37,6 +47,9 @@ pub struct Checkpoint {
     operation: Cow<'static, str>,
     #[serde(default)]
     filters: String,
+    /// The installation; not in checkpoints of before this was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audience: Option<String>,
     /// The cursor of the page to be fetched next; none for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
@@ -50,12 +63,18 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    pub(super) fn start(operation: &Operation, filters: String, cursor: Option<String>) -> Self {
+    pub(super) fn start(
+        operation: &Operation,
+        audience: Option<&str>,
+        filters: String,
+        cursor: Option<String>,
+    ) -> Self {
         Self {
             version: VERSION,
             application: Cow::Borrowed(operation.application),
             operation: Cow::Borrowed(operation.id),
             filters,
+            audience: audience.map(str::to_owned),
             cursor,
             skip: 0,
             delivered: 0,
@@ -94,21 +113,36 @@ impl Checkpoint {
 
     /// One item of the current page was delivered.
     pub(super) fn item(&mut self) {
-        self.skip += 1;
-        self.delivered += 1;
+        self.skip = self.skip.saturating_add(1);
+        self.delivered = self.delivered.saturating_add(1);
     }
 
     /// The current page was delivered, `skipped` of its items excepted. A page may be shorter than what is to be
     /// skipped, if it is fetched again with another size: the rest is skipped in the following ones.
-    pub(super) fn page(&mut self, skipped: usize, delivered: usize, next: Option<&str>) {
-        self.delivered += delivered as u64;
-        if let Some(cursor) = next {
-            self.skip -= skipped;
-            self.cursor = Some(cursor.to_owned());
-        } else {
-            self.skip = 0;
-            self.finished = true;
+    ///
+    /// # Errors
+    /// When the list ends before everything is skipped that was delivered: it is not the one that the walk began with.
+    pub(super) fn page(
+        &mut self,
+        skipped: usize,
+        delivered: usize,
+        next: Option<&str>,
+    ) -> Result<(), Error> {
+        let left = self.skip - skipped;
+        match next {
+            None if left > 0 => {
+                return Err(Error::new(
+                    ErrorKind::Pagination,
+                    format!("the list ends {left} items before the place of the checkpoint: it has changed since"),
+                )
+                .hint("start the walk again"));
+            }
+            None => self.finished = true,
+            Some(cursor) => self.cursor = Some(cursor.to_owned()),
         }
+        self.skip = left;
+        self.delivered = self.delivered.saturating_add(delivered as u64);
+        Ok(())
     }
 
     /// Whether a walk that begins as `own` can go on here.
@@ -123,39 +157,79 @@ impl Checkpoint {
         if (&self.application, &self.operation) != (&own.application, &own.operation) {
             return refuse(format!(
                 "the checkpoint is of {}.{}, this walk of {}.{}",
-                self.application, self.operation, own.application, own.operation
+                one_line(&self.application),
+                one_line(&self.operation),
+                own.application,
+                own.operation
             ));
         }
         if self.filters != own.filters {
-            return refuse("the checkpoint is of a walk with other filters".to_owned());
+            return refuse(
+                "the checkpoint is of a walk with other filters, or under another `digest_key`"
+                    .to_owned(),
+            );
+        }
+        if self.audience.is_some() && self.audience != own.audience {
+            return refuse(format!(
+                "the checkpoint is of the audience {}, this walk of {}",
+                one_line(self.audience.as_deref().unwrap_or_default()),
+                own.audience.as_deref().unwrap_or("none")
+            ));
+        }
+        // A cursor of that length was made by nobody, and a count of that size was never delivered.
+        let absurd = self.skip as u64 > self.delivered
+            || self.delivered > LONGEST_WALK
+            || self
+                .cursor
+                .as_ref()
+                .is_some_and(|cursor| cursor.len() > LONGEST_CURSOR);
+        if absurd {
+            return refuse("the checkpoint was damaged: its numbers cannot be".to_owned());
         }
         Ok(())
     }
 }
 
-/// A digest of a path and its query, as far as they select what is listed.
-pub(super) fn filters(target: &str) -> String {
+/// A digest of a path and its query, as far as they select what is listed; under a key if there is one.
+pub(super) fn filters(target: &str, key: Option<&Secret>) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut pairs: Vec<_> = form_urlencoded::parse(query.as_bytes())
         .filter(|(name, _)| !PLACE.contains(&name.as_ref()))
         .collect();
     pairs.sort();
-    let mut hash = Sha256::new();
+    let mut all = Vec::new();
     let mut add = |text: &str| {
-        hash.update((text.len() as u64).to_be_bytes());
-        hash.update(text);
+        all.extend((text.len() as u64).to_be_bytes());
+        all.extend(text.as_bytes());
     };
     add(path);
     for (name, value) in &pairs {
         add(name);
         add(value);
     }
-    hex(&hash.finalize()[..16])
+    let digest = match key {
+        Some(key) => Hmac::mac(&all, key.expose()),
+        None => Sha256::hash(&all),
+    };
+    hex(&digest[..16])
 }
 
 #[cfg(test)]
 mod tests {
-    use super::filters;
+    use crate::secret::Secret;
+
+    fn filters(target: &str) -> String {
+        super::filters(target, None)
+    }
+
+    #[test]
+    fn fault_82_under_a_key_nobody_can_guess_the_filters() {
+        let (one, other) = (Secret::from("one key"), Secret::from("another"));
+        let keyed = super::filters("/people?q=ann", Some(&one));
+        assert_ne!(keyed, filters("/people?q=ann"));
+        assert_ne!(keyed, super::filters("/people?q=ann", Some(&other)));
+        assert_eq!(keyed, super::filters("/people?q=ann&limit=5", Some(&one)));
+    }
 
     #[test]
     fn filters_are_what_selects_the_items() {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::checkpoint::Checkpoint;
 use super::pages::Pages;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 
 /// A list as a stream of items: lazy, `'static`, over after its first error.
 ///
@@ -118,14 +118,14 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(page)) => {
                     self.at = before;
-                    match page.into_inner().try_into_items() {
-                        Ok(items) => self.page = items.into_iter(),
-                        Err(error) => {
-                            self.itemless = true;
-                            self.pages.end();
-                            return Poll::Ready(Some(Err(error.of(self.pages.operation()))));
-                        }
+                    if let Some(lack) = page.without_items() {
+                        self.itemless = true;
+                        self.pages.end();
+                        let error = Error::new(ErrorKind::Pagination, lack);
+                        let error = error.hint("`pages()` delivers it as it came");
+                        return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
                     }
+                    self.page = page.into_inner().into_items().into_iter();
                 }
             }
         }

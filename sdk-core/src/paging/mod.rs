@@ -45,7 +45,8 @@
 //! walk are the same.
 //!
 //! # How a walk ends
-//! A `nextCursor` that is null, absent or empty ends it; an empty page with a cursor does not. A cursor that came before
+//! A `nextCursor` that is null ends it, and so does an empty one (assumed: A53); an empty page with a cursor does not. A page
+//! without `nextCursor`, or with one of another type, is an error: a walk never ends by accident. A cursor that came before
 //! is an error: at once if it came among the last 4,096, otherwise before three times as many pages were fetched as there
 //! are. [`Pages::max_pages`] bounds a list that never ends. After an error the walk is over.
 //!

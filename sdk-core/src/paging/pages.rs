@@ -15,7 +15,6 @@ use super::items::Items;
 use crate::call::Call;
 use crate::error::Error;
 use crate::json::Page;
-use crate::operation::Operation;
 use crate::response::Response;
 use crate::runtime::Draft;
 
@@ -24,7 +23,7 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 
 /// A list as a stream of pages: lazy, `'static`, over after its first error.
 ///
-/// Nothing is sent before the first page is asked for. An empty page with a cursor goes on; a null, absent or empty
+/// Nothing is sent before the first page is asked for. An empty page with a cursor goes on; a null or empty
 /// cursor ends the walk; a cursor that came before is an error. What holds for all walks is said in
 /// [`paging`](crate::paging).
 ///
@@ -71,11 +70,15 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         // What selects the items is read off the request as it would be sent, query parameters among the options
         // included, and relative to the base URL, which may change between two processes.
         let (filters, refused) = match call.clone().prepare(make(cursor.as_deref())) {
-            Ok(request) => (checkpoint::filters(request.path()), None),
+            Ok(request) => {
+                let key = call.client().suite().digest_key.as_ref();
+                (checkpoint::filters(request.path(), key), None)
+            }
             Err(error) => (String::new(), Some(error)),
         };
+        let audience = call.client().audience();
         Self {
-            checkpoint: Checkpoint::start(call.operation(), filters, cursor),
+            checkpoint: Checkpoint::start(call.operation(), audience, filters, cursor),
             call,
             make: Arc::new(make),
             state: State::Ready,
@@ -183,8 +186,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self.checkpoint.clone()
     }
 
-    pub(super) fn operation(&self) -> &'static Operation {
-        self.call.operation()
+    pub(super) fn call(&self) -> &Call {
+        &self.call
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -214,7 +217,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
                 self.state = State::Fetching(fetch);
                 Poll::Pending
             }
-            Poll::Ready(Ok(page)) => Poll::Ready(Some(Ok(self.arrived(page)))),
+            Poll::Ready(Ok(page)) => Poll::Ready(Some(self.arrived(page))),
             Poll::Ready(Err(error)) => Poll::Ready(Some(Err(self.explain(error)))),
         }
     }
@@ -243,15 +246,17 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 
     /// Moves the checkpoint past a page, and on to the next one.
-    fn arrived(&mut self, mut page: Response<Page<T>>) -> Response<Page<T>> {
+    fn arrived(&mut self, mut page: Response<Page<T>>) -> Result<Response<Page<T>>, Error> {
         self.fetched += 1;
         let mut skipped = 0;
         if let Some(items) = &mut page.value_mut().items {
             skipped = self.checkpoint.skip().min(items.len());
             items.drain(..skipped);
         }
-        self.checkpoint
-            .page(skipped, page.items().len(), page.next_cursor());
+        let (delivered, next) = (page.items().len(), page.next_cursor());
+        if let Err(error) = self.checkpoint.page(skipped, delivered, next) {
+            return Err(self.call.unfit(error, &page));
+        }
         self.state = if self.checkpoint.is_finished() {
             State::Over
         } else if self.read_ahead
@@ -261,7 +266,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         } else {
             State::Ready
         };
-        page
+        Ok(page)
     }
 
     /// A cursor that the server no longer takes looks like any bad request; the caller is told what to do.

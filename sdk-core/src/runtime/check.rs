@@ -1,9 +1,10 @@
 use jiff::Timestamp;
 
 use super::{OpenEnum, Pattern, Reference};
-use crate::error::{Error, ErrorKind, counted};
+use crate::error::{Error, ErrorKind};
 use crate::json::{Members, Record};
 use crate::operation::Operation;
+use crate::text::counted;
 
 /// Checks parameters and bodies of an operation against the contract, before anything is sent.
 ///
@@ -179,34 +180,30 @@ impl Check<'_> {
             .iter()
             .find(|(name, value)| !value.is_null() && known.contains(name));
         match twice {
-            Some((name, value)) => self.refuse(
-                name,
-                "be set by its own field or method",
-                &format!("{value}, among the members that the contract does not show"),
-            ),
+            // It may be a secret: only a member of its own has a type that says so.
+            Some((name, _)) => Err(Error::invalid_unseen(
+                &self.path(name),
+                "be set by its own field or method, and not among the members that the contract does not show",
+            )
+            .of(self.operation)),
             None => Ok(()),
         }
     }
 
-    /// That a text can stand as one segment of a path: not empty, and nothing that climbs or splits the path.
+    /// That a text can stand as one segment of a path: not empty, and nothing that climbs or splits the path or carries
+    /// parameters of its own, however often a server decodes it.
     ///
     /// # Errors
     /// When it cannot.
     pub fn segment(&self, name: &str, text: &str) -> Result<(), Error> {
-        let decoded = percent_encoding::percent_decode_str(text).decode_utf8_lossy();
-        let climbs = matches!(decoded.as_ref(), "." | "..");
-        if text.is_empty()
-            || climbs
-            || decoded.contains(['/', '\\'])
-            || decoded.chars().any(char::is_control)
-        {
-            return self.refuse(
-                name,
-                "be one path segment: not empty, not `.` or `..`, without slashes and control characters",
-                &format!("{text:?}"),
-            );
+        if is_segment(text) {
+            return Ok(());
         }
-        Ok(())
+        self.refuse(
+            name,
+            "be one path segment: not empty, not `.` or `..`, without slashes, semicolons and control characters",
+            &format!("{text:?}"),
+        )
     }
 
     /// That at most one of these parameters is set.
@@ -255,6 +252,24 @@ impl Check<'_> {
     }
 }
 
+/// Whether a text stays one segment of a path, decoded once, twice, or as often as it takes.
+pub(crate) fn is_segment(text: &str) -> bool {
+    let mut text = std::borrow::Cow::Borrowed(text);
+    loop {
+        if matches!(&*text, "" | "." | "..")
+            || text.contains(['/', '\\', ';'])
+            || text.chars().any(char::is_control)
+        {
+            return false;
+        }
+        let decoded = percent_encoding::percent_decode_str(&text).decode_utf8_lossy();
+        if decoded == text {
+            return true;
+        }
+        text = decoded.into_owned().into();
+    }
+}
+
 /// The error of a reference that was parsed strictly.
 #[doc(hidden)]
 #[must_use]
@@ -263,7 +278,7 @@ pub fn bad_reference(name: &str, pattern: &str, text: &str) -> Error {
         ErrorKind::InvalidInput,
         format!(
             "`{name}` must match {pattern}: got {:?}",
-            crate::error::one_line(text)
+            crate::text::one_line(text)
         ),
     )
 }

@@ -4,14 +4,17 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use super::Draft;
+use crate::config::{audience_variable, is_plain_loopback};
 use crate::contract::{self, ContractReport};
 use crate::error::Error;
 use crate::operation::{Method, Operation};
 use crate::options::CallOptions;
 use crate::raw::{RawCall, RawOperations, RawTarget};
 use crate::scopes::MissingScopes;
-use crate::suite::{Shared, Suite};
-use crate::token::TokenEntry;
+use crate::suite::{Audience, Shared, Suite};
+use crate::text::one_line;
+use crate::token::{TokenEntry, TokenError, TokenErrorKind};
+use crate::transport::proxy_for;
 
 /// What is known about an application, generated from its spec.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub struct Endpoint {
     base: String,
     /// The base URL, parsed once for all requests.
     url: Url,
+    /// The proxy that the environment puts before it.
+    proxy: Option<Arc<str>>,
     /// The URLs of the routes without parameters, each made when it is first asked for.
     fixed: Arc<[(&'static str, OnceLock<Url>)]>,
 }
@@ -48,6 +53,16 @@ impl Endpoint {
     #[must_use]
     pub fn http(&self) -> &reqwest::Client {
         &self.http
+    }
+
+    /// The base URL.
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The proxy that the environment puts before it, without its credential.
+    pub(crate) fn proxy(&self) -> Option<&str> {
+        self.proxy.as_deref()
     }
 
     /// The base URL without a trailing slash.
@@ -93,6 +108,7 @@ struct ClientInner {
     suite: Suite,
     application: &'static Application,
     endpoint: Endpoint,
+    audience: Audience,
     tokens: Arc<TokenEntry>,
     defaults: CallOptions,
 }
@@ -103,15 +119,17 @@ impl ApiClient {
     /// # Errors
     /// When the suite does not know the application's URL.
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
-        let url = suite.application_url(application.name)?;
-        let tokens = suite
-            .shared
-            .tokens
-            .entry(suite.token_request(application.name, &url));
+        let url = suite.application_url(application.name)?.clone();
+        let audience = suite.audience(application.name)?;
+        let request = suite.token_request(application.name, &audience);
+        let tokens = suite.shared.tokens.entry(request);
+        let http = suite.shared.clients.client_for(&url)?;
+        let proxy = proxy_for(&url).filter(|_| !is_plain_loopback(&url));
         let endpoint = Endpoint {
-            http: suite.shared.http.clone(),
+            http,
             base: url.as_str().trim_end_matches('/').to_owned(),
             url,
+            proxy: proxy.map(Arc::from),
             fixed: application
                 .operations
                 .iter()
@@ -123,6 +141,7 @@ impl ApiClient {
             suite: suite.clone(),
             application,
             endpoint,
+            audience,
             tokens,
             defaults: CallOptions::default(),
         })))
@@ -135,6 +154,7 @@ impl ApiClient {
             suite,
             application,
             endpoint,
+            audience,
             tokens,
             ..
         } = &*self.0;
@@ -142,6 +162,7 @@ impl ApiClient {
             suite: suite.clone(),
             application,
             endpoint: endpoint.clone(),
+            audience: audience.clone(),
             tokens: Arc::clone(tokens),
             defaults,
         }))
@@ -164,7 +185,8 @@ impl ApiClient {
     /// # Errors
     /// When no token can be had.
     pub async fn prewarm(&self) -> Result<(), Error> {
-        self.0.tokens.prewarm().await.map_err(Error::from_token)
+        let prewarmed = self.0.tokens.prewarm().await;
+        prewarmed.map_err(|error| self.token_error(error))
     }
 
     /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
@@ -188,7 +210,8 @@ impl ApiClient {
         &self,
         operations: &[&'static Operation],
     ) -> Result<MissingScopes, Error> {
-        let bearer = self.0.tokens.bearer().await.map_err(Error::from_token)?;
+        let bearer = self.0.tokens.bearer().await;
+        let bearer = bearer.map_err(|error| self.token_error(error))?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))
     }
 
@@ -206,6 +229,32 @@ impl ApiClient {
 
     pub(crate) fn audience(&self) -> Option<&str> {
         self.0.tokens.request().audience()
+    }
+
+    /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.
+    pub(crate) fn token_error(&self, error: TokenError) -> Error {
+        let refused = error.kind() == TokenErrorKind::Refused;
+        let error = Error::from_token(error);
+        if refused {
+            error.hint(self.audience_hint())
+        } else {
+            error
+        }
+    }
+
+    /// Which audience the token is for, and who said so.
+    pub(crate) fn audience_hint(&self) -> String {
+        let Audience { text, set_by } = &self.0.audience;
+        let name = self.0.application.name;
+        let variable = audience_variable(name);
+        let text = one_line(text);
+        match set_by {
+            Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
+            None => format!(
+                "the token is for the audience {text}, which is the origin of the application: set {variable}, or call \
+                 `audience(\"{name}\", …)`, if it is another"
+            ),
+        }
     }
 
     pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {

@@ -1,8 +1,8 @@
 use bytes::Bytes;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::json::{Page, RawJson, Record, explain, watch};
+use crate::json::{Mismatch, Page, RawJson, Record, explain, watch};
+use crate::text::one_line;
 
 /// A type that a reply decodes into.
 pub trait Reply: DeserializeOwned + Send + 'static {
@@ -10,15 +10,44 @@ pub trait Reply: DeserializeOwned + Send + 'static {
     fn schema_version(&self) -> Option<&str> {
         None
     }
+
+    /// What stands for a reply without a body, where the contract shows none.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// What the reply lacks of what its documented schema has, beyond what its type sees to.
+    fn lacks(&self) -> Option<String> {
+        None
+    }
 }
 
-impl Reply for RawJson {}
+impl Reply for RawJson {
+    fn absent() -> Option<Self> {
+        Some(Self::null())
+    }
+}
+
 impl Reply for Record {}
 
 impl<T: DeserializeOwned + Send + 'static> Reply for Page<T> {
     fn schema_version(&self) -> Option<&str> {
         self.schema_version.as_deref()
     }
+
+    fn lacks(&self) -> Option<String> {
+        self.without_items()
+    }
+}
+
+/// What a reply is held to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// The `schemaVersion` that the contract shows for it.
+    pub(crate) schema_version: Option<&'static str>,
+    /// Whether another version, or another constant, is a warning instead of an error.
+    pub(crate) lenient: bool,
+    pub(crate) max_elements: usize,
 }
 
 /// Why a 2xx reply could not be taken.
@@ -28,29 +57,37 @@ pub(crate) enum Unreadable {
     Truncated(String),
     /// It is no JSON, or JSON of another shape.
     Malformed(String),
+    /// It has more elements than allowed.
+    TooMany(usize),
     /// It has another `schemaVersion`.
     Schema {
         expected: &'static str,
-        found: String,
+        /// What stands in its place, if anything does.
+        found: Option<String>,
         detail: Option<String>,
     },
 }
 
 /// Decodes a reply in one pass over its text; only a failure costs another one, to explain it.
-///
-/// A `schemaVersion` other than `expected` is an error, unless `lenient`.
-pub(crate) fn decode<T: Reply>(
-    body: &Bytes,
-    expected: Option<&'static str>,
-    lenient: bool,
-) -> Result<T, Unreadable> {
+pub(crate) fn decode<T: Reply>(body: &Bytes, terms: Terms) -> Result<T, Unreadable> {
+    let expected = terms.schema_version;
+    if body.is_empty()
+        && expected.is_none()
+        && let Some(absent) = T::absent()
+    {
+        return Ok(absent);
+    }
     let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
         // It may end within a character.
         None => Unreadable::Truncated(error.to_string()),
         Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
     })?;
-    let (decoded, otherwise) = watch(|| serde_json::from_str::<T>(text));
-    if let (Ok(_), Some(first)) = (&decoded, otherwise) {
+    if has_more_elements(text, terms.max_elements) {
+        return Err(Unreadable::TooMany(terms.max_elements));
+    }
+    let (decoded, seen) = watch(|| serde_json::from_str::<T>(text));
+    let value = decoded.map_err(|error| unreadable::<T>(text, expected, &error))?;
+    if let Some(first) = seen.otherwise {
         tracing::warn!(
             object = first.object,
             member = first.member,
@@ -58,52 +95,120 @@ pub(crate) fn decode<T: Reply>(
             "members of another type than assumed, or beyond what their type holds, are kept among the unknown ones"
         );
     }
-    match decoded {
-        Ok(value) => same_version(expected, value.schema_version(), lenient).map(|()| value),
-        Err(error) => Err(unreadable::<T>(text, expected, &error)),
+    if let Some(expected) = expected {
+        let own = value
+            .schema_version()
+            .map(|own| Stated::Text(own.to_owned()));
+        // Types that know no version are read once more for it.
+        let found = own.unwrap_or_else(|| stated_version(text));
+        same_version(expected, found, terms.lenient)?;
+    }
+    if let Some(mismatch) = seen.constant {
+        other_constant(&mismatch, terms.lenient)?;
+    }
+    match value.lacks().filter(|_| expected.is_some()) {
+        Some(lack) => Err(Unreadable::Malformed(lack)),
+        None => Ok(value),
     }
 }
 
-/// Holds a reply whose type knows no `schemaVersion` to the one that is expected.
-pub(crate) fn check_version(
-    body: &Bytes,
-    expected: Option<&'static str>,
-    lenient: bool,
-) -> Result<(), Unreadable> {
-    if expected.is_none() {
-        return Ok(());
+/// Whether a JSON text has more elements and members than allowed. Only a text that is long enough is looked at.
+fn has_more_elements(text: &str, most: usize) -> bool {
+    // None of them takes less than a digit and a comma.
+    if text.len() / 2 <= most {
+        return false;
     }
-    let found = serde_json::from_slice::<Version>(body).ok();
-    let found = found.map(|version| version.schema_version);
-    same_version(expected, found.as_deref(), lenient)
-}
-
-fn same_version(
-    expected: Option<&'static str>,
-    found: Option<&str>,
-    lenient: bool,
-) -> Result<(), Unreadable> {
-    match (expected, found) {
-        (Some(expected), Some(found)) if expected != found => {
-            if lenient {
-                tracing::warn!(expected, found, "reply of another schema version");
-                return Ok(());
+    let (mut count, mut in_string, mut escaped) = (0, false, false);
+    for byte in text.bytes() {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
             }
-            Err(Unreadable::Schema {
-                expected,
-                found: found.to_owned(),
-                detail: None,
-            })
+        } else {
+            match byte {
+                b'"' => in_string = true,
+                b',' | b'[' | b'{' => count += 1,
+                _ => {}
+            }
         }
-        _ => Ok(()),
+    }
+    count > most
+}
+
+/// What stands in a reply where its version should.
+enum Stated {
+    Text(String),
+    /// Null, or another type.
+    Odd(String),
+    Nothing,
+}
+
+impl Stated {
+    /// Holds it to the expected version. What stands there instead, if anything does, is the error.
+    fn check(self, expected: &str) -> Result<(), Option<String>> {
+        match self {
+            Self::Text(text) if text == expected => Ok(()),
+            Self::Text(text) | Self::Odd(text) => Err(Some(one_line(&text))),
+            Self::Nothing => Err(None),
+        }
     }
 }
 
 /// The one member that says more than any path.
-#[derive(Deserialize)]
-struct Version {
-    #[serde(rename = "schemaVersion")]
-    schema_version: String,
+fn stated_version(text: &str) -> Stated {
+    let member = text
+        .parse::<Record>()
+        .ok()
+        .and_then(|record| record.raw_member("schemaVersion"));
+    match member {
+        None => Stated::Nothing,
+        Some(raw) => match raw.decode_silently() {
+            Some(version) => Stated::Text(version),
+            None => Stated::Odd(raw.as_str().to_owned()),
+        },
+    }
+}
+
+fn same_version(expected: &'static str, found: Stated, lenient: bool) -> Result<(), Unreadable> {
+    let Err(found) = found.check(expected) else {
+        return Ok(());
+    };
+    if lenient {
+        tracing::warn!(expected, found, "reply of another schema version");
+        return Ok(());
+    }
+    Err(Unreadable::Schema {
+        expected,
+        found,
+        detail: None,
+    })
+}
+
+/// A constant says what a reply is: with another value it is not what its type makes of it.
+fn other_constant(mismatch: &Mismatch, lenient: bool) -> Result<(), Unreadable> {
+    let Mismatch {
+        object,
+        member,
+        expected,
+        found,
+    } = mismatch;
+    let found = one_line(found);
+    if lenient {
+        tracing::warn!(
+            object,
+            member,
+            expected,
+            found,
+            "a constant has another value"
+        );
+        return Ok(());
+    }
+    Err(Unreadable::Malformed(format!(
+        "at `{member}`: expected the constant {expected}, found {found}"
+    )))
 }
 
 fn unreadable<T: Reply>(
@@ -117,15 +222,30 @@ fn unreadable<T: Reply>(
     if error.is_eof() {
         return Unreadable::Truncated(error.to_string());
     }
-    if let (Some(expected), Ok(version)) = (expected, serde_json::from_str::<Version>(text))
-        && version.schema_version != expected
+    let detail = explain::<T>(text, error);
+    let is_object = text.trim_ascii_start().starts_with('{');
+    if let Some(expected) = expected.filter(|_| is_object)
+        && let Err(found) = stated_version(text).check(expected)
     {
-        let detail = Some(explain::<T>(text, error));
         return Unreadable::Schema {
             expected,
-            found: version.schema_version,
-            detail,
+            found,
+            detail: Some(detail),
         };
     }
-    Unreadable::Malformed(explain::<T>(text, error))
+    Unreadable::Malformed(detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_more_elements;
+
+    #[test]
+    fn elements_are_counted_outside_of_strings() {
+        let text = r#"[{"a,b":"\"[,{"},1,2]"#;
+        assert!(!has_more_elements(text, 4));
+        assert!(has_more_elements(text, 3));
+        assert!(!has_more_elements("[1,2,3]", 3));
+        assert!(has_more_elements("[1,2,3]", 2));
+    }
 }

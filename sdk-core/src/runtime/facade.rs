@@ -43,8 +43,9 @@ macro_rules! application_client {
                 self.api.prewarm().await
             }
 
-            /// Sends a prepared command exactly as it was prepared. An exact replay of a command that was committed
-            /// before returns its stored result.
+            /// Sends a prepared command exactly as it was prepared: bytes, headers and query. The contract says of CRM and
+            /// Calendar that an exact replay of a committed command returns its stored result; of Accounting that is
+            /// assumed (A51).
             ///
             /// `.await` sends it; before that, `timeout`, `deadline`, `retry` and the like can be set, and
             /// [`typed`]($crate::SendPrepared::typed) takes the result as a type of this crate. It fails without

@@ -21,9 +21,10 @@ pub use reqwest;
 pub use serde;
 
 pub use crate::call::Call;
-pub use crate::json::{Assumed, Bounded, otherwise};
+pub use crate::json::{Assumed, Bounded, constant, otherwise};
 pub use crate::operation::Row;
 pub use crate::raw::RawOperations;
 pub use crate::reference::{OpenEnum, Pattern, Piece, Reference, text};
 
-pub(crate) use decode::{Unreadable, check_version, decode};
+pub(crate) use check::is_segment;
+pub(crate) use decode::{Terms, Unreadable, decode};

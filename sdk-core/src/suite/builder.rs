@@ -5,143 +5,125 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use secrecy::ExposeSecret;
 use url::Url;
 
+use super::layers::{From, Layers, Setting};
 use super::settings::Settings;
-use super::{ApplicationConfig, Counters, Shared, Suite};
-use crate::config;
+use super::{ApplicationConfig, Audience, Counters, Shared, Suite, scopes_of};
+use crate::config::{self, APPLICATIONS, Purpose};
 use crate::credentials::ClientCredentials;
 use crate::error::Error;
-use crate::ledger::KeyLedger;
 use crate::options::SchemaPolicy;
 use crate::retry::{RetryBudget, RetryPolicy};
+use crate::secret::Secret;
 use crate::token::{ClientCredentialsSource, TokenCache, TokenPolicy, TokenSource};
-
-/// The applications that the environment can name.
-const APPLICATIONS: [&str; 4] = ["platform", "crm", "calendar", "accounting"];
-
-/// How long a connection may take to be made: on loopback and within a region it takes milliseconds.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+use crate::transport::{Clients, Pings};
 
 /// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
 const RETRY_BUDGET: u32 = 500;
 
-/// How many idempotency keys are remembered: minutes of a busy service, in less than half a mebibyte.
-const REMEMBERED_KEYS: usize = 4_096;
-
 /// Builds a [`Suite`].
+///
+/// What is set in code counts before the variables that the program hands over ([`variables`](Self::variables)), and those
+/// before the environment of the process, for addresses, audiences and credentials alike and in whatever order the methods
+/// are called. Mistakes are remembered and told by [`build`](Self::build), all at once.
 #[derive(Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
-    applications: HashMap<String, ApplicationConfig>,
-    token_url: Option<String>,
+    layers: Layers,
+    /// Whether the caller said that its own credential may go to addresses from the environment.
+    trusts_environment: bool,
+    scopes: HashMap<&'static str, Vec<String>>,
     credentials: Option<ClientCredentials>,
     source: Option<Arc<dyn TokenSource>>,
     settings: Settings,
     token_policy: TokenPolicy,
     retry_budget: Option<u32>,
-    remembered_keys: Option<usize>,
+    digest_key: Option<Secret>,
     http: Option<reqwest::ClientBuilder>,
+    pings: Pings,
     user_agent: Option<String>,
     insecure_http: bool,
+    faults: Vec<Error>,
 }
 
 impl SuiteBuilder {
-    /// Fills in everything that the environment says; see [`Suite::from_env`].
+    /// Takes addresses, audiences and the credential from the environment; see [`Suite::from_env`].
     ///
-    /// # Errors
-    /// When the credential or every address for the token exchange is missing, all missing variables named at once.
-    pub fn environment(self) -> Result<Self, Error> {
-        // Variables that are not text cannot be among those that count.
-        self.variables(std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        }))
+    /// A credential that is set in code does not go to an address from the environment: whoever controls one of the two
+    /// would get the other. To have it so, call [`environment_addresses`](Self::environment_addresses).
+    pub fn environment(mut self) -> Self {
+        self.layers
+            .environment
+            .get_or_insert_default()
+            .read(process_variables());
+        self
     }
 
-    /// Fills in what these variables say, by the names that [`Suite::from_env`] reads: a configuration file's, or those
-    /// that a reference server hands out.
-    ///
-    /// # Errors
-    /// As [`environment`](Self::environment).
-    pub fn variables(
-        mut self,
-        variables: impl IntoIterator<Item = (String, String)>,
-    ) -> Result<Self, Error> {
-        let mut variables: HashMap<String, String> = variables
-            .into_iter()
-            .map(|(name, value)| (name, value.trim().to_owned()))
-            .filter(|(name, value)| name.starts_with("SUITE_") && !value.is_empty())
-            .collect();
-        for application in APPLICATIONS {
-            let config = self.applications.entry(application.to_owned()).or_default();
-            let url = variables.remove(&config::url_variable(application));
-            let audience = variables.remove(&config::audience_variable(application));
-            config.url = url.or(config.url.take());
-            config.audience = audience.or(config.audience.take());
-        }
-        self.token_url = variables.remove(config::TOKEN_URL).or(self.token_url);
-        if self.source.is_some() || self.credentials.is_some() {
-            return Ok(self);
-        }
-        let id = variables.remove(config::CLIENT_ID);
-        let secret = variables.remove(config::CLIENT_SECRET);
-        let has_token_url = self.token_url.is_some() || self.applications["platform"].url.is_some();
-        let missing: Vec<&str> = [
-            (config::CORE_URL, has_token_url),
-            (config::CLIENT_ID, id.is_some()),
-            (config::CLIENT_SECRET, secret.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(name, present)| (!present).then_some(name))
-        .collect();
-        match (id, secret) {
-            (Some(id), Some(secret)) if missing.is_empty() => {
-                Ok(self.credentials(ClientCredentials::new(id, secret)))
-            }
-            _ => Err(Error::configuration(format!(
-                "missing environment variables: {}",
-                missing.join(", ")
-            ))),
-        }
+    /// Takes addresses and audiences from the environment, and lets a credential or token source that is set in code be
+    /// used with them: for programs that have their secret from a vault.
+    pub fn environment_addresses(mut self) -> Self {
+        let credential = [config::CLIENT_ID, config::CLIENT_SECRET];
+        let addresses = process_variables().filter(|(name, _)| !credential.contains(&&**name));
+        self.layers
+            .environment
+            .get_or_insert_default()
+            .read(addresses);
+        self.trusts_environment = true;
+        self
+    }
+
+    /// Takes these variables, by the names that [`Suite::from_env`] reads: a configuration file's, or those that a reference
+    /// server hands out. They count as the program's own.
+    pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.layers
+            .variables
+            .get_or_insert_default()
+            .read(variables);
+        self
     }
 
     /// Sets the Platform's base URL, whose `/oauth/token` exchanges the token unless [`token_url`](Self::token_url) says otherwise.
-    pub fn core_url(self, url: impl Into<String>) -> Self {
-        self.application_url("platform", url)
+    pub fn core_url(mut self, url: impl Into<String>) -> Self {
+        self.layers.code.set_url("platform", url.into());
+        self
     }
 
     /// Sets the routed origin of an application: `crm`, `calendar`, `accounting` or `platform`.
     pub fn application_url(mut self, application: &str, url: impl Into<String>) -> Self {
-        self.applications
-            .entry(application.to_owned())
-            .or_default()
-            .url = Some(url.into());
+        if let Some(application) = self.application("application_url", application) {
+            self.layers.code.set_url(application, url.into());
+        }
         self
     }
 
     /// Sets the audience of an application's tokens, which is its origin otherwise (assumed: A43).
     pub fn audience(mut self, application: &str, audience: impl Into<String>) -> Self {
-        self.applications
-            .entry(application.to_owned())
-            .or_default()
-            .audience = Some(audience.into());
+        if let Some(application) = self.application("audience", application) {
+            self.layers.code.set_audience(application, audience.into());
+        }
         self
     }
 
-    /// Asks for these scopes in an application's tokens; without any, the server grants what the client may have.
-    pub fn scopes<S: Into<String>>(
+    /// Asks for these scopes in an application's tokens; without this call, the server grants what the client may have.
+    pub fn scopes<S: AsRef<str>>(
         mut self,
         application: &str,
         scopes: impl IntoIterator<Item = S>,
     ) -> Self {
-        let config = self.applications.entry(application.to_owned()).or_default();
-        config.scopes = scopes.into_iter().map(Into::into).collect();
+        if let Some(application) = self.application("scopes", application) {
+            match scopes_of("scopes", scopes) {
+                Ok(scopes) => drop(self.scopes.insert(application, scopes)),
+                Err(fault) => self.faults.push(fault),
+            }
+        }
         self
     }
 
-    /// Sets the token endpoint.
+    /// Sets the token endpoint. It may have a query (RFC 6749, section 3.2).
     pub fn token_url(mut self, url: impl Into<String>) -> Self {
-        self.token_url = Some(url.into());
+        self.layers.code.set_token_url(url.into());
         self
     }
 
@@ -187,17 +169,16 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets how many of the last idempotency keys are remembered, so that a key that goes out with another body is
-    /// refused before it is sent ([`ErrorKind::KeyReused`](crate::ErrorKind::KeyReused)). 4,096 by default, of which only
-    /// hashes are kept; 0 leaves it to the service.
-    pub fn remember_keys(mut self, count: usize) -> Self {
-        self.remembered_keys = Some(count);
-        self
-    }
-
     /// Limits the size of a reply after decompression; 16 MiB by default.
     pub fn max_response_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_response_bytes = bytes;
+        self
+    }
+
+    /// Limits how many elements and members a reply may have, however small they are; 500,000 by default. Each takes memory
+    /// of its own, many times what it takes in the text.
+    pub fn max_response_elements(mut self, elements: usize) -> Self {
+        self.settings.max_response_elements = elements;
         self
     }
 
@@ -221,16 +202,36 @@ impl SuiteBuilder {
         self
     }
 
+    /// Keys the digests of filters that stand in a [`Checkpoint`](crate::Checkpoint), so that nobody who reads one can
+    /// guess what was searched for. All processes that resume each other's walks need the same key.
+    pub fn digest_key(mut self, key: impl Into<Secret>) -> Self {
+        self.digest_key = Some(key.into());
+        self
+    }
+
     /// Puts the caller's name before the SDK's in the user agent, such as `billing-service/1.4`.
     pub fn user_agent(mut self, product: impl Into<String>) -> Self {
         self.user_agent = Some(product.into());
         self
     }
 
-    /// Takes the caller's own HTTP configuration: proxies, roots, pool sizes. The suite switches redirects off and
-    /// sets the user agent.
+    /// Takes the caller's own HTTP configuration: proxies, roots, pool sizes. The suite switches redirects off, sets the
+    /// user agent and the [pings](Self::http2_pings) of HTTP/2, and binds names such as `localhost` to loopback.
+    ///
+    /// Without this call, plain HTTP to loopback goes through no proxy, whatever the environment says. A builder of the
+    /// caller's says itself which proxies there are: one that is left as it comes follows the environment for loopback too,
+    /// unless [`no_proxy`](reqwest::ClientBuilder::no_proxy) is called on it.
     pub fn http_client(mut self, builder: reqwest::ClientBuilder) -> Self {
         self.http = Some(builder);
+        self
+    }
+
+    /// Sets after what time of silence an HTTP/2 connection with requests under way is asked whether it is still there, and
+    /// how long it may take to answer; 4 seconds each by default. A connection that does not answer is left, and the next
+    /// attempt uses another. (A connection of HTTP/1.1 is left when its attempt times out.)
+    #[cfg(feature = "http2")]
+    pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
+        self.pings = Pings { interval, timeout };
         self
     }
 
@@ -243,91 +244,227 @@ impl SuiteBuilder {
     /// Checks everything and builds the suite. Nothing is sent and nothing is started.
     ///
     /// # Errors
-    /// When an address is refused, or there is neither a credential nor a token source.
+    /// When a name, an address or a credential is refused or missing; all such mistakes are told at once.
     pub fn build(mut self) -> Result<Suite, Error> {
-        for (application, config) in &self.applications {
-            if let Some(url) = &config.url {
-                config::parse_url(&config::url_variable(application), url, self.insecure_http)?;
-            }
+        let mut faults = std::mem::take(&mut self.faults);
+        let applications = self.applications(&mut faults);
+        let tokens = self.tokens_from(&mut faults);
+        faults.extend(self.crossed());
+        let mut addresses: Vec<Url> = applications
+            .values()
+            .filter_map(|application| application.url.clone())
+            .collect();
+        if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
+            addresses.push(endpoint.clone());
         }
-        let http = self.build_http()?;
-        let source = match (&self.source, &self.credentials) {
-            (Some(source), _) => Arc::clone(source),
-            (None, Some(credentials)) => Arc::new(ClientCredentialsSource::new(
-                http.clone(),
-                self.token_endpoint()?,
-                credentials.clone(),
+        if self.http.is_none() {
+            faults.extend(config::without_tls(&addresses, HAS_TLS));
+        }
+        let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
+            return Err(Error::all(faults));
+        };
+        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.pings)?;
+        let source = match tokens {
+            TokensFrom::Source(source) => source,
+            TokensFrom::Exchange {
+                credentials,
+                endpoint,
+            } => Arc::new(ClientCredentialsSource::new(
+                clients.client_for(&endpoint)?,
+                endpoint,
+                credentials,
                 &self.token_policy,
             )),
-            (None, None) => {
-                return Err(Error::configuration(
-                    "neither `credentials` nor a `token_source` is set",
-                ));
-            }
         };
         let shared = Shared {
-            http,
+            clients,
             tokens: TokenCache::new(source, self.token_policy),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
-            keys: KeyLedger::new(self.remembered_keys.unwrap_or(REMEMBERED_KEYS)),
             counters: Counters::default(),
-            insecure_http: self.insecure_http,
+            digest_key: self.digest_key,
         };
         Ok(Suite {
             shared: Arc::new(shared),
-            applications: Arc::new(self.applications),
+            applications: Arc::new(applications),
         })
     }
 
-    fn token_endpoint(&self) -> Result<Url, Error> {
-        if let Some(url) = &self.token_url {
-            return config::parse_url(config::TOKEN_URL, url, self.insecure_http);
-        }
-        let core = self
-            .applications
-            .get("platform")
-            .and_then(|config| config.url.as_deref())
-            .ok_or_else(|| {
-                Error::configuration(format!(
-                    "the token endpoint is missing: set {} or {}",
-                    config::CORE_URL,
-                    config::TOKEN_URL
-                ))
-            })?;
-        let mut url = config::parse_url(config::CORE_URL, core, self.insecure_http)?;
-        let path = format!("{}/oauth/token", url.path().trim_end_matches('/'));
-        url.set_path(&path);
-        Ok(url)
+    fn application(&mut self, call: &str, name: &str) -> Option<&'static str> {
+        config::application(call, name)
+            .map_err(|fault| self.faults.push(fault))
+            .ok()
     }
 
-    fn build_http(&mut self) -> Result<reqwest::Client, Error> {
-        let sdk = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
-        let agent = self
-            .user_agent
-            .as_ref()
-            .map_or_else(|| sdk.to_owned(), |product| format!("{product} {sdk}"));
-        let builder = self
-            .http
-            .take()
-            .unwrap_or_else(|| reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT));
-        builder
-            .user_agent(agent)
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|error| {
-                Error::configuration("the HTTP client cannot be built").source(error.without_url())
-            })
+    /// The applications as they are configured.
+    fn applications(
+        &mut self,
+        faults: &mut Vec<Error>,
+    ) -> HashMap<&'static str, ApplicationConfig> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let mut applications = HashMap::new();
+        for application in APPLICATIONS {
+            let url = self.layers.url(application).and_then(|url| {
+                config::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
+                    .map_err(|fault| faults.push(fault))
+                    .ok()
+            });
+            let audience = self.layers.audience(application).and_then(|audience| {
+                let checked = config::check_audience(&audience.name, audience.value);
+                checked.map_err(|fault| faults.push(fault)).ok()?;
+                Some(Audience {
+                    text: audience.value.to_owned(),
+                    set_by: Some(audience.name),
+                })
+            });
+            let scopes = scopes.get(application).cloned().unwrap_or_default();
+            let config = ApplicationConfig {
+                url,
+                audience,
+                scopes,
+            };
+            applications.insert(application, config);
+        }
+        applications
     }
+
+    /// Where tokens come from, if that is said without a mistake.
+    fn tokens_from(&self, faults: &mut Vec<Error>) -> Option<TokensFrom> {
+        if let Some(source) = &self.source {
+            return Some(TokensFrom::Source(Arc::clone(source)));
+        }
+        let credentials = self.credentials.clone().or_else(|| {
+            let id = self.layers.client_id()?.value;
+            let secret = self.layers.client_secret()?.value;
+            Some(ClientCredentials::new(id, secret.clone()))
+        });
+        let endpoint = self
+            .layers
+            .token_url()
+            .map(|url| (url, "", Purpose::TokenEndpoint));
+        let endpoint = endpoint.or_else(|| {
+            let core = self.layers.url("platform")?;
+            Some((core, "/oauth/token", Purpose::Base))
+        });
+        faults.extend(self.missing(credentials.is_some(), endpoint.is_some()));
+        let credentials = credentials?;
+        let (url, path, purpose) = endpoint?;
+        for (empty, what) in [
+            (credentials.id().is_empty(), "client id"),
+            (credentials.secret().expose_secret().is_empty(), "secret"),
+        ] {
+            if empty {
+                let rule = format!("`credentials` must have a {what}: got an empty one");
+                faults.push(Error::configuration(rule));
+            }
+        }
+        match config::parse_url(&url.name, url.value, purpose, self.insecure_http) {
+            Ok(mut endpoint) => {
+                let base = endpoint.path().trim_end_matches('/');
+                if !path.is_empty() {
+                    endpoint.set_path(&format!("{base}{path}"));
+                }
+                Some(TokensFrom::Exchange {
+                    credentials,
+                    endpoint,
+                })
+            }
+            Err(fault) => {
+                // A core URL that is refused was told already.
+                if purpose == Purpose::TokenEndpoint {
+                    faults.push(fault);
+                }
+                None
+            }
+        }
+    }
+
+    /// What lacks for an exchange of the credential, all of it at once.
+    fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
+        let missing: Vec<&str> = [
+            (config::CORE_URL, has_endpoint),
+            (
+                config::CLIENT_ID,
+                has_credentials || self.layers.client_id().is_some(),
+            ),
+            (
+                config::CLIENT_SECRET,
+                has_credentials || self.layers.client_secret().is_some(),
+            ),
+        ]
+        .into_iter()
+        .filter_map(|(name, present)| (!present).then_some(name))
+        .collect();
+        let message = if missing.is_empty() {
+            return None;
+        } else if self.layers.has_variables() {
+            format!("missing environment variables: {}", missing.join(", "))
+        } else if has_credentials {
+            format!(
+                "the token endpoint is missing: call `core_url` or `token_url`, or set {} or {}",
+                config::CORE_URL,
+                config::TOKEN_URL
+            )
+        } else {
+            "neither `credentials` nor a `token_source` is set".to_owned()
+        };
+        Some(Error::configuration(message))
+    }
+
+    /// Whether a credential of the program's own would go to an address from the environment, though nobody said that it may.
+    fn crossed(&self) -> Option<Error> {
+        let from_environment =
+            |setting: &Setting<&str>| setting.from == From::Environment && !self.trusts_environment;
+        let own = self.source.is_some()
+            || self.credentials.is_some()
+            || self
+                .layers
+                .client_secret()
+                .is_some_and(|secret| secret.from != From::Environment);
+        let urls = APPLICATIONS.iter().map(|name| self.layers.url(name));
+        let address = std::iter::once(self.layers.token_url())
+            .chain(urls)
+            .flatten()
+            .find(from_environment)
+            .filter(|_| own)?;
+        Some(Error::configuration(format!(
+            "the credential is set in code and {} in the environment: if the credential may go there, call \
+             `environment_addresses`; otherwise set the address in code",
+            address.name
+        )))
+    }
+
+    fn agent(&self) -> String {
+        let sdk = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
+        match &self.user_agent {
+            Some(product) => format!("{product} {sdk}"),
+            None => sdk.to_owned(),
+        }
+    }
+}
+
+/// Where the suite's tokens come from.
+enum TokensFrom {
+    Source(Arc<dyn TokenSource>),
+    Exchange {
+        credentials: ClientCredentials,
+        endpoint: Url,
+    },
+}
+
+/// Whether this build can speak TLS by itself.
+const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
+
+/// The environment as far as it is text: no other variable counts.
+fn process_variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 impl fmt::Debug for SuiteBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SuiteBuilder")
-            .field(
-                "applications",
-                &self.applications.keys().collect::<Vec<_>>(),
-            )
+            .field("layers", &self.layers)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
     }

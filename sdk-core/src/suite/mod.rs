@@ -1,6 +1,7 @@
 //! What all clients of one suite share.
 
 mod builder;
+mod layers;
 mod settings;
 
 use std::collections::HashMap;
@@ -15,9 +16,10 @@ pub(crate) use settings::Settings;
 
 use crate::config;
 use crate::error::Error;
-use crate::ledger::KeyLedger;
 use crate::retry::RetryBudget;
+use crate::secret::Secret;
 use crate::token::{TokenCache, TokenRequest};
+use crate::transport::Clients;
 
 /// Credentials, connection pool, token cache and retry budget: shared by all clients made from it.
 ///
@@ -39,25 +41,33 @@ use crate::token::{TokenCache, TokenRequest};
 #[derive(Clone)]
 pub struct Suite {
     pub(crate) shared: Arc<Shared>,
-    applications: Arc<HashMap<String, ApplicationConfig>>,
+    applications: Arc<HashMap<&'static str, ApplicationConfig>>,
 }
 
 /// What every client of the suite uses.
 pub(crate) struct Shared {
-    pub(crate) http: reqwest::Client,
+    pub(crate) clients: Clients,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
-    pub(crate) keys: KeyLedger,
     pub(crate) counters: Counters,
-    insecure_http: bool,
+    /// Of the digests of filters in checkpoints.
+    pub(crate) digest_key: Option<Secret>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct ApplicationConfig {
-    url: Option<String>,
-    audience: Option<String>,
+    url: Option<Url>,
+    audience: Option<Audience>,
     scopes: Vec<String>,
+}
+
+/// The audience of an application's tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Audience {
+    pub(crate) text: String,
+    /// The variable or call that set it; `None` when it is the application's origin, for want of another.
+    pub(crate) set_by: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -102,7 +112,7 @@ impl Suite {
     /// # Errors
     /// When variables are missing, all of them named at once, or hold an address that is refused.
     pub fn from_env() -> Result<Self, Error> {
-        Self::builder().environment()?.build()
+        Self::builder().environment().build()
     }
 
     /// A builder for a suite.
@@ -114,24 +124,27 @@ impl Suite {
     /// a program. Connections, budget and counters are shared; tokens are not, because their scopes differ.
     ///
     /// ```no_run
-    /// # fn example(suite: &sdk_core::Suite) {
-    /// let read_only = suite.with_scopes("crm", ["crm:people:read", "crm:tasks:read"]);
+    /// # fn example(suite: &sdk_core::Suite) -> Result<(), sdk_core::Error> {
+    /// let read_only = suite.with_scopes("crm", ["crm:people:read", "crm:tasks:read"])?;
     /// # let _ = read_only;
-    /// # }
+    /// # Ok(()) }
     /// ```
-    #[must_use]
-    pub fn with_scopes<S: Into<String>>(
+    ///
+    /// # Errors
+    /// When there is no such application, or no scope is named: a token that is asked for without any may open everything.
+    pub fn with_scopes<S: AsRef<str>>(
         &self,
         application: &str,
         scopes: impl IntoIterator<Item = S>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
+        let application = config::application("with_scopes", application)?;
+        let scopes = scopes_of("with_scopes", scopes)?;
         let mut applications = (*self.applications).clone();
-        let config = applications.entry(application.to_owned()).or_default();
-        config.scopes = scopes.into_iter().map(Into::into).collect();
-        Self {
+        applications.entry(application).or_default().scopes = scopes;
+        Ok(Self {
             shared: Arc::clone(&self.shared),
             applications: Arc::new(applications),
-        }
+        })
     }
 
     /// What has been done so far, over all clients.
@@ -143,30 +156,82 @@ impl Suite {
         }
     }
 
-    pub(crate) fn application_url(&self, application: &str) -> Result<Url, Error> {
-        let variable = config::url_variable(application);
-        match self
-            .applications
-            .get(application)
-            .and_then(|config| config.url.as_deref())
-        {
-            Some(text) => config::parse_url(&variable, text, self.shared.insecure_http),
-            None => Err(Error::configuration(format!(
+    /// The base URL of an application.
+    pub(crate) fn application_url(&self, application: &str) -> Result<&Url, Error> {
+        let config = self.applications.get(application);
+        let url = config.and_then(|config| config.url.as_ref());
+        url.ok_or_else(|| {
+            let variable = config::url_variable(application);
+            Error::configuration(format!(
                 "the URL of the {application} application is missing: set {variable}, or call \
                  `application_url(\"{application}\", …)` on the builder"
-            ))),
-        }
+            ))
+        })
     }
 
-    /// The token that an application's client asks for: for its exact audience (assumed to be its origin, A43).
-    pub(crate) fn token_request(&self, application: &str, url: &Url) -> TokenRequest {
+    /// The audience of an application, which is assumed to be its origin unless it is set (A43).
+    ///
+    /// # Errors
+    /// When another application has the same origin: a token for the one would then open the other.
+    pub(crate) fn audience(&self, application: &'static str) -> Result<Audience, Error> {
         let config = self.applications.get(application);
-        let audience = config
-            .and_then(|config| config.audience.clone())
-            .unwrap_or_else(|| url.origin().ascii_serialization());
+        if let Some(audience) = config.and_then(|config| config.audience.clone()) {
+            return Ok(audience);
+        }
+        let origin = self.application_url(application)?.origin();
+        let twin = self.applications.iter().find(|(name, other)| {
+            let other = other.url.as_ref();
+            **name != application && other.is_some_and(|url| url.origin() == origin)
+        });
+        if let Some((twin, _)) = twin {
+            let variable = config::audience_variable(application);
+            return Err(Error::configuration(format!(
+                "{application} and {twin} have the same origin, which can be the audience of one of them only: set \
+                 {variable}, or call `audience(\"{application}\", …)` on the builder"
+            )));
+        }
+        Ok(Audience {
+            text: origin.ascii_serialization(),
+            set_by: None,
+        })
+    }
+
+    /// The token that an application's client asks for: for its exact audience.
+    pub(crate) fn token_request(&self, application: &str, audience: &Audience) -> TokenRequest {
+        let config = self.applications.get(application);
         TokenRequest::new()
-            .with_audience(audience)
+            .with_audience(&*audience.text)
             .with_scopes(config.map_or(&[][..], |config| &config.scopes))
+    }
+}
+
+/// Scopes as they were named by a call of this name.
+///
+/// # Errors
+/// When there is none, or one that no scope can be (RFC 6749, section 3.3).
+fn scopes_of<S: AsRef<str>>(
+    call: &str,
+    scopes: impl IntoIterator<Item = S>,
+) -> Result<Vec<String>, Error> {
+    let mut named = Vec::new();
+    for scope in scopes {
+        named.extend(scope.as_ref().split_whitespace().map(str::to_owned));
+    }
+    let refuse = |rule: &str, value: &str| {
+        Err(Error::configuration(format!(
+            "`{call}` must {rule}: got {value}"
+        )))
+    };
+    let is_scope = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
+    if named.is_empty() {
+        return refuse("name at least one scope", "none");
+    }
+    match named.iter().find(|scope| !scope.bytes().all(is_scope)) {
+        Some(odd) => refuse(
+            "name scopes of visible ASCII characters",
+            &format!("{odd:?}"),
+        ),
+        None => Ok(named),
     }
 }
 

@@ -12,6 +12,7 @@ pub(crate) struct Settings {
     pub(crate) deadline: Duration,
     pub(crate) retry: RetryPolicy,
     pub(crate) max_response_bytes: usize,
+    pub(crate) max_response_elements: usize,
     pub(crate) schema_policy: SchemaPolicy,
     pub(crate) replay_exact: bool,
     pub(crate) refuse_missing_scopes: bool,
@@ -27,6 +28,8 @@ impl Default for Settings {
             retry: RetryPolicy::default(),
             // The largest documented reply, 200 timeline entries, stays far below.
             max_response_bytes: 16 * 1024 * 1024,
+            // A hundred times what the largest documented reply may have; in memory some tens of mebibytes.
+            max_response_elements: 500_000,
             schema_policy: SchemaPolicy::Refuse,
             replay_exact: false,
             // The service decides; what a token was granted is only a hint.

@@ -3,6 +3,7 @@
 use crate::retry::jitter;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +13,7 @@ use tokio::time::Instant;
 
 use super::lifetime::{self, Schedule};
 use super::{AccessToken, TokenError, TokenErrorKind, TokenPolicy};
+use crate::operation::Operation;
 
 /// A live token, ready for the wire.
 ///
@@ -21,6 +23,8 @@ pub struct BearerToken {
     scopes: Option<Arc<[String]>>,
     generation: u64,
     schedule: Schedule,
+    /// The operations that it has served, a bit for each; two of them may share one.
+    served: AtomicU64,
 }
 
 /// The standing of a token at some moment.
@@ -47,12 +51,18 @@ impl BearerToken {
             scopes: token.scopes().map(Arc::from),
             generation,
             schedule: lifetime::schedule(start, lifetime, policy, jitter()),
+            served: AtomicU64::new(0),
         })
     }
 
     /// The value of the `Authorization` header, marked sensitive. Cloning it copies no bytes.
     pub fn header(&self) -> &HeaderValue {
         &self.header
+    }
+
+    /// The token itself.
+    pub(crate) fn secret(&self) -> Option<&str> {
+        self.header.to_str().ok()?.strip_prefix("Bearer ")
     }
 
     /// The scopes that were granted, if the source said.
@@ -68,6 +78,25 @@ impl BearerToken {
     /// Counts the tokens of an entry, from 1.
     pub fn generation(&self) -> u64 {
         self.generation
+    }
+
+    /// Takes note that a service accepted the token for an operation.
+    pub(crate) fn serves(&self, operation: &'static Operation) {
+        let bit = bit_of(operation);
+        // Read first: but for the first time, nothing changes.
+        if self.served.load(Ordering::Relaxed) & bit == 0 {
+            self.served.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a service has accepted the token for this operation.
+    pub(super) fn has_served(&self, operation: &'static Operation) -> bool {
+        self.served.load(Ordering::Relaxed) & bit_of(operation) != 0
+    }
+
+    /// Whether a service has ever accepted the token.
+    pub(crate) fn was_accepted(&self) -> bool {
+        self.served.load(Ordering::Relaxed) != 0
     }
 
     pub(super) fn phase(&self, now: Instant) -> Phase {
@@ -94,6 +123,12 @@ impl fmt::Debug for BearerToken {
             .field("expires_in", &self.expires_in())
             .finish_non_exhaustive()
     }
+}
+
+/// Rows of a table lie one after the other, so that neighbours differ.
+fn bit_of(operation: &'static Operation) -> u64 {
+    let row = std::ptr::from_ref(operation).addr() / size_of::<Operation>();
+    1 << (row % 64)
 }
 
 /// `Bearer <token>`, in memory that is wiped on drop.

@@ -1,22 +1,27 @@
 //! A cached token and the one renewal it may have under way.
 
 use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use tokio::runtime::{self, Handle};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
-use super::flight::{Flight, Outcome};
-use super::state::{State, Step};
+use super::flight::{self, Flight, Outcome, Ticket};
+use super::state::{Caller, State, Step};
 use super::{
     AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, TokenRequest,
-    TokenSource, flight,
+    TokenSource, lifetime,
 };
+use crate::operation::Operation;
 
-/// How long a caller waits for a renewal that runs on another runtime before it starts its own. That runtime may
-/// exist without anyone driving it, and then the renewal never ends.
-const FOREIGN_PATIENCE: Duration = Duration::from_secs(2);
+/// How long a renewal on another runtime may show no sign of life before a caller starts its own: a runtime can exist
+/// without anybody driving it. A renewal that is merely slow shows them.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How many renewals a call sees lost with their runtimes before it gives up.
 const LOST_LIMIT: u32 = 3;
@@ -27,6 +32,8 @@ pub struct TokenEntry {
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
     state: RwLock<State>,
+    /// Told whenever a renewal ends, whichever it is: everybody who waits looks again.
+    news: Notify,
 }
 
 impl TokenEntry {
@@ -40,15 +47,25 @@ impl TokenEntry {
             source,
             policy,
             state: RwLock::default(),
+            news: Notify::new(),
         }
     }
 
     /// A live token. Waits only if there is none or the one there is about to die.
     pub async fn bearer(self: &Arc<Self>) -> Result<Arc<BearerToken>, TokenError> {
+        self.bearer_for(Duration::MAX).await
+    }
+
+    /// A live token for an attempt of at most this long. A token that is about to die, and outlives the attempt all the
+    /// same, is used without a wait.
+    pub async fn bearer_for(
+        self: &Arc<Self>,
+        need: Duration,
+    ) -> Result<Arc<BearerToken>, TokenError> {
         match self.try_bearer() {
             Some(token) => Ok(token),
             // Boxed, so that the futures of all calls stay small for the sake of the few that wait.
-            None => Box::pin(self.obtain(false)).await,
+            None => Box::pin(self.obtain(false, need)).await,
         }
     }
 
@@ -60,15 +77,17 @@ impl TokenEntry {
 
     /// Makes sure that the token is fresh, and waits for it.
     pub async fn prewarm(self: &Arc<Self>) -> Result<(), TokenError> {
-        self.obtain(true).await.map(drop)
+        self.obtain(true, Duration::MAX).await.map(drop)
     }
 
-    /// Takes note that a service answered this token with a 401. It is dropped only if it is still the one in use.
+    /// Takes note that a service answered a call of this operation with a 401. The token is dropped only if it is still
+    /// the one in use.
     ///
-    /// The call may resend once if [`Rejection::allows_resend`]; otherwise new tokens have lately fared no better.
+    /// The call may resend if [`Rejection::allows_resend`]; otherwise new tokens have lately fared no better.
     #[must_use = "a token that is kept is no reason to resend"]
-    pub fn reject(&self, token: &BearerToken) -> Rejection {
-        self.write().reject(token, Instant::now(), &self.policy)
+    pub fn reject(&self, token: &BearerToken, operation: &'static Operation) -> Rejection {
+        self.write()
+            .reject(token, operation, Instant::now(), &self.policy)
     }
 
     /// How many renewals were started, whatever became of them.
@@ -82,62 +101,95 @@ impl TokenEntry {
     }
 
     /// The long way: starts or joins a renewal if need be.
-    async fn obtain(self: &Arc<Self>, eager: bool) -> Outcome {
+    async fn obtain(self: &Arc<Self>, eager: bool, need: Duration) -> Outcome {
         let Ok(runtime) = Handle::try_current() else {
             return Err(lost("there is no Tokio runtime here"));
         };
-        for _ in 0..LOST_LIMIT {
-            let flight = match self.step(&runtime, eager) {
+        let mut caller = Caller {
+            runtime: runtime.id(),
+            eager,
+            need,
+            waited: None,
+        };
+        let mut renewals = 0;
+        loop {
+            let mut news = pin!(self.news.notified());
+            // Before the state is looked at, so that nothing is missed in between.
+            news.as_mut().enable();
+            let flight = match self.step(&runtime, caller) {
                 Step::Use(token) => return Ok(token),
                 Step::Fail(error) => return Err(error),
                 Step::Wait(flight) => flight,
             };
-            match self.wait(flight, runtime.id()).await {
-                Some(Ok(token)) => return Ok(token),
-                // A failed renewal never discards a live token.
-                Some(Err(error)) => return self.live().ok_or(error),
-                None => {
-                    if let Some(token) = self.live() {
-                        return Ok(token);
-                    }
-                }
+            if caller.waited != Some(flight.id) {
+                caller.waited = Some(flight.id);
+                renewals += 1;
+            }
+            if renewals > LOST_LIMIT {
+                let error = || lost("renewals were started and dropped again");
+                return self.live().ok_or_else(error);
+            }
+            if let Some(token) = self.wait(news, &flight, runtime.id()).await {
+                return Ok(token);
             }
         }
-        Err(lost("renewals were started and dropped again"))
     }
 
-    fn step(self: &Arc<Self>, runtime: &Handle, eager: bool) -> Step {
-        let (step, ticket) = self
-            .write()
-            .next(Instant::now(), eager, runtime.id(), &self.policy);
-        if let Some(ticket) = ticket {
+    fn step(self: &Arc<Self>, runtime: &Handle, caller: Caller) -> Step {
+        let (step, started) = self.write().next(Instant::now(), caller, &self.policy);
+        if let Some(id) = started {
+            let entry = Arc::clone(self);
             // Outside the lock: a runtime that is shutting down drops the task at once.
-            runtime.spawn(flight::run(Arc::clone(self), ticket));
+            runtime.spawn(flight::run(Ticket { entry, id }));
         }
         step
     }
 
-    /// Waits for a renewal. `None` means that it was lost, or that a live token had better be used by now.
-    async fn wait(&self, mut flight: Flight, runtime: runtime::Id) -> Option<Outcome> {
+    /// Waits until a renewal ends, whichever it is. A live token that is worth more than a further wait comes back.
+    async fn wait(
+        &self,
+        mut news: Pin<&mut Notified<'_>>,
+        flight: &Flight,
+        runtime: runtime::Id,
+    ) -> Option<Arc<BearerToken>> {
         let now = Instant::now();
-        let patience = if flight.runtime == runtime {
-            flight.overdue
-        } else {
-            flight.overdue.min(now + FOREIGN_PATIENCE)
-        };
         // Half of what is left of a live token goes to waiting, so that a stalled endpoint harms nobody before time.
         let spare = self
             .live()
             .map(|token| now + token.end().saturating_duration_since(now) / 2);
-        let until = spare.map_or(patience, |spare| spare.min(patience));
-        match timeout_at(until, flight.outcome.wait_for(Option::is_some)).await {
-            Ok(Ok(outcome)) => return outcome.clone(),
-            Ok(Err(_sender_gone)) => {}
-            Err(_elapsed) if until < patience => return None,
-            Err(_elapsed) => {}
+        let until = spare.map_or(flight.overdue, |spare| spare.min(flight.overdue));
+        loop {
+            let beats = flight.beats();
+            let pause = if flight.runtime == runtime {
+                until
+            } else {
+                until.min(lifetime::later(Instant::now(), SILENCE))
+            };
+            match timeout_at(pause, news.as_mut()).await {
+                Ok(()) => return None,
+                Err(_elapsed) if pause == flight.overdue => {
+                    self.lose(flight.id);
+                    return self.live();
+                }
+                Err(_elapsed) if pause == until => return self.live(),
+                Err(_elapsed) if flight.beats() == beats => {
+                    self.lose(flight.id);
+                    return None;
+                }
+                Err(_elapsed) => {}
+            }
         }
-        self.write().abandon(flight.id);
-        None
+    }
+
+    /// Forgets a renewal, if it is still under way, and tells all who wait for any.
+    pub(super) fn lose(&self, id: u64) {
+        self.write().abandon(id);
+        self.news.notify_waiters();
+    }
+
+    /// Where renewal `id` shows that its runtime is driven; `None` when it has been given up already.
+    pub(super) fn beats(&self, id: u64) -> Option<Arc<AtomicU32>> {
+        self.read().flight(id).map(Flight::pulse)
     }
 
     pub(super) fn settle(
@@ -146,10 +198,12 @@ impl TokenEntry {
         started: Instant,
         answer: Result<AccessToken, TokenError>,
     ) -> Outcome {
-        self.write().settle(id, started, answer, &self.policy)
+        self.write()
+            .settle(id, started, Instant::now(), answer, &self.policy)
     }
 
-    pub(super) fn live(&self) -> Option<Arc<BearerToken>> {
+    /// The token, if it lives.
+    pub(crate) fn live(&self) -> Option<Arc<BearerToken>> {
         self.read().live(Instant::now())
     }
 

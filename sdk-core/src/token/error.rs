@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
+use crate::text::{one_line, one_line_of};
+
 /// The kinds of [`TokenError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -21,6 +23,8 @@ pub enum TokenErrorKind {
     Unavailable,
     /// The reply cannot be used: no JSON, no token, not a bearer token, too large, or a redirect.
     Malformed,
+    /// The token was dead when it came: the exchange took longer than the token lives.
+    Expired,
     /// A token source other than the built-in one failed or panicked.
     Source,
     /// The renewal was lost with the runtime that it ran on.
@@ -37,6 +41,7 @@ impl TokenErrorKind {
             Self::Refused => "token_refused",
             Self::Unavailable => "token_unavailable",
             Self::Malformed => "token_malformed",
+            Self::Expired => "token_expired",
             Self::Source => "token_source",
             Self::Lost => "token_lost",
         }
@@ -49,6 +54,9 @@ impl TokenErrorKind {
             Self::Refused => "token refused",
             Self::Unavailable => "token endpoint unavailable",
             Self::Malformed => "unusable token reply",
+            Self::Expired => {
+                "the token was dead on arrival: the exchange took longer than it lives"
+            }
             Self::Source => "token source failed",
             Self::Lost => "token renewal lost with its runtime",
         }
@@ -90,14 +98,14 @@ impl TokenError {
     }
 
     pub(super) fn new(kind: TokenErrorKind) -> Self {
-        use TokenErrorKind::{Lost, Timeout, Unavailable, Unreachable};
+        use TokenErrorKind::{Expired, Lost, Timeout, Unavailable, Unreachable};
         Self(Arc::new(Parts {
             kind,
             code: None,
             description: None,
             status: None,
             request_id: None,
-            retryable: matches!(kind, Unreachable | Timeout | Unavailable | Lost),
+            retryable: matches!(kind, Unreachable | Timeout | Unavailable | Expired | Lost),
             retry_after: None,
             source: None,
         }))
@@ -111,13 +119,13 @@ impl TokenError {
     /// States the error code of the identity provider.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
-        self.with(|parts| parts.code = Some(one_line(&code.into(), 100)))
+        self.with(|parts| parts.code = Some(one_line_of(&code.into(), 100)))
     }
 
     /// Says what is wrong, for a human. It is cut to a line of moderate length.
     #[must_use]
     pub fn with_description(self, description: impl AsRef<str>) -> Self {
-        self.with(|parts| parts.description = Some(one_line(description.as_ref(), 300)))
+        self.with(|parts| parts.description = Some(one_line(description.as_ref())))
     }
 
     /// States the HTTP status of the identity provider's reply.
@@ -129,7 +137,7 @@ impl TokenError {
     /// States the id under which the identity provider knows the request.
     #[must_use]
     pub fn with_request_id(self, request_id: impl Into<String>) -> Self {
-        self.with(|parts| parts.request_id = Some(one_line(&request_id.into(), 200)))
+        self.with(|parts| parts.request_id = Some(one_line_of(&request_id.into(), 200)))
     }
 
     /// Overrides whether the same request may succeed later.
@@ -200,7 +208,7 @@ impl TokenError {
         }
         match (description, source) {
             (Some(description), _) => gist.extend([": ", description]),
-            (None, Some(source)) => gist.extend([": ", &one_line(&source.to_string(), 300)]),
+            (None, Some(source)) => gist.extend([": ", &one_line(&source.to_string())]),
             (None, None) => {}
         }
         gist
@@ -225,23 +233,4 @@ impl StdError for TokenError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
     }
-}
-
-/// Cuts foreign text to one line of at most `limit` characters.
-fn one_line(text: &str, limit: usize) -> String {
-    let mut line: String = text
-        .chars()
-        .map(|c| {
-            if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
-                ' '
-            } else {
-                c
-            }
-        })
-        .take(limit)
-        .collect();
-    if text.chars().nth(limit).is_some() {
-        line.push('…');
-    }
-    line
 }

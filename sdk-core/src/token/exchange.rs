@@ -16,6 +16,10 @@ use super::{
 };
 use super::{backoff, form, reply, transport};
 use crate::credentials::{ClientAuthentication, ClientCredentials};
+use crate::text::Confidential;
+
+/// Room for a reply with a token of usual size.
+const USUAL_REPLY: usize = 8 * 1024;
 
 /// Exchanges client credentials for tokens at a token endpoint.
 ///
@@ -69,7 +73,8 @@ impl ClientCredentialsSource {
                 return Err(error);
             }
             let (base, cap) = (self.policy.retry_base, self.policy.retry_cap);
-            let pause = backoff::full_jitter(base, cap, attempt, jitter()).max(asked);
+            // Never earlier than asked, and not all clients at the same moment.
+            let pause = asked.saturating_add(backoff::full_jitter(base, cap, attempt, jitter()));
             tracing::debug!(attempt, error = %error, ?pause, "token exchange will be tried again");
             sleep(pause).await;
             attempt += 1;
@@ -98,16 +103,33 @@ impl ClientCredentialsSource {
         if let Some(authorization) = self.authorization.clone()? {
             post = post.header(AUTHORIZATION, authorization);
         }
-        let mut response = post.body(body).send().await.map_err(transport::failure)?;
+        let failure = |error| transport::failure(error, &self.token_url);
+        let mut response = post.body(body).send().await.map_err(failure)?;
         let status = response.status();
         let read = self.read(&mut response).await;
         if status.is_success() {
-            return reply::success(&read?, request).map_err(|error| error.with_status(status));
+            return reply::success(&read?, request, &self.confidential())
+                .map_err(|error| error.with_status(status));
         }
         // The status alone decides; a body that cannot be had explains nothing.
         let body = read.unwrap_or_default();
-        let secret = self.credentials.secret().expose_secret();
-        Err(reply::failure(status, response.headers(), &body, secret))
+        let headers = response.headers();
+        Err(reply::failure(status, headers, &body, &self.confidential()))
+    }
+
+    /// What no reply of the endpoint may make us print.
+    fn confidential(&self) -> Confidential<'_> {
+        let mut confidential = Confidential::default();
+        confidential.add(self.credentials.secret().expose_secret());
+        for (_, value) in self.credentials.extra_fields() {
+            confidential.add(value.expose_secret());
+        }
+        if let Ok(Some(header)) = &self.authorization
+            && let Ok(text) = header.to_str()
+        {
+            confidential.add(text.trim_start_matches("Basic "));
+        }
+        confidential
     }
 
     /// Reads the body up to the limit, into memory that is wiped on drop.
@@ -116,14 +138,21 @@ impl ClientCredentialsSource {
         response: &mut reqwest::Response,
     ) -> Result<Zeroizing<Vec<u8>>, TokenError> {
         let limit = self.policy.max_response_bytes;
-        let announced = response
-            .content_length()
-            .and_then(|length| usize::try_from(length).ok())
-            .unwrap_or(4096);
-        let mut body = Zeroizing::new(Vec::with_capacity(announced.min(limit)));
-        while let Some(chunk) = response.chunk().await.map_err(transport::failure)? {
-            if chunk.len() > limit.saturating_sub(body.len()) {
+        // Room for what came, never for what was announced; each larger buffer leaves a wiped one behind.
+        let mut body = Zeroizing::new(Vec::with_capacity(USUAL_REPLY.min(limit)));
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| transport::failure(error, &self.token_url))?
+        {
+            let length = body.len() + chunk.len();
+            if length > limit {
                 return Err(reply::malformed("the reply is too large"));
+            }
+            if length > body.capacity() {
+                let mut larger = Zeroizing::new(Vec::with_capacity(2 * length));
+                larger.extend_from_slice(&body);
+                body = larger;
             }
             body.extend_from_slice(&chunk);
         }

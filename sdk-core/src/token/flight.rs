@@ -5,41 +5,73 @@ use std::future::{Future as _, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::Poll;
+use std::time::Duration;
 
 use tokio::runtime;
-use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 use tracing::Instrument as _;
 
 use super::{
     AccessToken, BearerToken, TokenEntry, TokenError, TokenErrorKind, TokenRequest, TokenSource,
 };
+use crate::text::one_line;
 
 /// How a renewal ended: all its waiters get a clone.
 pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
 
+/// How often a renewal under way shows that its runtime is still driven.
+const BEAT: Duration = Duration::from_millis(500);
+
 /// A renewal under way, as its waiters see it.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) id: u64,
-    pub(super) outcome: watch::Receiver<Option<Outcome>>,
     /// Where its task runs: a runtime that nobody drives any more would never finish it.
     pub(super) runtime: runtime::Id,
     /// When it should be long over.
     pub(super) overdue: Instant,
+    /// Counts up for as long as its runtime is driven.
+    beats: Arc<AtomicU32>,
 }
 
-/// The order to start a renewal: whoever gets it must spawn its task.
+impl Flight {
+    pub(super) fn new(id: u64, runtime: runtime::Id, overdue: Instant) -> Self {
+        Self {
+            id,
+            runtime,
+            overdue,
+            beats: Arc::default(),
+        }
+    }
+
+    /// What the renewal counts up while its runtime is driven.
+    pub(super) fn pulse(&self) -> Arc<AtomicU32> {
+        Arc::clone(&self.beats)
+    }
+
+    /// A number that changes while the renewal's runtime is driven.
+    pub(super) fn beats(&self) -> u32 {
+        self.beats.load(Ordering::Relaxed)
+    }
+}
+
+/// The order to start a renewal. Dropped before it is carried out, it was lost with its runtime, and all who wait for it
+/// are told.
 pub(super) struct Ticket {
+    pub(super) entry: Arc<TokenEntry>,
     pub(super) id: u64,
-    pub(super) outcome: watch::Sender<Option<Outcome>>,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.entry.lose(self.id);
+    }
 }
 
 /// Obtains a token, puts it into the entry and tells all waiters.
-///
-/// If the runtime drops this future, the waiters see the sender go and start anew.
-pub(super) async fn run(entry: Arc<TokenEntry>, ticket: Ticket) {
+pub(super) async fn run(ticket: Ticket) {
     // A trace of its own: any number of calls wait for it, and none of them owns it.
     let span = tracing::info_span!(
         parent: None,
@@ -47,24 +79,32 @@ pub(super) async fn run(entry: Arc<TokenEntry>, ticket: Ticket) {
         otel.name = "token renewal",
         otel.kind = "internal",
         otel.status_code = tracing::field::Empty,
-        suite.audience = entry.request().audience(),
+        suite.audience = ticket.entry.request().audience(),
         error.type = tracing::field::Empty,
     );
-    renew(entry, ticket).instrument(span).await;
+    renew(ticket).instrument(span).await;
 }
 
-async fn renew(entry: Arc<TokenEntry>, ticket: Ticket) {
-    let started = Instant::now();
-    let answer = timeout(
+async fn renew(ticket: Ticket) {
+    let (entry, started) = (&ticket.entry, Instant::now());
+    let Some(beats) = entry.beats(ticket.id) else {
+        return;
+    };
+    let mut answer = pin!(timeout(
         entry.policy().renewal_timeout,
         contained(entry.source(), entry.request()),
-    )
+    ));
+    let mut beat = interval_at(started + BEAT, BEAT);
+    let answer = poll_fn(|context| {
+        while beat.poll_tick(context).is_ready() {
+            beats.fetch_add(1, Ordering::Relaxed);
+        }
+        answer.as_mut().poll(context)
+    })
     .await
     .unwrap_or_else(|_elapsed| Err(TokenError::new(TokenErrorKind::Timeout)));
     let outcome = entry.settle(ticket.id, started, answer);
-    report(&entry, started, &outcome);
-    // No receiver is no error: the renewal ran in the background.
-    ticket.outcome.send_replace(Some(outcome));
+    report(entry, started, &outcome);
 }
 
 /// Turns a panic of the source into an error for everyone who waits.
@@ -104,7 +144,7 @@ fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {
                 audience = request.audience(),
                 scopes = ?request.scopes(),
                 error = %error,
-                cause = error.source().map(tracing::field::display),
+                cause = error.source().map(|cause| one_line(&cause.to_string())),
                 took = ?started.elapsed(),
                 live_token = entry.live().is_some(),
                 next_attempt_in = ?entry.quiet(),

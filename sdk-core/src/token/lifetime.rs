@@ -11,11 +11,13 @@ const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// The lifetime that the engine goes by.
 ///
-/// What the issuer states comes first, then what a JWT says of itself, then the default. It is never longer than
-/// the policy allows, and never so short that each call would renew.
+/// The shorter of what the issuer states and what a JWT says of itself, or the default if neither says anything. It is
+/// never longer than the policy allows, and never so short that each call would renew.
 pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPolicy) -> Duration {
-    stated
-        .or_else(|| jwt::lifetime(secret))
+    let said = [stated, jwt::lifetime(secret)];
+    said.into_iter()
+        .flatten()
+        .min()
         .unwrap_or(policy.default_lifetime)
         .min(policy.max_lifetime)
         .max(policy.min_interval)

@@ -28,45 +28,63 @@ impl Rejection {
 
 /// Decides which rejections may drop a token.
 ///
-/// A service that refuses every token (a wrong audience, a missing entitlement answered with 401, a skewed clock)
-/// must not turn each call into an exchange, nor rob the calls that the token serves well. The first two rejections
-/// are believed at once; further ones, if they follow each other closely, ever more rarely.
+/// A token that has served the operation before died in the middle of its life, and is dropped at once. One that it has
+/// never served may be refused because of what no renewal changes (a wrong audience, an entitlement answered with 401, a
+/// gateway that knows only one operation less): such rejections must not turn each call into an exchange, nor rob the
+/// operations that the token serves well. The first two of an operation are believed at once; further ones, if they follow
+/// each other closely, ever more rarely.
 #[derive(Debug, Default)]
-pub(super) struct Rejections {
-    streak: u32,
-    last: Option<Instant>,
+pub(super) struct Rejections(Vec<Streak>);
+
+/// Tokens that an operation refused before they had ever served it.
+#[derive(Debug)]
+struct Streak {
+    operation: &'static str,
+    length: u32,
+    last: Instant,
     quiet_until: Option<Instant>,
 }
 
 impl Rejections {
-    /// Whether a rejection at `now` may drop the token; if so, it counts.
-    pub(super) fn admit(&mut self, now: Instant, policy: &TokenPolicy, roll: f64) -> bool {
-        if self.quiet_until.is_some_and(|until| now < until) {
-            return false;
-        }
+    /// Whether a rejection at `now` may drop the token, which `served` the operation before or not; if so, it counts.
+    pub(super) fn admit(
+        &mut self,
+        operation: &'static str,
+        served: bool,
+        now: Instant,
+        policy: &TokenPolicy,
+        roll: f64,
+    ) -> bool {
         // Twice the longest quiet time, or else a lasting storm would count as a series of first rejections.
         let memory = policy
             .backoff_cap
             .saturating_mul(2)
             .max(Duration::from_secs(60));
-        let recent = self
-            .last
-            .is_some_and(|last| now.saturating_duration_since(last) < memory);
-        self.streak = if recent {
-            self.streak.saturating_add(1)
-        } else {
-            1
-        };
-        self.last = Some(now);
-        self.quiet_until = (self.streak > 1).then(|| {
-            let quiet = backoff::half_jitter(
-                policy.backoff_base,
-                policy.backoff_cap,
-                self.streak - 1,
-                roll,
-            );
-            lifetime::later(now, quiet)
+        self.0.retain(|streak| {
+            let recent = now.saturating_duration_since(streak.last) < memory;
+            recent && !(served && streak.operation == operation)
         });
+        if served {
+            return true;
+        }
+        let streaks = &mut self.0;
+        let Some(streak) = streaks.iter_mut().find(|it| it.operation == operation) else {
+            streaks.push(Streak {
+                operation,
+                length: 1,
+                last: now,
+                quiet_until: None,
+            });
+            return true;
+        };
+        if streak.quiet_until.is_some_and(|until| now < until) {
+            return false;
+        }
+        streak.last = now;
+        let (base, cap) = (policy.backoff_base, policy.backoff_cap);
+        let quiet = backoff::half_jitter(base, cap, streak.length, roll);
+        streak.quiet_until = Some(lifetime::later(now, quiet));
+        streak.length = streak.length.saturating_add(1);
         true
     }
 }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{AccessToken, TokenError, TokenErrorKind, TokenRequest};
 use crate::retry_after::retry_after;
+use crate::text::Confidential;
 
 /// RFC 6749 section 5.1, leniently: unknown members are ignored, odd ones count as missing.
 #[derive(Deserialize)]
@@ -24,7 +25,11 @@ struct Success<'a> {
 }
 
 /// Reads the reply to a successful exchange.
-pub(super) fn success(body: &[u8], request: &TokenRequest) -> Result<AccessToken, TokenError> {
+pub(super) fn success(
+    body: &[u8],
+    request: &TokenRequest,
+    confidential: &Confidential<'_>,
+) -> Result<AccessToken, TokenError> {
     // An array would be read too, by position.
     if !body.trim_ascii_start().starts_with(b"{") {
         return Err(malformed("not a JSON object"));
@@ -45,12 +50,16 @@ pub(super) fn success(body: &[u8], request: &TokenRequest) -> Result<AccessToken
     if !reply.token_type.as_ref().is_none_or(bearer) {
         return Err(malformed("the token_type is not Bearer"));
     }
-    let mut token = AccessToken::new(reply.access_token.into_owned());
+    let mut echo = Confidential::default();
+    echo.add(&*reply.access_token);
+    let shown = |scope: &String| !confidential.is_in(scope) && !echo.is_in(scope);
+    let mut token = AccessToken::new(&*reply.access_token);
     if let Some(lifetime) = reply.expires_in.as_ref().and_then(seconds) {
         token = token.with_lifetime(lifetime);
     }
     match reply.scope.as_ref().and_then(scopes) {
-        Some(granted) => token = token.with_scopes(granted),
+        // Scopes stand in errors and reports.
+        Some(granted) => token = token.with_scopes(granted.into_iter().filter(shown)),
         // "OPTIONAL, if identical to the scope requested by the client".
         None if !request.scopes().is_empty() => token = token.with_scopes(request.scopes()),
         None => {}
@@ -89,7 +98,7 @@ pub(super) fn failure(
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
-    secret: &str,
+    confidential: &Confidential<'_>,
 ) -> TokenError {
     if status.is_redirection() {
         return malformed(
@@ -97,29 +106,27 @@ pub(super) fn failure(
         )
         .with_status(status);
     }
-    let transient = matches!(status.as_u16(), 408 | 429 | 500..);
+    // Assumed: A50. What is not implemented does not come into being by asking again.
+    let transient = matches!(status.as_u16(), 408 | 429 | 500 | 502..=504 | 506..);
     let kind = match () {
-        () if transient => TokenErrorKind::Unavailable,
+        () if transient || status.is_server_error() => TokenErrorKind::Unavailable,
         () if status.is_client_error() => TokenErrorKind::Refused,
         () => TokenErrorKind::Malformed,
     };
     let mut error = TokenError::new(kind).with_status(status);
-    let explained = Explanation::read(body, secret);
+    let explained = Explanation::read(body);
+    // A server that echoes the credential is not allowed to put it into our logs.
+    let shown = |text: Option<&str>| text.map(|text| confidential.line(text));
     // A server may call off retries, never ask for them where the status says no.
     error = error.with_retryable(transient && explained.retryable != Some(false));
-    if let Some(code) = explained.code {
+    if let Some(code) = shown(explained.code.as_deref()) {
         error = error.with_code(code);
     }
-    if let Some(description) = explained.description {
+    if let Some(description) = shown(explained.description.as_deref()) {
         error = error.with_description(description);
     }
-    let header_id = || {
-        headers
-            .get("x-request-id")
-            .and_then(|id| id.to_str().ok())
-            .map(str::to_owned)
-    };
-    if let Some(id) = explained.request_id.or_else(header_id) {
+    let header_id = headers.get("x-request-id").and_then(|id| id.to_str().ok());
+    if let Some(id) = shown(explained.request_id.as_deref().or(header_id)) {
         error = error.with_request_id(id);
     }
     match retry_after(headers) {
@@ -139,17 +146,11 @@ struct Explanation {
 impl Explanation {
     /// Understands `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2) and the Platform's
     /// `{"error": {"code", "message", "requestId", "retryable"}}`.
-    fn read(body: &[u8], secret: &str) -> Self {
+    fn read(body: &[u8]) -> Self {
         let Ok(Value::Object(body)) = serde_json::from_slice(body) else {
             return Self::default();
         };
-        // A server that echoes the secret is not allowed to put it into our logs.
-        let text = |value: Option<&Value>| {
-            value
-                .and_then(Value::as_str)
-                .filter(|text| !echoes(text, secret))
-                .map(str::to_owned)
-        };
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
         match body.get("error") {
             Some(Value::Object(error)) => Self {
                 code: text(error.get("code")),
@@ -164,10 +165,6 @@ impl Explanation {
             },
         }
     }
-}
-
-fn echoes(text: &str, secret: &str) -> bool {
-    !secret.is_empty() && text.contains(secret)
 }
 
 pub(super) fn malformed(description: &str) -> TokenError {

@@ -2,17 +2,34 @@
 
 use crate::retry::jitter;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::runtime;
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::bearer::Phase;
-use super::flight::{Flight, Outcome, Ticket};
+use super::flight::{Flight, Outcome};
 use super::rejection::Rejections;
-use super::{AccessToken, BearerToken, Rejection, TokenError, TokenPolicy, backoff, lifetime};
+use super::{
+    AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, backoff, lifetime,
+};
+use crate::operation::Operation;
+
+/// Who asks for a token, and what for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller {
+    /// The runtime that a renewal would run on.
+    pub(super) runtime: runtime::Id,
+    /// Whether it waits where others go on with an ageing token.
+    pub(super) eager: bool,
+    /// How long the token has to last: the time of an attempt.
+    pub(super) need: Duration,
+    /// The renewal that it has waited for already, if any.
+    pub(super) waited: Option<u64>,
+}
 
 /// What a caller does next.
+#[derive(Debug)]
 pub(super) enum Step {
     Use(Arc<BearerToken>),
     Wait(Flight),
@@ -20,17 +37,22 @@ pub(super) enum Step {
 }
 
 /// A failed renewal, and until when it stands for all that ask.
+#[derive(Debug)]
 struct Setback {
     error: TokenError,
     until: Instant,
+    /// The number of the renewal, whose waiters all get the error.
+    flight: u64,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     token: Option<Arc<BearerToken>>,
     generation: u64,
     flight: Option<Flight>,
     flights: u64,
+    /// The last renewal that succeeded.
+    landed: u64,
     failures: u32,
     setback: Option<Setback>,
     /// The earliest routine renewal after a successful one.
@@ -60,47 +82,66 @@ impl State {
         self.flights
     }
 
-    /// Decides what a caller on `runtime` does at `now`. An `eager` one waits where others go on with an ageing token.
+    /// Decides what a caller does at `now`. When a renewal is to be started, its number comes with the decision: whoever
+    /// gets it must start it.
     pub(super) fn next(
         &mut self,
         now: Instant,
-        eager: bool,
-        runtime: runtime::Id,
+        caller: Caller,
         policy: &TokenPolicy,
-    ) -> (Step, Option<Ticket>) {
+    ) -> (Step, Option<u64>) {
         let live = self.live(now);
-        if let Some(token) = self.fresh(now) {
-            return (Step::Use(token), None);
-        }
-        // A sender that is gone without a word went down with its runtime.
-        self.flight
-            .take_if(|flight| flight.outcome.has_changed().is_err());
-        if self.flight.is_none() {
-            match (&self.setback, &live) {
-                (Some(setback), live) if now < setback.until => {
-                    let step = live
-                        .clone()
-                        .map_or_else(|| Step::Fail(setback.error.clone()), Step::Use);
-                    return (step, None);
-                }
-                (None, Some(token)) if self.quiet_until.is_some_and(|until| now < until) => {
-                    return (Step::Use(Arc::clone(token)), None);
-                }
-                _ => {}
+        if let Some(token) = &live {
+            // What a renewal brought serves whoever waited for it, however short its life.
+            let arrived = caller.waited.is_some_and(|waited| waited <= self.landed);
+            if arrived || token.phase(now) == Phase::Fresh {
+                return (Step::Use(Arc::clone(token)), None);
             }
         }
-        let (flight, ticket) = match &self.flight {
+        if let Some(step) = self.without_renewal(now, caller, live.as_ref()) {
+            return (step, None);
+        }
+        let (flight, started) = match &self.flight {
             Some(flight) => (flight.clone(), None),
-            None => self.launch(now, runtime, policy),
+            None => self.launch(now, caller.runtime, policy),
         };
         let step = match live {
-            // Nobody waits for an endpoint that is known to be in trouble while there is a token to go on with.
-            Some(token) if !eager && (token.phase(now) == Phase::Soft || self.failures > 0) => {
+            Some(token) if !caller.eager && !self.waits(&token, now, caller.need) => {
                 Step::Use(token)
             }
             _ => Step::Wait(flight),
         };
-        (step, ticket)
+        (step, started)
+    }
+
+    /// What a caller gets while no renewal is due.
+    fn without_renewal(
+        &self,
+        now: Instant,
+        caller: Caller,
+        live: Option<&Arc<BearerToken>>,
+    ) -> Option<Step> {
+        let failed = self.setback.as_ref().filter(|setback| {
+            let shared = caller.waited.is_some_and(|waited| waited <= setback.flight);
+            shared || self.flight.is_none() && now < setback.until
+        });
+        match (failed, live) {
+            (Some(_), Some(token)) => Some(Step::Use(Arc::clone(token))),
+            (Some(setback), None) => Some(Step::Fail(setback.error.clone())),
+            (None, Some(token)) if self.flight.is_none() && self.setback.is_none() => self
+                .quiet_until
+                .is_some_and(|until| now < until)
+                .then(|| Step::Use(Arc::clone(token))),
+            (None, _) => None,
+        }
+    }
+
+    /// Whether the holder of a live token waits for another: only when this one is about to end, would not outlive the
+    /// attempt, and nothing speaks against the endpoint.
+    fn waits(&self, token: &BearerToken, now: Instant, need: Duration) -> bool {
+        token.phase(now) == Phase::Hard
+            && self.failures == 0
+            && token.end().saturating_duration_since(now) < need
     }
 
     fn launch(
@@ -108,28 +149,21 @@ impl State {
         now: Instant,
         runtime: runtime::Id,
         policy: &TokenPolicy,
-    ) -> (Flight, Option<Ticket>) {
+    ) -> (Flight, Option<u64>) {
         self.flights += 1;
-        let (sender, outcome) = watch::channel(None);
         // The task ends itself in time; the grace is for its last step.
         let overdue = lifetime::later(
             lifetime::later(now, policy.renewal_timeout),
             policy.min_interval,
         );
-        let flight = Flight {
-            id: self.flights,
-            outcome,
-            runtime,
-            overdue,
-        };
+        let flight = Flight::new(self.flights, runtime, overdue);
         self.flight = Some(flight.clone());
-        (
-            flight,
-            Some(Ticket {
-                id: self.flights,
-                outcome: sender,
-            }),
-        )
+        (flight, Some(self.flights))
+    }
+
+    /// Renewal `id`, if it is the one under way.
+    pub(super) fn flight(&self, id: u64) -> Option<&Flight> {
+        self.flight.as_ref().filter(|flight| flight.id == id)
     }
 
     /// Gives up on a renewal that will not end, so that the next caller starts another.
@@ -137,31 +171,38 @@ impl State {
         self.flight.take_if(|flight| flight.id == id);
     }
 
-    /// Takes the result of renewal `id`, started at `started`. The result of an abandoned one is only
-    /// welcome if it is an improvement.
+    /// Takes the result of renewal `id`, started at `started`, which ends at `now`.
+    ///
+    /// A token that is dead on arrival is a failure. One that ends sooner than the live token does not replace it. The
+    /// result of an abandoned renewal is only welcome if it is an improvement.
     pub(super) fn settle(
         &mut self,
         id: u64,
         started: Instant,
+        now: Instant,
         answer: Result<AccessToken, TokenError>,
         policy: &TokenPolicy,
     ) -> Outcome {
         let current = self.flight.take_if(|flight| flight.id == id).is_some();
         let prepared = answer.and_then(|token| {
             let start = token.requested_at().unwrap_or(started);
-            BearerToken::prepare(&token, start, self.generation + 1, policy)
-                .map(|bearer| (start, Arc::new(bearer)))
+            let bearer = BearerToken::prepare(&token, start, self.generation + 1, policy)?;
+            if bearer.phase(now) == Phase::Dead {
+                return Err(TokenError::new(TokenErrorKind::Expired));
+            }
+            Ok((start, Arc::new(bearer)))
         });
         match prepared {
             Ok((start, token)) => {
-                if current
-                    || self
-                        .token
-                        .as_ref()
-                        .is_none_or(|held| held.end() < token.end())
-                {
+                let held = self.live(now).filter(|held| token.end() <= held.end());
+                let improves = held.is_none();
+                let token = held.unwrap_or(token);
+                if improves {
                     self.generation += 1;
                     self.token = Some(Arc::clone(&token));
+                }
+                if current || improves {
+                    self.landed = self.landed.max(id);
                     self.failures = 0;
                     self.setback = None;
                     self.quiet_until = Some(lifetime::later(start, policy.min_interval));
@@ -170,14 +211,14 @@ impl State {
             }
             Err(error) => {
                 if current {
-                    self.set_back(error.clone(), policy);
+                    self.set_back(id, now, error.clone(), policy);
                 }
                 Err(error)
             }
         }
     }
 
-    fn set_back(&mut self, error: TokenError, policy: &TokenPolicy) {
+    fn set_back(&mut self, flight: u64, now: Instant, error: TokenError, policy: &TokenPolicy) {
         self.failures = self.failures.saturating_add(1);
         let pause = backoff::half_jitter(
             policy.backoff_base,
@@ -185,28 +226,31 @@ impl State {
             self.failures,
             jitter(),
         );
+        // Never earlier than asked, within reason, and not all clients at the same moment.
         let asked = error
             .retry_after()
             .unwrap_or_default()
             .min(policy.backoff_cap);
         self.setback = Some(Setback {
-            until: lifetime::later(Instant::now(), pause.max(asked)),
+            until: lifetime::later(now, asked.saturating_add(pause)),
             error,
+            flight,
         });
     }
 
     /// How long callers without a live token get the last error, from `now`.
-    pub(super) fn quiet(&self, now: Instant) -> std::time::Duration {
+    pub(super) fn quiet(&self, now: Instant) -> Duration {
         self.setback
             .as_ref()
             .map(|setback| setback.until.saturating_duration_since(now))
             .unwrap_or_default()
     }
 
-    /// Takes note that a service refused `token`.
+    /// Takes note that a service refused `token` for an operation.
     pub(super) fn reject(
         &mut self,
         token: &BearerToken,
+        operation: &'static Operation,
         now: Instant,
         policy: &TokenPolicy,
     ) -> Rejection {
@@ -218,7 +262,11 @@ impl State {
         {
             return Rejection::Superseded;
         }
-        if !self.rejections.admit(now, policy, jitter()) {
+        let served = token.has_served(operation);
+        if !self
+            .rejections
+            .admit(operation.id, served, now, policy, jitter())
+        {
             return Rejection::Kept;
         }
         self.token = None;

@@ -1,10 +1,12 @@
 //! Failures on the way to the token endpoint.
 
+use url::Url;
+
 use super::{TokenError, TokenErrorKind};
 use crate::cause;
 
-/// Turns a failure of the HTTP client into a token error that shows no address and no secret.
-pub(super) fn failure(error: reqwest::Error) -> TokenError {
+/// Turns a failure of the HTTP client into a token error that names the endpoint's host and port, and no secret.
+pub(super) fn failure(error: reqwest::Error, endpoint: &Url) -> TokenError {
     let error = error.without_url();
     let kind = if error.is_timeout() {
         TokenErrorKind::Timeout
@@ -13,9 +15,9 @@ pub(super) fn failure(error: reqwest::Error) -> TokenError {
     };
     // A certificate does not become valid, nor a request well-formed, by trying again.
     let lasting = error.is_builder() || cause::is_tls(&error);
-    let root = cause::root(&error).to_string();
+    let description = format!("{}: {}", cause::authority(endpoint), cause::root(&error));
     TokenError::new(kind)
-        .with_description(root)
+        .with_description(description)
         .with_retryable(!lasting)
         .with_cause(error)
 }

@@ -678,7 +678,7 @@ pub struct Presentation {
 
 sdk_core::json_object!(Presentation {
     schema_version: required "schemaVersion",
-    app_id: required "appId",
+    app_id: "crm" "appId",
     navigation: required "navigation",
     views: required "views",
     actions: required "actions",

@@ -113,7 +113,11 @@ async fn a_raw_path_whose_effect_is_unknown_can_be_replayed_too() {
     assert_eq!(error.effect(), Effect::Unknown);
 
     let command = stored(&error.into_command().unwrap());
-    stage.calendar.send_prepared(&command).await.unwrap();
+    let again = stage.calendar.send_prepared(&command);
+    let refused = again.await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::PreparedCommand);
+    let again = stage.calendar.send_prepared(&command).allow_raw_path();
+    again.await.unwrap();
 
     let seen = stage.server.requests_for(Operation::ManageHold);
     assert_eq!(seen.len(), 2);

@@ -10,7 +10,6 @@ use crate::support::builder_for;
 /// A server, and clients of its applications over wires that can be broken.
 pub(super) struct Stage {
     pub(super) server: ReferenceServer,
-    pub(super) suite: Suite,
     pub(super) crm: sdk_crm::Client,
     pub(super) calendar: sdk_calendar::Client,
     pub(super) accounting: sdk_accounting::Client,
@@ -50,7 +49,6 @@ impl Stage {
             calendar: sdk_calendar::Client::new(&suite).unwrap(),
             accounting: sdk_accounting::Client::new(&suite).unwrap(),
             server,
-            suite,
             wires,
         }
     }

@@ -1,4 +1,6 @@
-//! Commands that today's version stored, which every later one reads and sends as they are.
+//! Commands that earlier versions and today's stored, which every later one reads and sends as they are.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use sdk_core::{PreparedCommand, Suite};
 use sdk_reference_server::{App, Operation, ReferenceServer};
@@ -10,6 +12,7 @@ use crate::support::{builder_for, key};
 /// Each file is what a release wrote. Never change one: add another beside it.
 const EVENT_V1: &str = include_str!("fixtures/event-v1.json");
 const CRM_V1: &str = include_str!("fixtures/crm-v1.json");
+const EVENT_V2: &str = include_str!("fixtures/event-v2.json");
 
 const CALENDAR: &str = "https://calendar.example";
 const CRM: &str = "https://crm.example";
@@ -28,10 +31,22 @@ async fn audiences_of_the_files() -> (ReferenceServer, Suite) {
 }
 
 #[tokio::test]
-async fn an_event_command_of_version_1_is_read_verified_and_sent() {
+async fn an_event_command_of_any_version_is_read_verified_and_sent() {
+    for (file, prepared_at) in [(EVENT_V1, None), (EVENT_V2, Some(1_795_300_000_000))] {
+        let command: PreparedCommand = serde_json::from_str(file).unwrap();
+        let since = |at: SystemTime| at.duration_since(UNIX_EPOCH).unwrap().as_millis();
+        assert_eq!(command.prepared_at().map(since), prepared_at);
+        is_read_verified_and_sent(&command).await;
+        assert_eq!(
+            serde_json::to_value(&command).unwrap(),
+            serde_json::from_str::<Value>(file).unwrap()
+        );
+    }
+}
+
+async fn is_read_verified_and_sent(command: &PreparedCommand) {
     let (server, suite) = audiences_of_the_files().await;
     let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let command: PreparedCommand = serde_json::from_str(EVENT_V1).unwrap();
 
     command.verify().unwrap();
     assert_eq!(command.application(), "calendar");
@@ -45,8 +60,8 @@ async fn an_event_command_of_version_1_is_read_verified_and_sent() {
     );
     assert_eq!(command.headers().count(), 0);
 
-    let first = calendar.send_prepared(&command).await.unwrap();
-    let again = calendar.send_prepared(&command).await.unwrap();
+    let first = calendar.send_prepared(command).await.unwrap();
+    let again = calendar.send_prepared(command).await.unwrap();
 
     assert_eq!(
         [first.is_replay(), again.is_replay()],
@@ -103,9 +118,13 @@ async fn today_writes_what_the_files_hold() {
     let call = crm.commands().submit(person).header("x-tenant", "north");
     let person = call.query("trace", "1").prepare();
 
-    for (today, file) in [(event, EVENT_V1), (person, CRM_V1)] {
-        let today = serde_json::to_value(today.unwrap()).unwrap();
-        let file: Value = serde_json::from_str(file).unwrap();
+    for (today, file) in [(event, EVENT_V2), (person, CRM_V1)] {
+        let mut today = serde_json::to_value(today.unwrap()).unwrap();
+        let mut file: Value = serde_json::from_str(file).unwrap();
+        for changing in ["version", "preparedAt", "digest"] {
+            today.as_object_mut().unwrap().remove(changing).unwrap();
+            file.as_object_mut().unwrap().remove(changing);
+        }
         assert_eq!(today, file, "{today:#}");
     }
 }

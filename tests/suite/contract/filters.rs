@@ -191,7 +191,7 @@ async fn submissions_are_filtered_by_status_or_state() {
 async fn the_presentation_has_what_the_scopes_reach() {
     let world = World::start().await;
     let scopes = ["crm:today:read", "crm:tasks:read", "crm:tasks:write"];
-    let suite = world.suite.with_scopes("crm", scopes);
+    let suite = world.suite.with_scopes("crm", scopes).unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
 
     let presentation = crm.presentation().get().await.unwrap();

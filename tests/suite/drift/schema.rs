@@ -36,8 +36,10 @@ pub(super) enum Kind {
     OpenObject,
     /// Items, and how many of them are more than the contract allows, or than it leads one to expect.
     Array(Schema, usize),
-    /// Text: free, of an enumeration, of a form, or constant.
+    /// Text: free, of an enumeration, or of a form.
     Text,
+    /// Text that says what the reply is. Another one is another reply, and has its own tests.
+    Constant,
     Instant,
     Integer,
     Number,
@@ -97,6 +99,7 @@ impl Schema {
                 Kind::Array(Schema::at(self.spec, &self.node["items"]), many)
             }
             Some("string") if format == Some("date-time") => Kind::Instant,
+            Some("string") if self.node.get("x-const").is_some() => Kind::Constant,
             Some("string") => Kind::Text,
             Some("integer") => Kind::Integer,
             Some("number") => Kind::Number,

@@ -100,7 +100,8 @@ async fn fault_33_a_missing_required_member_is_named() {
 
     let error = failure(&body.to_string()).await;
 
-    assert_eq!(error.message(), "at `counts`: a required member is missing");
+    let said = "at `counts`: a required member is missing; those that came are ";
+    assert!(error.message().starts_with(said), "{}", error.message());
 }
 
 #[tokio::test]
@@ -195,7 +196,10 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
         let written = serde_json::to_string(&*today).unwrap();
         assert!(written.contains(&nested));
     }
-    reply(Operation::ListPeople, format!(r#"{{"items":[{deep}]}}"#));
+    reply(
+        Operation::ListPeople,
+        format!(r#"{{"items":[{deep}],"nextCursor":null}}"#),
+    );
     let people = crm.people().list().await.unwrap();
     assert_eq!(people.items()[0].raw().as_str(), deep);
     reply(Operation::Search, deep.clone());

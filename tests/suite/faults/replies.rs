@@ -13,7 +13,10 @@ async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
         (reply(200).body(html), "<html>maintenance"),
         (reply(204), "the body is empty"),
         (reply(200).body("[1, 2]"), "AttentionQueue"),
-        (reply(200).body(r#"{"workspace": 7}"#), "workspace"),
+        (
+            reply(200).body(r#"{"schemaVersion": "suite-crm-today.v1", "workspace": 7}"#),
+            "workspace",
+        ),
     ];
     for (step, words) in odd {
         let status = step.status();

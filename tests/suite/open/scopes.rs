@@ -15,7 +15,8 @@ async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
     let scopes = least_scopes(&needed);
     assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
 
-    let crm = sdk_crm::Client::new(&suite_for(&server).with_scopes("crm", scopes)).unwrap();
+    let crm =
+        sdk_crm::Client::new(&suite_for(&server).with_scopes("crm", scopes).unwrap()).unwrap();
 
     crm.people().list().await.unwrap();
     crm.today().get().await.unwrap();
@@ -34,7 +35,9 @@ fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway(
 #[tokio::test]
 async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     let server = ReferenceServer::start().await;
-    let suite = suite_for(&server).with_scopes("crm", ["crm:people:read", "crm:people:write"]);
+    let suite = suite_for(&server)
+        .with_scopes("crm", ["crm:people:read", "crm:people:write"])
+        .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
 
     let missing = crm

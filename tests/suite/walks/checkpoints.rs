@@ -95,7 +95,7 @@ async fn the_stored_form_has_a_version_and_names_its_operation() {
     assert_eq!(
         form,
         json!({"version": 1, "application": "crm", "operation": "listPeople", "filters": null,
-            "cursor": "cursor-2", "skip": 1, "delivered": 4, "finished": false})
+            "audience": "crm", "cursor": "cursor-2", "skip": 1, "delivered": 4, "finished": false})
     );
 
     let later: Checkpoint = serde_json::from_value(json!({"version": 2, "place": "C"})).unwrap();

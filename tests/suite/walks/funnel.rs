@@ -29,6 +29,7 @@ fn drawn_of(funnel: &Value) -> String {
     let variables = [
         ("SUITE_CORE_URL", peer.url()),
         ("SUITE_CRM_URL", peer.url()),
+        ("SUITE_CRM_AUDIENCE", "crm".to_owned()),
         ("SUITE_CLIENT_ID", "client".to_owned()),
         ("SUITE_CLIENT_SECRET", "secret".to_owned()),
     ];

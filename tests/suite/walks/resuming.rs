@@ -1,11 +1,11 @@
 //! Row 26: walks that go on elsewhere.
 
 use sdk_core::{Checkpoint, RetryPolicy};
-use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{Peer, reply, reset};
-use crate::support::{crm_at, crm_for};
+use crate::support::{builder_for, crm_at, crm_for};
 
 /// Through its stored form, as from another process.
 fn stored(checkpoint: &Checkpoint) -> Checkpoint {
@@ -138,18 +138,23 @@ async fn fault_26_after_an_error_the_same_walk_goes_on() {
 
 #[tokio::test]
 async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
-    let server = server_of(45).await;
+    // Another server's signature: the same installation, started anew.
+    let installation = |seed| {
+        ReferenceServer::builder()
+            .transport(Transport::Hyper)
+            .seed(seed)
+            .audience(App::Crm, "https://crm.example")
+            .start()
+    };
+    let (server, other) = (installation(1).await, installation(2).await);
+    let crm_for = |server: &ReferenceServer| {
+        let suite = builder_for(server).audience("crm", "https://crm.example");
+        sdk_crm::Client::new(&suite.build().unwrap()).unwrap()
+    };
     let mut items = crm_for(&server).people().list().limit(10).items();
     for _ in 0..20 {
         items.try_next().await.unwrap().unwrap();
     }
-    // Another server's signature.
-    let other = ReferenceServer::builder()
-        .transport(Transport::Hyper)
-        .seed(2)
-        .start()
-        .await;
-
     let list = crm_for(&other).people().list().limit(10).items();
     let mut items = list.resume(stored(&items.checkpoint())).unwrap();
     let (names, error) = rest(&mut items).await;

@@ -95,7 +95,7 @@ async fn pages_deliver_a_page_without_items_as_it_came() {
     let odd = json!({"people": [{"publicReference": "a"}], "nextCursor": "cursor-2"});
     let peer = Peer::start([
         peer::json(200, &odd),
-        peer::json(200, &json!({"items": null})),
+        peer::json(200, &json!({"items": null, "nextCursor": null})),
         peer::json(200, &odd),
     ]);
     let crm = crm_at(&peer);

@@ -75,7 +75,7 @@ async fn a_page_that_is_under_way_is_fetched_by_the_walk_of_the_other_type() {
         stall(),
         peer::json(
             200,
-            &json!({"items": [{"publicReference": "b", "displayName": "B"}]}),
+            &json!({"items": [{"publicReference": "b", "displayName": "B"}], "nextCursor": null}),
         ),
     ]));
     let mut pages = crm_at(&peer).people().list().pages();
@@ -101,7 +101,7 @@ async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
     let odd = json!({"items": [
         {"publicReference": "a", "displayName": "A"},
         {"publicReference": "b", "displayName": ["B"]},
-    ]});
+    ], "nextCursor": null});
     let peer = Peer::start(script([
         page(&[], "second"),
         peer::json(200, &odd),

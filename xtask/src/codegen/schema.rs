@@ -115,6 +115,15 @@ impl Schemas {
         }
     }
 
+    /// Whether a shape is an object with a secret among its members.
+    pub(crate) fn holds_secret(&self, shape: &Shape) -> bool {
+        let Some(Kind::Struct(members)) = self.named(shape).map(|component| &component.kind) else {
+            return false;
+        };
+        let is_secret = |shape: &Shape| matches!(shape, Shape::Text { secret: true, .. });
+        members.iter().any(|member| is_secret(&member.value.shape))
+    }
+
     /// The constant that a shape stands for.
     pub(crate) fn constant(&self, shape: &Shape) -> Option<&str> {
         match &self.named(shape)?.kind {

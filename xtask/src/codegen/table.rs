@@ -77,6 +77,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
          id: {id:?}, application: {application:?}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
          safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
+         secret_reply: {secret},\n\
          provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
          summary: {summary:?},\n}});\n\n",
         http = operation.method.name(),
@@ -92,6 +93,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         cursor = operation.is_list(),
         body = operation.body.is_some(),
         version = operation.schema_version,
+        secret = spec.schemas.holds_secret(&operation.reply.shape),
         summary = operation.summary,
     )
 }

@@ -178,8 +178,14 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         } = field.property;
         code.push_str(&docs::comment(&docs::described(member, value, "")));
         let _ = writeln!(code, "pub {}: {},", field.ident(), field.full_type());
+        // The version of a schema is held to the operation's, with an error of its own.
+        let constant = spec
+            .schemas
+            .constant(&value.shape)
+            .filter(|_| member != "schemaVersion")
+            .map(|constant| format!("{constant:?}"));
         let kind = match (field.property.required, value.nullable) {
-            (true, false) => "required",
+            (true, false) => constant.as_deref().unwrap_or("required"),
             (true, true) => "nullable",
             (false, _) if !value.type_assumptions.is_empty() => "assumed",
             // Their types here have bounds, which the contract does not state.

@@ -117,10 +117,11 @@ async fn the_backoff_honours_retry_after_within_reason() {
         let (entry, source) =
             entry(move |_| Err(outage().with_retry_after(Duration::from_secs(asked))));
         entry.bearer().await.unwrap_err();
-        pass(f64::from(quiet) - 0.1).await;
+        // Never earlier than asked, and spread over the backoff of a second.
+        pass(f64::from(quiet) + 0.4).await;
         entry.bearer().await.unwrap_err();
         assert_eq!(source.asked(), 1);
-        pass(0.2).await;
+        pass(0.7).await;
         entry.bearer().await.unwrap_err();
         assert_eq!(source.asked(), 2);
     }
@@ -190,7 +191,7 @@ fn an_error_keeps_its_source_and_prints_one_line() {
     .with_request_id("r-1");
     let line = error.clone().to_string();
     assert!(
-        line.starts_with("token refused (status 400): no  such scope xxx"),
+        line.starts_with("token refused (status 400): no such scope xxx"),
         "{line}"
     );
     assert!(

@@ -163,15 +163,86 @@ async fn fault_04_odd_lifetimes_cause_no_storm_and_nothing_is_trusted_beyond_300
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_04_a_token_that_is_dead_on_arrival_serves_those_who_waited_for_it() {
-    let (entry, source) = entry(|number| Ok(token(number, 1)));
+async fn fault_67_a_token_that_is_dead_on_arrival_is_a_failed_renewal() {
+    let (entry, source) = entry(|number| Ok(token(number, 2)));
     source.takes(Duration::from_secs(3));
 
-    for number in 0..3 {
-        let (outcome, took) = timed(&entry).await;
-        assert_eq!(text(&outcome.unwrap()), format!("Bearer token-{number}"));
-        assert_eq!(took, Duration::from_secs(3));
+    let (outcome, took) = timed(&entry).await;
+    let error = outcome.unwrap_err();
+    assert_eq!(
+        (error.kind(), took),
+        (TokenErrorKind::Expired, Duration::from_secs(3))
+    );
+    assert!(error.is_retryable());
+    // As after any failure: the error for all within the backoff, then another exchange.
+    entry.bearer().await.unwrap_err();
+    assert_eq!(source.asked(), 1);
+    source.takes(EXCHANGE);
+    pass(1.0).await;
+    assert_eq!(text(&entry.bearer().await.unwrap()), "Bearer token-1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_67_a_live_token_is_not_given_up_for_one_that_ends_sooner() {
+    let (entry, source) = entry(|number| Ok(token(number, if number == 0 { 300 } else { 5 })));
+    entry.bearer().await.unwrap();
+
+    // Due for renewal, and each renewal brings less than there is.
+    pass(245.0).await;
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(40) {
+        assert_eq!(text(&entry.bearer().await.unwrap()), "Bearer token-0");
+        pass(0.1).await;
     }
+    assert!(
+        source.asked() <= 1 + 40,
+        "{} exchanges in 40 s",
+        source.asked()
+    );
+    // What ends later is welcome, however short its life.
+    pass(13.0).await;
+    entry.bearer().await.unwrap();
+    pass(0.2).await;
+    assert_ne!(text(&entry.bearer().await.unwrap()), "Bearer token-0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_67_a_live_token_survives_a_renewal_that_comes_dead() {
+    let (entry, source) = entry(|number| Ok(token(number, if number == 0 { 300 } else { 2 })));
+    entry.bearer().await.unwrap();
+    source.takes(Duration::from_secs(3));
+    pass(245.0).await;
+    while entry.live().is_some() {
+        assert_eq!(text(&entry.bearer().await.unwrap()), "Bearer token-0");
+        pass(0.5).await;
+    }
+    assert!(entry.bearer().await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_42_who_holds_a_live_token_waits_for_nobody_unless_it_would_not_outlive_the_attempt()
+{
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    entry.bearer().await.unwrap();
+    source.takes(Duration::from_secs(3_600));
+    let wait = async |need: u64| {
+        let start = Instant::now();
+        let bearer = entry.bearer_for(Duration::from_secs(need)).await.unwrap();
+        assert_eq!(text(&bearer), "Bearer token-0");
+        start.elapsed()
+    };
+
+    // 25 s are left: enough for an attempt of 10 s or of the 25 s themselves, and not for one of 26 s.
+    pass(275.0 - EXCHANGE.as_secs_f64()).await;
+    assert_eq!(wait(10).await, Duration::ZERO);
+    let left = entry.live().unwrap().expires_in().as_secs();
+    assert_eq!(wait(left).await, Duration::ZERO);
+    let waited = wait(30).await;
+    assert!(
+        waited > Duration::from_secs(11) && waited < Duration::from_secs(13),
+        "{waited:?}"
+    );
+    assert_eq!(source.asked(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,6 +262,26 @@ async fn fault_05_the_wall_clock_plays_no_part() {
         pass(40.0).await;
         assert!(entry.live().is_none());
         assert_eq!(source.asked(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_a_jwt_that_ends_before_what_is_stated_wins() {
+    for (claims, stated, expected) in [
+        (r#"{"iat":1000,"exp":1020}"#, 300, 20),
+        (r#"{"iat":1000,"exp":1300}"#, 20, 20),
+        (r#"{"iat":1000,"exp":9000}"#, 3_600, 300),
+        (r#"{"iat":1000,"exp":1000}"#, 60, 60),
+    ] {
+        let (entry, _) = entry(move |_| {
+            Ok(AccessToken::new(jwt(claims)).with_lifetime(Duration::from_secs(stated)))
+        });
+        let token = entry.bearer().await.unwrap();
+        assert_eq!(
+            token.expires_in() + EXCHANGE,
+            Duration::from_secs(expected),
+            "{claims}"
+        );
     }
 }
 

@@ -20,9 +20,13 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
 
 use super::*;
+use crate::raw::RawOperations;
 
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
+
+/// Two operations that calls may be of.
+static OPERATIONS: RawOperations = RawOperations::of("crm");
 
 /// How long a scripted exchange takes.
 const EXCHANGE: Duration = Duration::from_millis(100);

@@ -14,7 +14,7 @@ async fn fault_32_no_token_and_no_secret_is_printed() {
     let cache = cache(&source);
     let entry = cache.entry(TokenRequest::new());
     let bearer = entry.bearer().await.unwrap();
-    assert_eq!(entry.reject(&bearer), Rejection::Dropped);
+    assert_eq!(entry.reject(&bearer, &OPERATIONS.read), Rejection::Dropped);
     let error = entry.bearer().await.unwrap_err();
     let credentials =
         ClientCredentials::new("service", "canary-secret").form_field("assertion", "canary-field");

@@ -10,7 +10,7 @@ async fn fault_06_a_thousand_rejections_of_one_token_cause_one_renewal() {
     for _ in 0..1_000 {
         let (entry, sent) = (Arc::clone(&entry), Arc::clone(&sent));
         calls.spawn(async move {
-            assert!(entry.reject(&sent).allows_resend());
+            assert!(entry.reject(&sent, &OPERATIONS.read).allows_resend());
             entry.bearer().await
         });
     }
@@ -24,10 +24,13 @@ async fn fault_06_a_thousand_rejections_of_one_token_cause_one_renewal() {
 async fn fault_07_a_late_401_leaves_the_newer_token_alone() {
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     let older = entry.bearer().await.unwrap();
-    assert_eq!(entry.reject(&older), Rejection::Dropped);
+    assert_eq!(entry.reject(&older, &OPERATIONS.read), Rejection::Dropped);
     let newer = entry.bearer().await.unwrap();
 
-    assert_eq!(entry.reject(&older), Rejection::Superseded);
+    assert_eq!(
+        entry.reject(&older, &OPERATIONS.read),
+        Rejection::Superseded
+    );
     assert!(Arc::ptr_eq(&entry.try_bearer().unwrap(), &newer));
     assert_eq!(
         (older.generation(), newer.generation(), source.asked()),
@@ -44,7 +47,10 @@ async fn a_token_of_another_entry_rejects_nothing() {
     let foreign = calendar.bearer().await.unwrap();
     crm.bearer().await.unwrap();
 
-    assert_eq!(crm.reject(&foreign), Rejection::Superseded);
+    assert_eq!(
+        crm.reject(&foreign, &OPERATIONS.read),
+        Rejection::Superseded
+    );
     assert!(crm.try_bearer().is_some());
 }
 
@@ -56,7 +62,7 @@ async fn a_service_that_refuses_every_token_causes_no_storm() {
     // Ten minutes of a hundred calls a second, each refused.
     while start.elapsed() < Duration::from_secs(600) {
         let sent = entry.bearer().await.unwrap();
-        kept += u32::from(!entry.reject(&sent).allows_resend());
+        kept += u32::from(!entry.reject(&sent, &OPERATIONS.read).allows_resend());
         pass(0.01).await;
     }
     assert!(
@@ -68,11 +74,51 @@ async fn a_service_that_refuses_every_token_causes_no_storm() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn fault_37_a_token_that_has_served_is_renewed_at_once_whatever_the_streak() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    // Refused as soon as they come, again and again: such rejections are believed ever more rarely.
+    while {
+        let sent = entry.bearer().await.unwrap();
+        entry.reject(&sent, &OPERATIONS.read).allows_resend()
+    } {}
+    let before = source.asked();
+    // The next one serves, and dies in the middle of its life, three times a second.
+    for _ in 0..100 {
+        let sent = entry.bearer().await.unwrap();
+        sent.serves(&OPERATIONS.read);
+        assert_eq!(entry.reject(&sent, &OPERATIONS.read), Rejection::Dropped);
+        pass(0.3).await;
+    }
+    assert!(
+        source.asked() <= before + 100,
+        "one exchange for each that was refused"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_an_operation_that_refuses_every_token_causes_no_storm_beside_one_that_takes_them()
+{
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(600) {
+        entry.bearer().await.unwrap().serves(&OPERATIONS.read);
+        let sent = entry.bearer().await.unwrap();
+        let _ = entry.reject(&sent, &OPERATIONS.command);
+        pass(0.01).await;
+    }
+    assert!(
+        source.asked() <= 50,
+        "{} exchanges in ten minutes",
+        source.asked()
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_revocation_every_few_minutes_is_believed_at_once() {
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     for _ in 0..20 {
         let sent = entry.bearer().await.unwrap();
-        assert_eq!(entry.reject(&sent), Rejection::Dropped);
+        assert_eq!(entry.reject(&sent, &OPERATIONS.read), Rejection::Dropped);
         pass(120.0).await;
     }
     assert_eq!(source.asked(), 20);
@@ -88,7 +134,7 @@ async fn a_rejected_token_is_not_brought_back_by_a_failing_renewal() {
         }
     });
     let sent = entry.bearer().await.unwrap();
-    assert_eq!(entry.reject(&sent), Rejection::Dropped);
+    assert_eq!(entry.reject(&sent, &OPERATIONS.read), Rejection::Dropped);
 
     entry.bearer().await.unwrap_err();
     entry.bearer().await.unwrap_err();

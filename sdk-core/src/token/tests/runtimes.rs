@@ -61,6 +61,56 @@ fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
 }
 
 #[test]
+fn fault_38_a_renewal_that_is_merely_slow_is_waited_for_by_eight_runtimes() {
+    // In real time, since each paused clock would run ahead of the others: longer than a runtime may show no sign of life.
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    source.takes(Duration::from_millis(2_700));
+    let callers: Vec<_> = (0..8)
+        .map(|_| {
+            let entry = Arc::clone(&entry);
+            std::thread::spawn(move || {
+                let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+                runtime
+                    .block_on(entry.bearer())
+                    .map(|token| text(&token).to_owned())
+            })
+        })
+        .collect();
+    for caller in callers {
+        assert_eq!(caller.join().unwrap().unwrap(), "Bearer token-0");
+    }
+    assert_eq!(source.asked(), 1);
+}
+
+#[test]
+fn fault_68_whoever_waits_is_served_by_whichever_renewal_delivers() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    source.takes(Duration::from_secs(3_600));
+    // The first renewal runs on a runtime that goes on being driven, and takes an hour.
+    let slow = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let waiting = slow.spawn({
+        let entry = Arc::clone(&entry);
+        async move { entry.bearer().await }
+    });
+    while source.asked() == 0 {
+        std::thread::yield_now();
+    }
+    // Somebody gives it up, and starts a second one, which delivers at once.
+    source.takes(Duration::ZERO);
+    entry.lose(1);
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(entry.bearer()).unwrap();
+
+    let served = runtime.block_on(waiting).unwrap().unwrap();
+    assert_eq!(text(&served), "Bearer token-1");
+    assert_eq!(source.asked(), 2);
+}
+
+#[test]
 fn fault_11_a_waiter_on_another_runtime_survives_the_one_that_renews() {
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     source.takes(Duration::from_secs(3_600));

@@ -2,13 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, StatusCode};
 use url::form_urlencoded;
 
 use super::super::{form, reply};
 use super::*;
 use crate::credentials::{ClientAuthentication, ClientCredentials};
-use crate::retry_after;
+use crate::text::Confidential;
 
 const AWKWARD: [&str; 6] = [
     "we:ird",
@@ -99,7 +99,7 @@ fn a_reply_is_read_leniently() {
         let body = format!(
             r#"{{"access_token":"t","token_type":"BEARER","expires_in":{expires_in},"x":[1]}}"#
         );
-        reply::success(body.as_bytes(), &request)
+        reply::success(body.as_bytes(), &request, &Confidential::default())
             .unwrap()
             .lifetime()
             .map(|lifetime| lifetime.as_secs())
@@ -122,7 +122,7 @@ fn a_reply_is_read_leniently() {
     }
     let granted = |scope: &str| {
         let body = format!(r#"{{"access_token":"t\u002Bt"{scope}}}"#);
-        let token = reply::success(body.as_bytes(), &request).unwrap();
+        let token = reply::success(body.as_bytes(), &request, &Confidential::default()).unwrap();
         assert_eq!(token.expose(), "t+t");
         token.scopes().unwrap().join(",")
     };
@@ -133,7 +133,12 @@ fn a_reply_is_read_leniently() {
         "crm:read,crm:write",
         "as requested, if the reply does not say"
     );
-    let bare = reply::success(br#"{"access_token":"t"}"#, &TokenRequest::new()).unwrap();
+    let bare = reply::success(
+        br#"{"access_token":"t"}"#,
+        &TokenRequest::new(),
+        &Confidential::default(),
+    )
+    .unwrap();
     assert_eq!(bare.scopes(), None);
 }
 
@@ -150,7 +155,12 @@ fn an_unusable_reply_is_an_error_that_quotes_nothing() {
         r#"{"access_token":"canary""#,
         r#"["canary"]"#,
     ] {
-        let error = reply::success(body.as_bytes(), &TokenRequest::new()).unwrap_err();
+        let error = reply::success(
+            body.as_bytes(),
+            &TokenRequest::new(),
+            &Confidential::default(),
+        )
+        .unwrap_err();
         assert_eq!(
             (error.kind(), error.is_retryable()),
             (TokenErrorKind::Malformed, false),
@@ -166,13 +176,11 @@ fn an_unusable_reply_is_an_error_that_quotes_nothing() {
 
 #[test]
 fn both_error_shapes_are_understood() {
+    let mut confidential = Confidential::default();
+    confidential.add("s3cret-canary");
     let read = |status: u16, body: &str| {
-        reply::failure(
-            StatusCode::from_u16(status).unwrap(),
-            &HeaderMap::new(),
-            body.as_bytes(),
-            "s3cret-canary",
-        )
+        let status = StatusCode::from_u16(status).unwrap();
+        reply::failure(status, &HeaderMap::new(), body.as_bytes(), &confidential)
     };
     let error = read(
         401,
@@ -219,45 +227,24 @@ fn the_status_decides_when_the_body_explains_nothing() {
         (408, Unavailable, true),
         (429, Unavailable, true),
         (500, Unavailable, true),
+        (501, Unavailable, false),
         (503, Unavailable, true),
+        (505, Unavailable, false),
         (302, Malformed, false),
         (307, Malformed, false),
     ] {
         for body in ["", "<html>", "null", r#"{"error":7}"#, "[]"] {
             let status = StatusCode::from_u16(status).unwrap();
-            let error = reply::failure(status, &HeaderMap::new(), body.as_bytes(), "");
+            let error = reply::failure(
+                status,
+                &HeaderMap::new(),
+                body.as_bytes(),
+                &Confidential::default(),
+            );
             assert_eq!(
                 (error.kind(), error.is_retryable(), error.status()),
                 (kind, retryable, Some(status))
             );
         }
-    }
-}
-
-#[test]
-fn retry_after_needs_no_clock_of_ours() {
-    let read = |value: &str, date: Option<&'static str>| {
-        let mut headers = HeaderMap::from_iter([(
-            http::header::RETRY_AFTER,
-            HeaderValue::from_str(value).unwrap(),
-        )]);
-        if let Some(date) = date {
-            headers.insert(http::header::DATE, HeaderValue::from_static(date));
-        }
-        retry_after::retry_after(&headers).map(|pause| pause.as_secs())
-    };
-    let now = Some("Wed, 21 Oct 2015 07:28:00 GMT");
-    assert_eq!(read("7", None), Some(7));
-    assert_eq!(read("100000000000000", None), Some(100_000_000_000_000));
-    assert_eq!(read(&"9".repeat(50), None), Some(u64::MAX));
-    assert_eq!(read("Wed, 21 Oct 2015 07:28:30 GMT", now), Some(30));
-    assert_eq!(read("Wed, 21 Oct 2015 07:27:30 GMT", now), None, "past");
-    assert_eq!(
-        read("Wed, 21 Oct 2015 07:28:30 GMT", None),
-        None,
-        "relative to nothing"
-    );
-    for garbage in ["-5", "soon", "", "1.5", "Wed, 99 Oct 2015 07:28:00 GMT"] {
-        assert_eq!(read(garbage, now), None, "{garbage}");
     }
 }

@@ -61,7 +61,8 @@ async fn counterparties_come_as_one_page(world: &World) -> Done {
 async fn counterparties_without_their_scope_are_a_403(world: &World) -> Error {
     let suite = world
         .suite
-        .with_scopes("accounting", ["accounting:imports:create"]);
+        .with_scopes("accounting", ["accounting:imports:create"])
+        .unwrap();
     let accounting = sdk_accounting::Client::new(&suite).unwrap();
 
     let error = accounting.counterparties().list().await.unwrap_err();

@@ -7,7 +7,7 @@ use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 fn suite_for(server: &ReferenceServer) -> Result<Suite, Error> {
     let quick = RetryPolicy::default().base_delay(std::time::Duration::ZERO);
     Suite::builder()
-        .variables(server.environment())?
+        .variables(server.environment())
         .retry(quick)
         .build()
 }

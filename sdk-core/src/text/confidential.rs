@@ -1,0 +1,157 @@
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::decoded::forms;
+use super::line::{is_unseen, one_line_of};
+
+/// What is shown of a text that repeats what must not be shown. By its place it is a whole text of a server's, so nothing
+/// else is touched.
+const WITHHELD: &str = "[withheld: it repeats what was sent in confidence]";
+
+/// How much of a text is looked at and shown at most. More is not shown, so nothing beyond it can leak.
+const LONGEST_LOOK: usize = 4096;
+
+/// From this length on a secret cannot stand in another text by accident, whatever is around it.
+const TELLING: usize = 8;
+
+/// How much of a long secret is too much.
+const PART: usize = 16;
+
+/// What must not be shown: credentials, tokens, keys, and what a caller sent in headers and parameters that do not print.
+///
+/// A server can repeat it in any form, in any text. Such a text is not shown at all, instead of being picked over: replacing
+/// letters would garble what has nothing to do with a short secret, and leave the rest of one that was cut in half.
+#[derive(Default)]
+pub(crate) struct Confidential<'a> {
+    needles: Vec<Needle<'a>>,
+}
+
+struct Needle<'a> {
+    text: Cow<'a, str>,
+    /// Its letters and digits alone, in lower case.
+    bare: String,
+}
+
+impl<'a> Confidential<'a> {
+    /// Adds a text that no other may repeat.
+    pub(crate) fn add(&mut self, text: impl Into<Cow<'a, str>>) {
+        let text = text.into();
+        if !text.trim().is_empty() {
+            let bare = bare(&text);
+            self.needles.push(Needle { text, bare });
+        }
+    }
+
+    /// A server's text on one line, if it can be shown.
+    pub(crate) fn line(&self, text: &str) -> String {
+        self.line_of(text, 300)
+    }
+
+    /// [`line`](Self::line) of at most `longest` characters.
+    pub(crate) fn line_of(&self, text: &str, longest: usize) -> String {
+        let end = text.char_indices().nth(LONGEST_LOOK);
+        let text = end.map_or(text, |(end, _)| &text[..end]);
+        if self.is_in(text) {
+            WITHHELD.to_owned()
+        } else {
+            one_line_of(text, longest)
+        }
+    }
+
+    /// Whether a text repeats any of it, in whatever form.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        if self.needles.is_empty() || text.is_empty() {
+            return false;
+        }
+        forms(text).iter().any(|form| {
+            let bare = bare(form);
+            self.needles.iter().any(|needle| needle.is_in(form, &bare))
+        })
+    }
+}
+
+impl Needle<'_> {
+    fn is_in(&self, form: &str, bare_form: &str) -> bool {
+        if self.bare.len() < TELLING {
+            return stands_alone(&self.text, form);
+        }
+        if bare_form.contains(&self.bare) {
+            return true;
+        }
+        if self.bare.len() < 2 * PART || bare_form.len() < PART {
+            return false;
+        }
+        let parts: HashSet<&[u8]> = self.bare.as_bytes().windows(PART).collect();
+        bare_form
+            .as_bytes()
+            .windows(PART)
+            .any(|part| parts.contains(part))
+    }
+}
+
+/// Letters and digits in lower case: what is left of a text that was broken up, or written in capitals.
+fn bare(text: &str) -> String {
+    text.chars()
+        .filter(|character| character.is_alphanumeric() && !is_unseen(*character))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Whether a short text stands in another as a word of its own: a letter is no secret only because it occurs.
+fn stands_alone(word: &str, text: &str) -> bool {
+    let is_edge = |character: Option<char>, inner: Option<char>| {
+        !character.is_some_and(char::is_alphanumeric) || !inner.is_some_and(char::is_alphanumeric)
+    };
+    text.match_indices(word).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + word.len()..]);
+        is_edge(before.chars().next_back(), word.chars().next())
+            && is_edge(after.chars().next(), word.chars().next_back())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Confidential, WITHHELD};
+
+    fn shown(secret: &str, text: &str) -> String {
+        let mut confidential = Confidential::default();
+        confidential.add(secret);
+        confidential.line(text)
+    }
+
+    #[test]
+    fn a_text_that_repeats_a_secret_is_withheld_as_a_whole() {
+        for text in [
+            "wrong secret correct horse battery",
+            "correct%20horse%20battery",
+            "CORRECT HORSE BATTERY",
+            "c.o.r.r.e.c.t horse\nbattery",
+            "Y29ycmVjdCBob3JzZSBiYXR0ZXJ5",
+            "correct\u{200b} horse\u{ad} battery",
+        ] {
+            assert_eq!(shown("correct horse battery", text), WITHHELD, "{text}");
+        }
+        assert_eq!(shown("correct horse battery", "wrong horse"), "wrong horse");
+    }
+
+    #[test]
+    fn half_of_a_long_secret_is_one_too() {
+        let secret = "0123456789abcdefghijklmnopqrstuvwxyz";
+        assert_eq!(
+            shown(secret, "it begins with 0123456789abcdefgh…"),
+            WITHHELD
+        );
+        assert_eq!(
+            shown(secret, "it begins with 0123456789"),
+            "it begins with 0123456789"
+        );
+    }
+
+    #[test]
+    fn a_short_secret_is_found_as_a_word_and_garbles_nothing() {
+        assert_eq!(shown("a", "secret a is wrong"), WITHHELD);
+        assert_eq!(shown("a", "bad parameter"), "bad parameter");
+        assert_eq!(shown("::", "it was ::"), WITHHELD);
+        assert_eq!(shown("", "anything"), "anything");
+    }
+}

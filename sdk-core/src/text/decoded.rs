@@ -1,0 +1,211 @@
+//! The forms in which a text may hold another one: escaped, encoded, or broken up.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+
+/// How often a form is looked into once more: what is encoded three times over is no accident.
+const DEEPEST: usize = 3;
+
+/// How many forms are looked at, so that no text costs more than a moment.
+const MOST: usize = 64;
+
+/// The fewest characters of a run that are taken for an encoding.
+const SHORTEST_RUN: usize = 8;
+
+const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
+    .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+    .with_decode_allow_trailing_bits(true);
+const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
+
+/// The text itself, and what comes out of it by undoing escapes (percent, JSON, HTML and the like), base64, hexadecimal
+/// digits and lists of bytes.
+pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
+    let mut forms = vec![Cow::Borrowed(text)];
+    let mut from = 0;
+    for _ in 0..DEEPEST {
+        let to = forms.len();
+        for at in from..to {
+            let mut inner = vec![unescaped(&forms[at])];
+            inner.extend(runs(&forms[at], is_base64).flat_map(|run| from_base64(&run)));
+            inner.extend(
+                runs(&forms[at], |c| c.is_ascii_hexdigit()).filter_map(|run| from_hex(&run)),
+            );
+            inner.extend(from_numbers(&forms[at]));
+            for form in inner {
+                if forms.len() < MOST && !forms.iter().any(|known| *known == form) {
+                    forms.push(Cow::Owned(form));
+                }
+            }
+        }
+        from = to;
+    }
+    forms
+}
+
+/// Undoes one layer of `%41`, `=41`, `\x41`, `\u0041`, `\u{41}`, `\101`, `&#65;`, `&#x41;` and the named ones of HTML.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let found = match first {
+            '%' | '=' => digits(&rest[1..], 16, 2, 2),
+            '\\' => backslash(&rest[1..]),
+            '&' => entity(&rest[1..]),
+            _ => None,
+        };
+        let (value, length) = found.map_or((None, first.len_utf8()), |(value, length)| {
+            (Some(value), 1 + length)
+        });
+        match value.map(|value| (value, char::from_u32(value))) {
+            // Bytes of one character may be escaped one by one.
+            Some((value @ 0..=255, _)) if first == '%' || first == '=' => {
+                bytes.extend(u8::try_from(value));
+            }
+            Some((_, Some(character))) => {
+                bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            _ => bytes.extend_from_slice(&rest.as_bytes()[..length]),
+        }
+        rest = &rest[length..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The value of an escape behind a backslash, and how long it is.
+fn backslash(rest: &str) -> Option<(u32, usize)> {
+    let (kind, inner) = (rest.chars().next()?, rest.get(1..).unwrap_or_default());
+    let (value, length) = match kind {
+        'x' => digits(inner, 16, 2, 2)?,
+        'u' | 'U' if inner.starts_with('{') => {
+            let (value, length) = digits(&inner[1..], 16, 1, 6)?;
+            (value, length + 2)
+        }
+        'u' => digits(inner, 16, 4, 4)?,
+        'U' => digits(inner, 16, 8, 8)?,
+        '0'..='7' => return digits(rest, 8, 1, 3),
+        '/' | '"' | '\\' | '\'' => (u32::from(kind), 0),
+        'n' | 'r' | 't' | 'b' | 'f' => (u32::from(b' '), 0),
+        _ => return None,
+    };
+    Some((value, length + 1))
+}
+
+/// The value of an entity behind its `&`, and how long it is.
+fn entity(rest: &str) -> Option<(u32, usize)> {
+    let end = rest.bytes().take(10).position(|byte| byte == b';')?;
+    let name = &rest[..end];
+    let value = if let Some(hex) = name.strip_prefix("#x").or(name.strip_prefix("#X")) {
+        u32::from_str_radix(hex, 16).ok()?
+    } else if let Some(decimal) = name.strip_prefix('#') {
+        decimal.parse().ok()?
+    } else {
+        u32::from(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "quot" => '"',
+            "apos" => '\'',
+            "percnt" => '%',
+            "plus" => '+',
+            "equals" => '=',
+            "sol" => '/',
+            "colon" => ':',
+            "period" => '.',
+            "lowbar" => '_',
+            "hyphen" | "dash" => '-',
+            _ => return None,
+        })
+    };
+    Some((value, end + 1))
+}
+
+/// A number of `least` to `most` digits at the beginning, and how long it is.
+fn digits(text: &str, radix: u32, least: usize, most: usize) -> Option<(u32, usize)> {
+    let length = text
+        .bytes()
+        .take(most)
+        .take_while(|byte| char::from(*byte).is_digit(radix))
+        .count();
+    let value = u32::from_str_radix(&text[..length], radix).ok()?;
+    (length >= least).then_some((value, length))
+}
+
+/// The longest pieces of a text that are made of such characters only, blanks and line breaks within left out.
+fn runs(text: &str, of: impl Fn(char) -> bool + Copy) -> impl Iterator<Item = String> {
+    let wrapped: String = text.split_ascii_whitespace().collect();
+    let pieces = |text: &str| -> Vec<String> {
+        text.split(|character| !of(character))
+            .filter(|run| run.len() >= SHORTEST_RUN)
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut runs = pieces(text);
+    if wrapped.len() < text.len() {
+        runs.extend(pieces(&wrapped));
+    }
+    runs.into_iter()
+}
+
+fn is_base64(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_')
+}
+
+/// What a run may stand for: it can begin anywhere within its groups of four.
+fn from_base64(run: &str) -> Vec<String> {
+    let run = run.replace('-', "+").replace('_', "/");
+    (0..4)
+        .filter_map(|start| {
+            let run = run.get(start..)?;
+            // A single character at the end encodes nothing.
+            let whole = run.len() - usize::from(run.len() % 4 == 1);
+            let bytes = BASE64.decode(&run[..whole]).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        })
+        .collect()
+}
+
+fn from_hex(run: &str) -> Option<String> {
+    let bytes: Option<Vec<u8>> = (0..run.len() / 2)
+        .map(|at| u8::from_str_radix(run.get(2 * at..2 * at + 2)?, 16).ok())
+        .collect();
+    Some(String::from_utf8_lossy(&bytes?).into_owned())
+}
+
+/// A list of bytes as a debugger prints it: `99, 97, 110`.
+fn from_numbers(text: &str) -> Option<String> {
+    let numbers: Vec<u8> = text
+        .split(|character: char| !character.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    (numbers.len() >= 4).then(|| String::from_utf8_lossy(&numbers).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::forms;
+
+    #[test]
+    fn what_was_escaped_or_encoded_comes_out() {
+        for text in [
+            "n: %63%61%6e%61%72%79!",
+            "=63=61=6E=61=72=79",
+            "\\u0063\\x61\\u{6e}\\141\\u0072\\U00000079",
+            "&#99;&#x61;&#110;a&#114;y",
+            "%25%36%33anary",
+            "x Y2FuYXJ5IHNheXM= x",
+            "Q2FuY2FuYXJ5",
+            "63616e617279 2121",
+            "[99, 97, 110, 97, 114, 121]",
+            "&amp;#99;anary",
+        ] {
+            let forms = forms(text);
+            assert!(
+                forms.iter().any(|form| form.contains("canary")),
+                "{text}: {forms:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,122 @@
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use reqwest::{Client, ClientBuilder};
+use url::Url;
+
+use super::connecting::MarkConnecting;
+use crate::config::{is_loopback_name, is_plain_loopback};
+use crate::error::Error;
+
+/// How long a connection may take to be made: on loopback and within a region it takes milliseconds.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// When an HTTP/2 connection with requests under way is asked whether it is still there, and how long it may take to answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pings {
+    pub(crate) interval: Duration,
+    pub(crate) timeout: Duration,
+}
+
+impl Default for Pings {
+    fn default() -> Self {
+        Self {
+            // Together below the time of an attempt, so that a connection that went silent is left before the attempt after
+            // it begins.
+            interval: Duration::from_secs(4),
+            timeout: Duration::from_secs(4),
+        }
+    }
+}
+
+/// The connection pools of a suite.
+#[derive(Clone, Debug)]
+pub(crate) struct Clients {
+    /// For whatever leaves this machine.
+    network: Option<Client>,
+    /// For plain HTTP to loopback, which goes through no proxy, whatever the environment says.
+    loopback: Option<Client>,
+}
+
+impl Clients {
+    /// The pools that these addresses need. A builder of the caller's makes the one pool for all of them: it says itself
+    /// which proxies there are.
+    pub(crate) fn build(
+        own: Option<ClientBuilder>,
+        agent: &str,
+        addresses: &[Url],
+        pings: Pings,
+    ) -> Result<Self, Error> {
+        if let Some(builder) = own {
+            return Ok(Self {
+                network: Some(finish(builder.user_agent(agent), addresses, pings)?),
+                loopback: None,
+            });
+        }
+        let usual = || {
+            Client::builder()
+                .connect_timeout(CONNECT_TIMEOUT)
+                .user_agent(agent)
+        };
+        let (near, far): (Vec<&Url>, Vec<&Url>) =
+            addresses.iter().partition(|url| is_plain_loopback(url));
+        let loopback = || finish(without_roots(usual().no_proxy()), addresses, pings);
+        let network = || finish(usual(), addresses, pings);
+        Ok(Self {
+            network: (!far.is_empty()).then(network).transpose()?,
+            loopback: (!near.is_empty()).then(loopback).transpose()?,
+        })
+    }
+
+    /// The pool for an address.
+    pub(crate) fn client_for(&self, url: &Url) -> Result<Client, Error> {
+        let near = self.loopback.as_ref().filter(|_| is_plain_loopback(url));
+        // Both were made for all addresses that the suite has.
+        near.or(self.network.as_ref())
+            .cloned()
+            .ok_or_else(|| Error::configuration("the suite has no HTTP client for this address"))
+    }
+}
+
+/// What is the same for every pool.
+fn finish(builder: ClientBuilder, addresses: &[Url], pings: Pings) -> Result<Client, Error> {
+    let mut builder = builder
+        .redirect(reqwest::redirect::Policy::none())
+        .connector_layer(MarkConnecting);
+    // A name that only sounds like loopback goes there too, whatever a resolver says.
+    for name in addresses.iter().filter_map(Url::host_str) {
+        if is_loopback_name(name) {
+            let addresses = [
+                SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+                SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+            ];
+            builder = builder.resolve_to_addrs(name, &addresses);
+        }
+    }
+    with_pings(builder, pings).build().map_err(|error| {
+        Error::configuration("the HTTP client cannot be built").source(error.without_url())
+    })
+}
+
+#[cfg(feature = "http2")]
+fn with_pings(builder: ClientBuilder, pings: Pings) -> ClientBuilder {
+    builder
+        .http2_keep_alive_interval(pings.interval)
+        .http2_keep_alive_timeout(pings.timeout)
+}
+
+#[cfg(not(feature = "http2"))]
+fn with_pings(builder: ClientBuilder, _pings: Pings) -> ClientBuilder {
+    builder
+}
+
+/// Plain HTTP needs no certificates, and reading those of the system takes longer than everything else.
+#[cfg(feature = "rustls")]
+fn without_roots(builder: ClientBuilder) -> ClientBuilder {
+    builder.tls_certs_only([])
+}
+
+#[cfg(not(feature = "rustls"))]
+fn without_roots(builder: ClientBuilder) -> ClientBuilder {
+    builder
+}

@@ -1,0 +1,18 @@
+use http::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
+use url::Url;
+
+/// The proxy that the environment names for an address, without its credential: for people who wonder why something
+/// cannot be reached.
+pub(crate) fn proxy_for(url: &Url) -> Option<String> {
+    let target: Uri = url.as_str().parse().ok()?;
+    let proxy = Matcher::from_env().intercept(&target)?;
+    let uri = proxy.uri();
+    let port = uri.port().map(|port| format!(":{port}"));
+    Some(format!(
+        "{}://{}{}",
+        uri.scheme_str().unwrap_or("http"),
+        uri.host()?,
+        port.unwrap_or_default()
+    ))
+}
