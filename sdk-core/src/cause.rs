@@ -10,12 +10,14 @@ pub(crate) fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'st
     chain(error).last().unwrap_or(error)
 }
 
-/// Host and port of an address, which is what a person looks for who wants to know why it cannot be reached.
-pub(crate) fn authority(url: &Url) -> String {
+/// Host and port of an address, and the proxy before it: what a person looks for who wants to know why it cannot be reached.
+pub(crate) fn target(url: &Url, proxy: Option<&str>) -> String {
     let host = url.host_str().unwrap_or_default();
-    match url.port_or_known_default() {
-        Some(port) => format!("{host}:{port}"),
-        None => host.to_owned(),
+    let port = url.port_or_known_default();
+    let port = port.map_or_else(String::new, |port| format!(":{port}"));
+    match proxy {
+        Some(proxy) => format!("{host}{port} through the proxy {proxy}"),
+        None => format!("{host}{port}"),
     }
 }
 

@@ -68,12 +68,7 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
     )
 }
 
-/// Host and port, and the proxy that the environment puts before them.
 fn target(progress: &Progress<'_>) -> String {
     let endpoint = progress.client.endpoint();
-    let authority = cause::authority(endpoint.url());
-    match endpoint.proxy() {
-        Some(proxy) => format!("{authority} through the proxy {proxy}"),
-        None => authority,
-    }
+    cause::target(endpoint.url(), endpoint.proxy())
 }

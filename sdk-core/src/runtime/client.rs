@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use super::Draft;
-use crate::config::{audience_variable, is_plain_loopback};
+use crate::config::audience_variable;
 use crate::contract::{self, ContractReport};
 use crate::error::Error;
 use crate::operation::{Method, Operation};
@@ -14,7 +14,6 @@ use crate::scopes::MissingScopes;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::{TokenEntry, TokenError, TokenErrorKind};
-use crate::transport::proxy_for;
 
 /// What is known about an application, generated from its spec.
 #[derive(Debug)]
@@ -124,7 +123,7 @@ impl ApiClient {
         let request = suite.token_request(application.name, &audience);
         let tokens = suite.shared.tokens.entry(request);
         let http = suite.shared.clients.client_for(&url)?;
-        let proxy = proxy_for(&url).filter(|_| !is_plain_loopback(&url));
+        let proxy = suite.shared.clients.proxy_for(&url);
         let endpoint = Endpoint {
             http,
             base: url.as_str().trim_end_matches('/').to_owned(),

@@ -269,12 +269,13 @@ impl SuiteBuilder {
             TokensFrom::Exchange {
                 credentials,
                 endpoint,
-            } => Arc::new(ClientCredentialsSource::new(
-                clients.client_for(&endpoint)?,
-                endpoint,
-                credentials,
-                &self.token_policy,
-            )),
+            } => {
+                let proxy = clients.proxy_for(&endpoint);
+                let client = clients.client_for(&endpoint)?;
+                let policy = &self.token_policy;
+                let source = ClientCredentialsSource::new(client, endpoint, credentials, policy);
+                Arc::new(source.through(proxy))
+            }
         };
         let shared = Shared {
             clients,

@@ -32,6 +32,8 @@ pub struct ClientCredentialsSource {
     /// Made once; a failure to make it is the answer to every request.
     authorization: Result<Option<HeaderValue>, TokenError>,
     policy: TokenPolicy,
+    /// The proxy before the endpoint, where one is known.
+    proxy: Option<String>,
 }
 
 impl ClientCredentialsSource {
@@ -53,7 +55,14 @@ impl ClientCredentialsSource {
             credentials,
             authorization,
             policy: policy.clone(),
+            proxy: None,
         }
+    }
+
+    /// Names the proxy before the endpoint in errors.
+    pub(crate) fn through(mut self, proxy: Option<String>) -> Self {
+        self.proxy = proxy;
+        self
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
@@ -103,8 +112,8 @@ impl ClientCredentialsSource {
         if let Some(authorization) = self.authorization.clone()? {
             post = post.header(AUTHORIZATION, authorization);
         }
-        let failure = |error| transport::failure(error, &self.token_url);
-        let mut response = post.body(body).send().await.map_err(failure)?;
+        let response = post.body(body).send().await;
+        let mut response = response.map_err(|error| self.failure(error))?;
         let status = response.status();
         let read = self.read(&mut response).await;
         if status.is_success() {
@@ -115,6 +124,10 @@ impl ClientCredentialsSource {
         let body = read.unwrap_or_default();
         let headers = response.headers();
         Err(reply::failure(status, headers, &body, &self.confidential()))
+    }
+
+    fn failure(&self, error: reqwest::Error) -> TokenError {
+        transport::failure(error, &self.token_url, self.proxy.as_deref())
     }
 
     /// What no reply of the endpoint may make us print.
@@ -143,7 +156,7 @@ impl ClientCredentialsSource {
         while let Some(chunk) = response
             .chunk()
             .await
-            .map_err(|error| transport::failure(error, &self.token_url))?
+            .map_err(|error| self.failure(error))?
         {
             let length = body.len() + chunk.len();
             if length > limit {

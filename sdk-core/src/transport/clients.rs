@@ -5,6 +5,7 @@ use reqwest::{Client, ClientBuilder};
 use url::Url;
 
 use super::connecting::MarkConnecting;
+use super::proxy;
 use crate::config::{is_loopback_name, is_plain_loopback};
 use crate::error::Error;
 
@@ -36,6 +37,8 @@ pub(crate) struct Clients {
     network: Option<Client>,
     /// For plain HTTP to loopback, which goes through no proxy, whatever the environment says.
     loopback: Option<Client>,
+    /// Whether a builder of the caller's made them.
+    is_callers: bool,
 }
 
 impl Clients {
@@ -51,6 +54,7 @@ impl Clients {
             return Ok(Self {
                 network: Some(finish(builder.user_agent(agent), addresses, pings)?),
                 loopback: None,
+                is_callers: true,
             });
         }
         let usual = || {
@@ -65,7 +69,16 @@ impl Clients {
         Ok(Self {
             network: (!far.is_empty()).then(network).transpose()?,
             loopback: (!near.is_empty()).then(loopback).transpose()?,
+            is_callers: false,
         })
+    }
+
+    /// The proxy between here and an address, as far as that is known: what a builder of the caller's has, nobody can see.
+    pub(crate) fn proxy_for(&self, url: &Url) -> Option<String> {
+        if self.is_callers || is_plain_loopback(url) {
+            return None;
+        }
+        proxy::proxy_for(url)
     }
 
     /// The pool for an address.

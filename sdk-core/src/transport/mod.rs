@@ -8,4 +8,3 @@ mod proxy;
 
 pub(crate) use clients::{Clients, Pings};
 pub(crate) use connecting::Sending;
-pub(crate) use proxy::proxy_for;

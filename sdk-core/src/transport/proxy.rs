@@ -4,7 +4,7 @@ use url::Url;
 
 /// The proxy that the environment names for an address, without its credential: for people who wonder why something
 /// cannot be reached.
-pub(crate) fn proxy_for(url: &Url) -> Option<String> {
+pub(super) fn proxy_for(url: &Url) -> Option<String> {
     let target: Uri = url.as_str().parse().ok()?;
     let proxy = Matcher::from_env().intercept(&target)?;
     let uri = proxy.uri();

@@ -3,9 +3,9 @@
 use sdk_core::Receipt;
 use sdk_reference_server::Operation;
 
-use super::proxy::{Then, Way};
 use super::samples::{draft, event, run};
 use super::stage::{Mishap, Stage};
+use crate::wire::{Then, Way};
 
 #[tokio::test]
 async fn fault_21_an_event_is_committed_once_whatever_happens_to_the_reply() {

@@ -8,7 +8,6 @@ mod keyed;
 mod keys;
 mod outbox;
 mod prepared;
-mod proxy;
 mod receipts;
 mod replays;
 mod samples;

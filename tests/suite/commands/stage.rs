@@ -4,8 +4,8 @@ use sdk_core::{Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use super::proxy::{Proxy, Then, Way};
 use crate::support::builder_for;
+use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
 pub(super) struct Stage {

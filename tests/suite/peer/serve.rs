@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::step::{Act, Step, Then};
+use super::step::{Act, Step, Then, reply};
 use super::{Seen, Shared, lock, write};
 
 /// The first byte of a TLS handshake.
@@ -70,8 +70,12 @@ async fn connection(
 /// Writes the request down and takes the step for it.
 fn note(seen: Seen, shared: &Shared) -> Step {
     let mut script = lock(&shared.script);
+    let accepted = lock(&shared.accepted_token);
+    let refused = accepted.is_some() && seen.bearer() != accepted.as_deref();
     let (list, step) = if seen.is_exchange() {
         (&shared.exchanges, script.next_token())
+    } else if refused {
+        (&shared.requests, reply(401))
     } else {
         (&shared.requests, script.next())
     };

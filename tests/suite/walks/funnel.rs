@@ -5,9 +5,9 @@ use std::process::Command;
 use sdk_reference_server::ReferenceServer;
 use serde_json::{Value, json};
 
-use super::programs::{Folder, output, program, told};
 use super::server_of;
 use crate::peer::{self, Peer, always};
+use crate::programs::{Folder, output, program, told};
 
 /// What it draws, as the texts in the picture.
 fn texts(svg: &str) -> Vec<&str> {

@@ -6,7 +6,6 @@ mod ends;
 mod export;
 mod funnel;
 mod local;
-mod programs;
 mod resuming;
 mod shapes;
 mod streams;

@@ -14,8 +14,8 @@ use sdk_core::PreparedCommand;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use tokio::runtime::Runtime;
 
-use crate::commands::proxy::{Proxy, Then, Way};
 use crate::support::suite_for;
+use crate::wire::{Proxy, Then, Way};
 
 /// How many orders a service takes in its life.
 pub(super) const ORDERS: u64 = 3;

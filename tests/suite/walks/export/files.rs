@@ -10,7 +10,7 @@ use std::path::Path;
 use sdk_core::Checkpoint;
 use serde_json::json;
 
-use super::super::programs::Folder;
+use crate::programs::Folder;
 use target::{Found, Target, look};
 
 fn checkpoint(finished: bool) -> Checkpoint {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sdk_reference_server::{Operation, ReferenceServer};
 
-use super::super::programs::Folder;
 use super::super::server_of;
 use super::{command, start, status};
+use crate::programs::Folder;
 
 const KILLS: u32 = 50;
 const PEOPLE: u64 = 1_500;

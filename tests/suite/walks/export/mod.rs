@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use sdk_reference_server::ReferenceServer;
 
-use super::programs::program;
+use crate::programs::program;
 
 /// An export from a server to a file.
 fn command(server: &ReferenceServer, file: &Path, options: &[&str]) -> Command {

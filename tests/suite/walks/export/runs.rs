@@ -6,9 +6,9 @@ use std::process::Command;
 use sdk_core::Record;
 use sdk_reference_server::Operation;
 
-use super::super::programs::{Folder, output, program, told};
 use super::super::server_of;
 use super::command;
+use crate::programs::{Folder, output, program, told};
 
 #[tokio::test]
 async fn each_of_the_six_lists_is_exported() {

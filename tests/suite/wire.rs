@@ -10,14 +10,14 @@ use tokio::sync::oneshot;
 
 /// Which bytes are counted: those of requests, or those of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     Up,
     Down,
 }
 
 /// What happens once so many bytes have passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(crate) enum Then {
     /// Nothing passes any more, and the connection stays open.
     Hold,
     /// The client's connection is reset.
@@ -25,7 +25,7 @@ pub(super) enum Then {
 }
 
 /// A proxy on a free port of loopback, on a thread and a runtime of its own, until it is dropped.
-pub(super) struct Proxy {
+pub(crate) struct Proxy {
     address: SocketAddr,
     shared: Arc<Shared>,
     _stop: oneshot::Sender<()>,
@@ -54,7 +54,7 @@ struct Trip {
 
 impl Proxy {
     /// Forwards to an origin such as `http://127.0.0.1:4010`.
-    pub(super) fn start(origin: &str) -> Self {
+    pub(crate) fn start(origin: &str) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -88,12 +88,12 @@ impl Proxy {
     }
 
     /// Its origin, without a trailing slash.
-    pub(super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Breaks the wire, once, as soon as so many more bytes have passed that way.
-    pub(super) fn break_after(&self, bytes: usize, way: Way, then: Then) {
+    pub(crate) fn break_after(&self, bytes: usize, way: Way, then: Then) {
         let mut state = self.shared.state();
         state.tripped = false;
         state.trip = Some(Trip {
@@ -104,7 +104,7 @@ impl Proxy {
     }
 
     /// Waits until the wire is broken, or says that it was not by then.
-    pub(super) fn broke_within(&self, patience: Duration) -> bool {
+    pub(crate) fn broke_within(&self, patience: Duration) -> bool {
         let state = self.shared.state();
         let waited = self
             .shared
@@ -114,7 +114,7 @@ impl Proxy {
     }
 
     /// How many bytes have passed so far.
-    pub(super) fn passed(&self, way: Way) -> usize {
+    pub(crate) fn passed(&self, way: Way) -> usize {
         self.shared.state().passed[way as usize]
     }
 }

@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// A folder of a test's own, empty at first.
-pub(super) struct Folder(pub(super) PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    pub(super) fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    pub(super) fn file(&self, name: &str) -> PathBuf {
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 
     /// The names of what is in it.
-    pub(super) fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let mut names: Vec<_> = std::fs::read_dir(&self.0)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -36,7 +36,7 @@ impl Drop for Folder {
 }
 
 /// An example. `cargo test` builds it along with the tests; `cargo test --test suite` does not.
-pub(super) fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let profile = tests.parent().and_then(Path::parent).unwrap();
     let program = profile
@@ -59,7 +59,7 @@ pub(super) fn program(name: &str) -> PathBuf {
 }
 
 /// Runs to the end, with what it says.
-pub(super) fn output(command: &mut Command) -> Output {
+pub(crate) fn output(command: &mut Command) -> Output {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -69,6 +69,6 @@ pub(super) fn output(command: &mut Command) -> Output {
 }
 
 /// What it said to people.
-pub(super) fn told(output: &Output) -> String {
+pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

@@ -1,0 +1,335 @@
+//! Rows 39, 40, 45, 48, 54, 70 and 75: connections that go silent, that never stand, that go through proxies, or that belong
+//! to another runtime.
+
+use std::net::TcpListener;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use sdk_core::runtime::reqwest;
+use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use sdk_crm::Client;
+
+use super::fixtures::{PERSON, committed, new_person, person};
+use super::two::Http2;
+use crate::peer::{Peer, always, raw, reply, script};
+use crate::programs::{output, program, told};
+use crate::support::{Events, HoldClock, builder_at, crm_at, until};
+use crate::wire::{Proxy, Then, Way};
+
+#[tokio::test]
+async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
+    let server = Http2::start();
+    let wire = Proxy::start(&server.url());
+    let tokens = Peer::start([]);
+    let ping = Duration::from_millis(100);
+    let suite = builder_at(&tokens.url())
+        .application_url("crm", wire.url())
+        .http_client(reqwest::Client::builder().http2_prior_knowledge())
+        .http2_pings(ping, ping);
+    // The token endpoint speaks HTTP/1.1 only, so the token comes from elsewhere.
+    let suite = suite.token_source(Given).build().unwrap();
+    let crm = Client::new(&suite).unwrap();
+    crm.people().get(PERSON).await.unwrap();
+
+    wire.break_after(0, Way::Down, Then::Hold);
+    let start = Instant::now();
+    let again = crm.people().get(PERSON).await.unwrap();
+
+    assert_eq!(again.attempts(), 2);
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
+    assert_eq!(server.connections(), 2);
+    // From here on everybody is on the new one.
+    crm.people().get(PERSON).await.unwrap();
+    assert_eq!((server.connections(), server.requests()), (2, 4));
+}
+
+struct Given;
+
+impl sdk_core::TokenSource for Given {
+    fn token<'a>(&'a self, _: &'a sdk_core::TokenRequest) -> sdk_core::TokenFuture<'a> {
+        Box::pin(async { Ok(sdk_core::AccessToken::new("t-1")) })
+    }
+}
+
+#[test]
+fn fault_40_nothing_to_loopback_goes_over_a_proxy_of_the_environment() {
+    let proxy = Peer::start(always(reply(502)));
+    let mut tour = Command::new(program("tour"));
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        tour.env(name, proxy.url());
+    }
+    tour.env_remove("NO_PROXY").env_remove("no_proxy");
+
+    let output = output(&mut tour);
+
+    assert!(output.status.success(), "{}", told(&output));
+    assert_eq!(proxy.connections(), 0);
+}
+
+#[tokio::test]
+async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent() {
+    // A connection is accepted, and its TLS handshake never answered.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tokens = Peer::start([]);
+    let suite = builder_at(&tokens.url())
+        .application_url("crm", format!("https://{}", silent.local_addr().unwrap()))
+        .timeout(Duration::from_millis(50))
+        .build()
+        .unwrap();
+    let crm = Client::new(&suite).unwrap();
+
+    let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+    // So that a command without a key is repeated like any other.
+    assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
+    let port = silent.local_addr().unwrap().port();
+    let said = format!("while it connected to 127.0.0.1:{port}");
+    assert!(error.to_string().contains(&said), "{error}");
+    let whole = crm
+        .commands()
+        .submit(new_person())
+        .deadline(Duration::from_millis(30));
+    let error = whole.await.unwrap_err();
+    assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
+
+    // Where a connection stood, nothing is known.
+    let peer = Peer::start(
+        script([committed().close_on_reuse(), committed()]).then_always(committed().held()),
+    );
+    let crm = crm_at(&peer);
+    crm.commands().submit(new_person()).await.unwrap();
+    let late = crm
+        .commands()
+        .submit(new_person())
+        .timeout(Duration::from_millis(50));
+    let error = late.await.unwrap_err();
+    assert_eq!(
+        (error.attempts(), error.effect()),
+        (1, Effect::Unknown),
+        "{error}"
+    );
+}
+
+#[test]
+fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt() {
+    let runtime = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap()
+    };
+    let peer = Peer::start(always(person()));
+    let suite = builder_at(&peer.url()).timeout(Duration::from_millis(300));
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    // It keeps what it has, and nobody drives it any more.
+    let idle = runtime();
+    idle.block_on(crm.people().get(PERSON).send()).unwrap();
+
+    let again = runtime().block_on(crm.people().get(PERSON).send()).unwrap();
+
+    assert_eq!(again.attempts(), 2);
+    let seen = peer.requests();
+    assert_eq!(seen.len(), 2, "the first attempt got nowhere");
+    assert_ne!(seen[0].connection, seen[1].connection);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
+    let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
+    let peer = Peer::start(always(reply(503).header("retry-after", "5")));
+    let crm = {
+        let builder = builder_at(&peer.url()).retry(RetryPolicy::default());
+        Client::new(&builder.build().unwrap()).unwrap()
+    };
+    let calls: Vec<_> = (0..50)
+        .map(|_| tokio::spawn(crm.people().get(PERSON).send()))
+        .collect();
+    let repeated = || events.lines("DEBUG", &["the call is repeated"]);
+    until(|| repeated().len() == 50).await;
+    calls.iter().for_each(tokio::task::JoinHandle::abort);
+
+    let mut waits: Vec<String> = repeated()
+        .iter()
+        .map(|line| {
+            line.split("wait_ms=")
+                .nth(1)
+                .unwrap()
+                .split(' ')
+                .next()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    for wait in &waits {
+        let wait: f64 = wait.parse().unwrap();
+        assert!((5_000.0..=5_200.0).contains(&wait), "{wait}");
+    }
+    waits.sort();
+    waits.dedup();
+    assert!(waits.len() > 40, "{waits:?}");
+}
+
+#[tokio::test]
+async fn fault_54_dates_in_all_three_forms_of_http_are_understood() {
+    for later in [
+        "Sun, 06 Nov 1994 08:49:57 GMT",
+        "Sunday, 06-Nov-94 08:49:57 GMT",
+        "Sun Nov  6 08:49:57 1994",
+    ] {
+        let busy = reply(503)
+            .header("date", "Sun, 06 Nov 1994 08:49:37 GMT")
+            .header("retry-after", later);
+        let peer = Peer::start(always(busy));
+        let call = crm_at(&peer)
+            .people()
+            .get(PERSON)
+            .retry(RetryPolicy::none());
+        let error = call.await.unwrap_err();
+        assert_eq!(
+            error.retry_after(),
+            Some(Duration::from_secs(20)),
+            "{later}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn fault_70_a_plain_proxy_that_wants_a_credential_gets_it() {
+    let proxy = Peer::start(always(person()));
+    let through = reqwest::Proxy::all(proxy.url())
+        .unwrap()
+        .basic_auth("ann", "hunter2");
+    let suite = builder_at("http://crm.suite.test")
+        .token_source(Given)
+        .allow_insecure_http()
+        .http_client(reqwest::Client::builder().proxy(through))
+        .build()
+        .unwrap();
+
+    let crm = Client::new(&suite).unwrap();
+    crm.people().get(PERSON).await.unwrap();
+
+    let seen = &proxy.requests()[0];
+    assert!(
+        seen.target
+            .starts_with("http://crm.suite.test/api/crm/v1/people/")
+    );
+    assert_eq!(
+        seen.header("proxy-authorization"),
+        Some("Basic YW5uOmh1bnRlcjI=")
+    );
+    assert_eq!(seen.bearer(), Some("t-1"));
+}
+
+#[tokio::test]
+async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not_sent() {
+    for (answer, begun) in [
+        ("200 OK", true),
+        ("407 Proxy Authentication Required", false),
+        ("403 No", false),
+    ] {
+        let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
+        let proxy = Peer::start(always(raw(answer)));
+        let through = reqwest::Proxy::all(proxy.url())
+            .unwrap()
+            .basic_auth("ann", "hunter2");
+        let suite = builder_at("https://crm.suite.test")
+            .token_source(Given)
+            .http_client(reqwest::Client::builder().proxy(through))
+            .retry(RetryPolicy::none())
+            .build()
+            .unwrap();
+        let crm = Client::new(&suite).unwrap();
+
+        let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+        // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
+        let seen = &proxy.requests()[0];
+        assert_eq!(
+            (&*seen.method, &*seen.target),
+            ("CONNECT", "crm.suite.test:443")
+        );
+        assert_eq!(
+            seen.header("proxy-authorization"),
+            Some("Basic YW5uOmh1bnRlcjI=")
+        );
+        assert_eq!(error.kind(), ErrorKind::Connect, "{error}");
+        assert_eq!(
+            (error.effect(), error.attempts()),
+            (Effect::NotSent, 1),
+            "{error}"
+        );
+        let line = error.to_string();
+        assert!(line.contains("crm.suite.test:443"), "{line}");
+        assert!(
+            begun || line.contains("tunnel") || line.contains("proxy"),
+            "{line}"
+        );
+        assert!(!line.contains("hunter2"), "{line}");
+    }
+}
+
+#[test]
+fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
+    let refusal = "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
+    let proxy = Peer::start(always(raw(refusal)));
+    let address = proxy.url().trim_start_matches("http://").to_owned();
+    let mut tour = Command::new(program("tour"));
+    tour.env("HTTPS_PROXY", format!("http://ann:hunter2@{address}"))
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .env("SUITE_CLIENT_ID", "client")
+        .env("SUITE_CLIENT_SECRET", "secret");
+    for name in ["CORE", "CRM", "CALENDAR", "ACCOUNTING"] {
+        let host = name.to_lowercase();
+        tour.env(
+            format!("SUITE_{name}_URL"),
+            format!("https://{host}.suite.test"),
+        );
+    }
+
+    let output = output(&mut tour);
+
+    assert!(!output.status.success());
+    let told = told(&output);
+    let said = format!("core.suite.test:443 through the proxy http://{address}");
+    assert!(told.contains(&said), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
+}
+
+#[test]
+fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
+    let peer = Peer::start([]);
+    let crm = crm_at(&peer);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut poll = |call: std::pin::Pin<&mut dyn Future<Output = sdk_core::Error>>| match call
+        .poll(&mut context)
+    {
+        std::task::Poll::Ready(error) => error,
+        std::task::Poll::Pending => panic!("it waits for nothing"),
+    };
+    let call = std::pin::pin!(async { crm.people().get(PERSON).await.unwrap_err() });
+    let command = std::pin::pin!(async { crm.commands().submit(new_person()).await.unwrap_err() });
+    let mut items = crm.people().list().items().read_ahead(true);
+    let walk = std::pin::pin!(async { items.try_next().await.unwrap_err() });
+    for error in [poll(call), poll(command), poll(walk)] {
+        assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
+        assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+        assert!(error.to_string().contains("no Tokio runtime"), "{error}");
+    }
+    // Nobody is in the way of a runtime that comes later.
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    assert_eq!(
+        runtime
+            .block_on(join_all([crm.people().get(PERSON).send()]))
+            .len(),
+        1
+    );
+    assert_eq!(peer.requests().len(), 1);
+}

@@ -1,0 +1,263 @@
+//! Rows 37, 42, 67 and 71: tokens that die before their time, sources that hang, renewals that fail behind a 401.
+
+use std::error::Error as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use sdk_core::{
+    AccessToken, Effect, ErrorKind, TokenError, TokenFuture, TokenRequest, TokenSource,
+};
+use sdk_crm::Client;
+use sdk_reference_server::Operation;
+use serde_json::json;
+use tokio::time::{Instant, advance};
+
+use super::fixtures::{PERSON, new_person, person, server};
+use crate::peer::{Peer, always, json, reply, script};
+use crate::support::{HoldClock, builder_at, crm_at, crm_for};
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
+    let _clock = HoldClock::new();
+    const STEP: Duration = Duration::from_millis(100);
+    for every in [1, 3, 10, 20] {
+        let server = server().await;
+        let crm = crm_for(&server);
+        let (mut calls, mut failures) = (0, 0);
+        // A minute of eight callers, of two operations.
+        for step in 1..=600_u64 {
+            server.advance(STEP);
+            advance(STEP).await;
+            let revoked = step % (every * 10) == 0;
+            let callers = join_all((0..8).map(async |caller| {
+                if revoked && caller == 4 {
+                    // In the middle of the others.
+                    server.revoke_tokens();
+                }
+                match caller % 2 {
+                    0 => crm.people().list().limit(1).await.map(drop),
+                    _ => crm.tasks().list().limit(1).await.map(drop),
+                }
+            }));
+            for outcome in callers.await {
+                calls += 1;
+                failures += u32::from(outcome.is_err());
+            }
+        }
+        let revocations = 60 / every;
+        println!(
+            "revoked every {every} s: {calls} calls, {failures} failures, {} exchanges",
+            server.exchanges()
+        );
+        assert_eq!((calls, failures), (4_800, 0), "every {every} s");
+        // One for each generation that was rejected, and those that are due anyway.
+        assert!(
+            server.exchanges() <= revocations + 2,
+            "{} exchanges",
+            server.exchanges()
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_often_as_they_die() {
+    let _clock = HoldClock::new();
+    const STEP: Duration = Duration::from_millis(250);
+    for dies_after in [1, 3, 10, 20] {
+        // Opaque to the client: nothing but the 401 tells that the 300 seconds are not true.
+        let suite = |calls: usize| {
+            let token = calls / (dies_after * 4);
+            format!("t-{token}")
+        };
+        let peer = Peer::start(always(person()));
+        let source = Dying::default();
+        let crm = {
+            let builder = builder_at(&peer.url()).token_source(source.clone());
+            Client::new(&builder.build().unwrap()).unwrap()
+        };
+        let mut failures = 0;
+        for call in 0..240 {
+            advance(STEP).await;
+            source.lives(suite(call));
+            peer.refuse_all_but(&source.current());
+            failures += u32::from(crm.people().get(PERSON).await.is_err());
+        }
+        println!(
+            "dies after {dies_after} s: 240 calls, {failures} failures, {} exchanges",
+            source.asked()
+        );
+        assert_eq!(failures, 0, "dies after {dies_after} s");
+        assert_eq!(source.asked(), 60 / dies_after, "dies after {dies_after} s");
+    }
+}
+
+#[tokio::test]
+async fn fault_37_a_token_that_is_refused_on_arrival_fails_the_call() {
+    // Each token is refused as it comes: one renewal for the call, as ever, and then the error.
+    let peer = Peer::start(always(reply(401)));
+    let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
+    assert_eq!((error.status(), error.attempts()), (Some(401), 2));
+    assert_eq!(peer.exchanges().len(), 2);
+
+    // Two in a row die under one call, each after it had served another one: it goes on.
+    let refused = || reply(401).held();
+    let peer = Peer::start(
+        script([person(), refused(), person(), refused(), person()]).then_always(person()),
+    );
+    let crm = crm_at(&peer);
+    crm.people().get(PERSON).await.unwrap();
+    let call = tokio::spawn(crm.people().get(PERSON).send());
+    for round in [2, 4] {
+        peer.saw(round).await;
+        // Meanwhile another call is served by the same token.
+        crm.people().get(PERSON).await.unwrap();
+        peer.release(1);
+    }
+    assert_eq!(call.await.unwrap().unwrap().attempts(), 3);
+    assert_eq!(peer.exchanges().len(), 3);
+}
+
+/// Gives the tokens that live just now.
+#[derive(Clone, Default)]
+struct Dying(std::sync::Arc<(AtomicUsize, std::sync::Mutex<String>)>);
+
+impl Dying {
+    fn lives(&self, token: String) {
+        *self.0.1.lock().unwrap() = token;
+    }
+
+    fn current(&self) -> String {
+        self.0.1.lock().unwrap().clone()
+    }
+
+    fn asked(&self) -> usize {
+        self.0.0.load(Ordering::Relaxed)
+    }
+}
+
+impl TokenSource for Dying {
+    fn token<'a>(&'a self, _request: &'a TokenRequest) -> TokenFuture<'a> {
+        self.0.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async {
+            Ok(AccessToken::new(self.current()).with_lifetime(Duration::from_secs(300)))
+        })
+    }
+}
+
+/// Answers at once, and from the second time on never.
+#[derive(Default)]
+struct Hanging(AtomicUsize);
+
+impl TokenSource for Hanging {
+    fn token<'a>(&'a self, _request: &'a TokenRequest) -> TokenFuture<'a> {
+        let first = self.0.fetch_add(1, Ordering::Relaxed) == 0;
+        Box::pin(async move {
+            if first {
+                return Ok(AccessToken::new("t-1").with_lifetime(Duration::from_secs(300)));
+            }
+            std::future::pending().await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it() {
+    let _clock = HoldClock::new();
+    let peer = Peer::start(always(person()));
+    let suite = builder_at(&peer.url()).token_source(Hanging::default());
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    crm.people().get(PERSON).await.unwrap();
+
+    // 20 seconds are left: enough for an attempt of ten.
+    advance(Duration::from_secs(280)).await;
+    let start = Instant::now();
+    crm.people().get(PERSON).await.unwrap();
+    // 5 seconds: too little for an attempt of ten, and enough for a call that may take four.
+    advance(Duration::from_secs(15)).await;
+    let hurried = crm.people().get(PERSON).deadline(Duration::from_secs(4));
+    hurried.await.unwrap();
+    assert_eq!(start.elapsed(), Duration::from_secs(15), "nobody waited");
+
+    assert_eq!(peer.requests().len(), 3);
+    assert!(
+        peer.requests()
+            .iter()
+            .all(|seen| seen.bearer() == Some("t-1"))
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
+    let _clock = HoldClock::new();
+    let token = json!({"access_token": "t-dead", "expires_in": 2});
+    let peer = Peer::start(always(person()).tokens([json(200, &token).held()]));
+    let crm = crm_at(&peer);
+
+    let call = tokio::spawn(crm.people().get(PERSON).send());
+    crate::support::until(|| peer.exchanges().len() == 1).await;
+    advance(Duration::from_secs(3)).await;
+    peer.release(1);
+    let error = call.await.unwrap().unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+    assert!(error.to_string().contains("dead on arrival"), "{error}");
+    assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
+    assert!(error.retryable() && peer.requests().is_empty());
+    // The next exchange is quicker.
+    advance(Duration::from_secs(2)).await;
+    crm.people().get(PERSON).await.unwrap();
+}
+
+#[tokio::test]
+async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
+    let refused = json!({"error": "invalid_client", "error_description": "revoked"});
+    for (renewal, retryable) in [(json(401, &refused), false), (reply(503), true)] {
+        let first = json!({"access_token": "t-1", "expires_in": 300});
+        let tokens = script([reply(401).header("x-request-id", "req-71")])
+            .tokens([json(200, &first)])
+            .tokens_always(renewal);
+        let peer = Peer::start(tokens);
+        let crm = crm_at(&peer);
+
+        let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+        assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
+        assert_eq!(
+            (error.status(), error.request_id()),
+            (Some(401), Some("req-71"))
+        );
+        assert_eq!((error.attempts(), error.effect()), (1, Effect::Refused));
+        assert_eq!(error.retryable(), retryable);
+        let line = error.to_string();
+        assert!(line.contains("its token could not be renewed"), "{line}");
+        let cause = error.source().and_then(std::error::Error::source).unwrap();
+        assert!(cause.downcast_ref::<TokenError>().is_some(), "{cause}");
+        assert_eq!(peer.requests().len(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_71_a_401_whose_renewal_takes_longer_than_the_call_may_stays_a_401() {
+    let _clock = HoldClock::new();
+    let server = server().await;
+    let crm = crm_for(&server);
+    crm.people().list().await.unwrap();
+    server.revoke_tokens();
+    server
+        .fault(Operation::ExchangeToken)
+        .delay(Duration::from_secs(3_600));
+
+    let call = tokio::spawn(crm.people().list().deadline(Duration::from_secs(5)).send());
+    crate::support::until(|| server.attempts(Operation::ExchangeToken) == 2).await;
+    advance(Duration::from_secs(5)).await;
+    let error = call.await.unwrap().unwrap_err();
+
+    assert_eq!(
+        (error.status(), error.effect()),
+        (Some(401), Effect::Refused),
+        "{error}"
+    );
+    assert_eq!(error.attempts(), 1);
+    assert!(error.to_string().contains("deadline"), "{error}");
+}
