@@ -69,7 +69,7 @@ impl Seen {
     }
 
     pub(super) fn is_exchange(&self) -> bool {
-        self.target == "/oauth/token"
+        self.target.split('?').next() == Some("/oauth/token")
     }
 }
 

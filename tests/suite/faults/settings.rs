@@ -1,0 +1,373 @@
+//! Rows 44, 49, 60, 61, 62, 74 and 83: addresses, names and credentials that are refused where they are said.
+
+use std::process::Command;
+
+use sdk_core::{ClientCredentials, Effect, Error, ErrorKind, Suite, SuiteBuilder};
+use sdk_crm::Client;
+
+use super::fixtures::{PERSON, person};
+use crate::peer::{Peer, always};
+use crate::programs::{output, program, told};
+use crate::support::builder_at;
+
+fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+fn sound() -> SuiteBuilder {
+    Suite::builder()
+        .core_url("https://core.suite.test")
+        .application_url("crm", "https://crm.suite.test")
+        .credentials(ClientCredentials::new("client", "secret"))
+}
+
+/// Refused by the builder, in a line that has these words.
+fn assert_refused(error: &Error, words: &[&str]) {
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (ErrorKind::Configuration, Effect::NotSent)
+    );
+    let line = error.to_string();
+    for word in words {
+        assert!(line.contains(word), "{word} in {line}");
+    }
+}
+
+#[tokio::test]
+async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_refused() {
+    for bad in [
+        "http://crm.suite.test",
+        "http://localhost.suite.test",
+        "http://notlocalhost",
+        "http://127.0.0.1.suite.test",
+        "http://localhost.",
+        "http://0.0.0.0:1",
+        "http://[::ffff:127.0.0.1]",
+    ] {
+        let error = sound().application_url("crm", bad).build().unwrap_err();
+        assert_refused(&error, &["`application_url(\"crm\", …)`", "HTTPS"]);
+    }
+    // No resolver is asked about these, whatever it would say: with the SDK's own client, and with the caller's.
+    let peer = Peer::start(always(person()));
+    let port = peer.url().rsplit(':').next().unwrap().to_owned();
+    for host in ["localhost", "LOCALHOST", "evil.localhost", "a.b.localhost"] {
+        for own in [false, true] {
+            let mut suite =
+                builder_at(&peer.url()).application_url("crm", format!("http://{host}:{port}"));
+            if own {
+                suite = suite.http_client(sdk_core::runtime::reqwest::Client::builder());
+            }
+            let crm = Client::new(&suite.build().unwrap()).unwrap();
+            crm.people().get(PERSON).await.unwrap();
+        }
+    }
+    assert_eq!(peer.requests().len(), 8);
+}
+
+#[tokio::test]
+async fn fault_49_a_token_url_keeps_its_query() {
+    let peer = Peer::start(always(person()));
+    let suite =
+        builder_at(&peer.url()).token_url(format!("{}/oauth/token?tenant=a%20b&v=2", peer.url()));
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+
+    crm.people().get(PERSON).await.unwrap();
+
+    assert_eq!(peer.exchanges()[0].target, "/oauth/token?tenant=a%20b&v=2");
+    // A fragment is none, and a base has no query.
+    let error = sound()
+        .token_url("https://a.suite.test/#f")
+        .build()
+        .unwrap_err();
+    assert_refused(&error, &["`token_url`"]);
+    let error = sound()
+        .core_url("https://a.suite.test/?q")
+        .build()
+        .unwrap_err();
+    assert_refused(&error, &["`core_url`"]);
+}
+
+#[test]
+fn fault_60_a_misspelt_application_is_refused_where_it_is_named() {
+    let wrong: [(&str, fn(SuiteBuilder) -> SuiteBuilder); 3] = [
+        ("`application_url`", |suite| {
+            suite.application_url("cmr", "https://a.suite.test")
+        }),
+        ("`audience`", |suite| suite.audience("CRM", "a")),
+        ("`scopes`", |suite| {
+            suite.scopes("crm ", ["crm:people:read"])
+        }),
+    ];
+    for (call, misspell) in wrong {
+        let error = misspell(sound()).build().unwrap_err();
+        assert_refused(&error, &[call, "crm, calendar, accounting, platform"]);
+    }
+    let all = wrong
+        .into_iter()
+        .fold(sound(), |suite, (_, misspell)| misspell(suite));
+    assert_refused(&all.build().unwrap_err(), &wrong.map(|(call, _)| call));
+    let error = sound()
+        .build()
+        .unwrap()
+        .with_scopes("cmr", ["crm:people:read"])
+        .unwrap_err();
+    assert_refused(&error, &["`with_scopes`", "\"cmr\""]);
+}
+
+#[tokio::test]
+async fn fault_60_least_privilege_never_fails_open() {
+    let none: [&str; 0] = [];
+    let suite = sound().build().unwrap();
+    // Without a scope the server would grant what the client may have: all.
+    for nothing in [&none[..], &[""], &[" ", "\t"]] {
+        let error = suite.with_scopes("crm", nothing).unwrap_err();
+        assert_refused(&error, &["`with_scopes` must name at least one scope"]);
+        let error = sound().scopes("crm", nothing).build().unwrap_err();
+        assert_refused(&error, &["`scopes` must name at least one scope"]);
+    }
+    let open = [&sdk_crm::operations::GET_HEALTH];
+    let error = suite
+        .with_scopes("crm", sdk_core::least_scopes(&open))
+        .unwrap_err();
+    assert_refused(&error, &["at least one scope"]);
+    let error = suite.with_scopes("crm", ["crm:\"people\""]).unwrap_err();
+    assert_refused(&error, &["visible ASCII"]);
+
+    let peer = Peer::start(always(person()));
+    let suite = builder_at(&peer.url()).build().unwrap();
+    let suite = suite.with_scopes("crm", ["crm:people:read"]).unwrap();
+    Client::new(&suite)
+        .unwrap()
+        .people()
+        .get(PERSON)
+        .await
+        .unwrap();
+    assert!(
+        peer.exchanges()[0]
+            .text()
+            .contains("scope=crm%3Apeople%3Aread")
+    );
+}
+
+#[test]
+fn fault_60_empty_credentials_are_refused() {
+    for (id, secret, what) in [("", "s", "a client id"), ("c", "", "a secret")] {
+        let error = sound()
+            .credentials(ClientCredentials::new(id, secret))
+            .build()
+            .unwrap_err();
+        assert_refused(&error, &["`credentials`", what]);
+    }
+    let variables = of(&[
+        ("SUITE_CORE_URL", "https://core.suite.test"),
+        ("SUITE_CLIENT_ID", ""),
+        ("SUITE_CLIENT_SECRET", ""),
+    ]);
+    let error = Suite::builder().variables(variables).build().unwrap_err();
+    assert_refused(
+        &error,
+        &["missing environment variables: SUITE_CLIENT_ID, SUITE_CLIENT_SECRET"],
+    );
+    let error = sound().audience("crm", "").build().unwrap_err();
+    assert_refused(&error, &["`audience(\"crm\", …)`"]);
+}
+
+#[tokio::test]
+async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
+    let (code, variables) = (Peer::start(always(person())), Peer::start(always(person())));
+    let variables_of = || {
+        of(&[
+            ("SUITE_CORE_URL", &variables.url()),
+            ("SUITE_CRM_URL", &variables.url()),
+            ("SUITE_CRM_AUDIENCE", "from-variables"),
+            ("SUITE_CLIENT_ID", "other"),
+            ("SUITE_CLIENT_SECRET", "other-secret"),
+        ])
+    };
+    let before = builder_at(&code.url()).variables(variables_of());
+    let after = Suite::builder()
+        .variables(variables_of())
+        .core_url(code.url())
+        .application_url("crm", code.url())
+        .audience("crm", "crm")
+        .credentials(ClientCredentials::new("client", "secret"));
+    for suite in [before, after] {
+        let crm = Client::new(&suite.build().unwrap()).unwrap();
+        crm.people().get(PERSON).await.unwrap();
+    }
+    for seen in code.exchanges() {
+        assert_eq!(
+            seen.header("authorization"),
+            Some("Basic Y2xpZW50OnNlY3JldA==")
+        );
+        assert!(seen.text().contains("audience=crm"));
+    }
+    assert_eq!((code.exchanges().len(), code.requests().len()), (2, 2));
+    assert!(variables.connections() == 0);
+}
+
+/// The environment is the process's, so each case is a process: an example that is told to go on alone.
+#[test]
+fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
+    const CASE: &str = "SETTINGS_CASE";
+    if let Ok(case) = std::env::var(CASE) {
+        let credentials = ClientCredentials::new("client", "vault-secret");
+        let suite = match &*case {
+            "both" => Suite::builder().environment().credentials(credentials),
+            "said so" => Suite::builder()
+                .environment_addresses()
+                .credentials(credentials),
+            "own addresses" => Suite::builder()
+                .environment()
+                .core_url("https://own.suite.test")
+                .application_url("crm", "https://own-crm.suite.test")
+                .credentials(credentials),
+            _ => Suite::builder().environment(),
+        };
+        println!(
+            "case {case}: {}",
+            suite
+                .build()
+                .map_or_else(|error| error.to_string(), |_| "built".to_owned())
+        );
+        return;
+    }
+    let run = |case: &str| {
+        let mut own = Command::new(std::env::current_exe().unwrap());
+        own.args(["--exact", "--nocapture", "faults::settings::fault_61_a_secret_from_code_never_meets_an_address_from_the_environment"])
+            .env(CASE, case)
+            .env("SUITE_CORE_URL", "https://environment.suite.test")
+            .env("SUITE_CRM_URL", "https://environment-crm.suite.test")
+            .env("SUITE_CLIENT_ID", "client")
+            .env("SUITE_CLIENT_SECRET", "environment-secret");
+        let told = String::from_utf8(own.output().unwrap().stdout).unwrap();
+        let line = told
+            .lines()
+            .find(|line| line.contains("case "))
+            .unwrap()
+            .to_owned();
+        assert!(!line.contains("-secret"), "{line}");
+        line
+    };
+    let refused = run("both");
+    assert!(
+        refused.contains("the credential is set in code and SUITE_C")
+            && refused.contains("`environment_addresses`"),
+        "{refused}"
+    );
+    for fine in ["said so", "own addresses", "environment alone"] {
+        assert!(run(fine).ends_with(": built"), "{}", run(fine));
+    }
+}
+
+#[test]
+fn fault_74_secrets_are_taken_as_given_and_mistakes_named_as_they_were_made() {
+    // In code by the name of the call, among variables by theirs.
+    let error = sound().core_url("core.suite.test").build().unwrap_err();
+    assert_refused(&error, &["`core_url` must be an absolute URL"]);
+    assert!(!error.to_string().contains("SUITE_CORE_URL"), "{error}");
+    let error = sound()
+        .application_url("crm", "ftp://a")
+        .build()
+        .unwrap_err();
+    assert!(!error.to_string().contains("SUITE_"), "{error}");
+    let variables = of(&[
+        ("SUITE_CALENDAR_URL", "nonsense"),
+        ("SUITE_ACCOUNTING_AUDIENCE", "a\nb"),
+    ]);
+    let error = sound().variables(variables).build().unwrap_err();
+    assert_refused(
+        &error,
+        &["`SUITE_CALENDAR_URL`", "`SUITE_ACCOUNTING_AUDIENCE`"],
+    );
+}
+
+#[tokio::test]
+async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
+    let peer = Peer::start(always(person()));
+    let variables = of(&[
+        ("SUITE_CORE_URL", &peer.url()),
+        ("SUITE_CRM_URL", &peer.url()),
+        ("SUITE_CRM_AUDIENCE", " crm "),
+        ("SUITE_CLIENT_ID", " client"),
+        ("SUITE_CLIENT_SECRET", " secret \n"),
+    ]);
+    let suite = Suite::builder().variables(variables).build().unwrap();
+    Client::new(&suite)
+        .unwrap()
+        .people()
+        .get(PERSON)
+        .await
+        .unwrap();
+
+    // Each half is form-encoded: `+client:+secret+%0A`.
+    let seen = &peer.exchanges()[0];
+    assert_eq!(
+        seen.header("authorization"),
+        Some("Basic K2NsaWVudDorc2VjcmV0KyUwQQ==")
+    );
+    assert!(seen.text().contains("audience=+crm+"), "{}", seen.text());
+}
+
+#[tokio::test]
+async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
+    let peer = Peer::start(always(person()));
+    let base = || {
+        Suite::builder()
+            .credentials(ClientCredentials::new("client", "secret"))
+            .core_url("https://core.suite.test")
+            .token_url(format!("{}/oauth/token", peer.url()))
+            .application_url("crm", format!("{}/crm", peer.url()))
+            .application_url("calendar", format!("{}/calendar", peer.url()))
+    };
+    let suite = base().build().unwrap();
+    let error = Client::new(&suite).unwrap_err();
+    assert_refused(
+        &error,
+        &[
+            "crm and calendar",
+            "SUITE_CRM_AUDIENCE",
+            "`audience(\"crm\", …)`",
+        ],
+    );
+    let error = sdk_calendar::Client::new(&suite).unwrap_err();
+    assert_refused(&error, &["SUITE_CALENDAR_AUDIENCE"]);
+
+    // One that is said is enough for its client, and the tokens are two.
+    let suite = base()
+        .audience("crm", "a")
+        .audience("calendar", "b")
+        .build()
+        .unwrap();
+    Client::new(&suite)
+        .unwrap()
+        .people()
+        .get(PERSON)
+        .await
+        .unwrap();
+    sdk_calendar::Client::new(&suite)
+        .unwrap()
+        .prewarm()
+        .await
+        .unwrap();
+    assert_eq!(peer.exchanges().len(), 2);
+    let suite = base().audience("crm", "a").build().unwrap();
+    assert!(Client::new(&suite).is_ok() && sdk_calendar::Client::new(&suite).is_err());
+}
+
+#[test]
+fn fault_61_the_program_of_a_stranger_names_what_is_missing() {
+    let mut tour = Command::new(program("tour"));
+    tour.env("SUITE_CRM_URL", "https://crm.suite.test");
+    let output = output(&mut tour);
+    let told = told(&output);
+    assert!(
+        told.contains(
+            "missing environment variables: SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET"
+        ),
+        "{told}"
+    );
+}
