@@ -118,7 +118,9 @@ fn has_more_elements(text: &str, most: usize) -> bool {
     if text.len() / 2 <= most {
         return false;
     }
-    let (mut count, mut in_string, mut escaped) = (0, false, false);
+    // A comma for each but the first of a container, and one for the first, if there is any.
+    let mut count = 0;
+    let (mut in_string, mut escaped, mut opened) = (false, false, false);
     for byte in text.bytes() {
         if in_string {
             match byte {
@@ -127,12 +129,17 @@ fn has_more_elements(text: &str, most: usize) -> bool {
                 b'"' => in_string = false,
                 _ => {}
             }
-        } else {
-            match byte {
-                b'"' => in_string = true,
-                b',' | b'[' | b'{' => count += 1,
-                _ => {}
-            }
+            continue;
+        }
+        if byte.is_ascii_whitespace() {
+            continue;
+        }
+        let is_first = std::mem::take(&mut opened) && !matches!(byte, b']' | b'}');
+        count += usize::from(is_first || byte == b',');
+        match byte {
+            b'"' => in_string = true,
+            b'[' | b'{' => opened = true,
+            _ => {}
         }
     }
     count > most
@@ -242,9 +249,9 @@ mod tests {
 
     #[test]
     fn elements_are_counted_outside_of_strings() {
-        let text = r#"[{"a,b":"\"[,{"},1,2]"#;
-        assert!(!has_more_elements(text, 4));
-        assert!(has_more_elements(text, 3));
+        let text = r#"[{"a,b":"\"[,{"}, 1, [], [ { } ]]"#;
+        assert!(!has_more_elements(text, 6));
+        assert!(has_more_elements(text, 5));
         assert!(!has_more_elements("[1,2,3]", 3));
         assert!(has_more_elements("[1,2,3]", 2));
     }

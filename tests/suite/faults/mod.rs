@@ -17,6 +17,7 @@ mod rejections;
 mod replies;
 mod retries;
 mod settings;
+mod shapes;
 mod token_endpoint;
 mod tokens;
 mod truncated;

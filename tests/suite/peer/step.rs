@@ -30,6 +30,8 @@ pub(super) enum Act {
     Trickle(Duration),
     /// A head, and then a body without an end; announced as so long, or in chunks.
     Endless(Option<u64>),
+    /// A head that announces so long a body, and two small pieces of it.
+    Promise(u64),
     /// These bytes, and nothing else.
     Raw(Vec<u8>),
     /// Nothing, ever.
@@ -134,6 +136,17 @@ impl Step {
     pub(crate) fn cut_at(self, bytes: usize) -> Self {
         Self {
             act: Act::Cut(bytes),
+            ..self
+        }
+    }
+
+    /// Promises what it does, and breaks off after two small pieces.
+    pub(crate) fn cut_short(self) -> Self {
+        let Act::Endless(announced) = self.act else {
+            panic!("only an endless body is cut short")
+        };
+        Self {
+            act: Act::Promise(announced.unwrap_or_default()),
             ..self
         }
     }

@@ -48,6 +48,15 @@ pub(super) async fn odd(stream: &mut Stream, step: &Step, shared: &Shared) -> io
             drip(stream, &step.body, *pause, shared).await
         }
         Act::Endless(announced) => endless(stream, step, *announced, shared).await,
+        Act::Promise(announced) => {
+            send(stream, head(step, Some(*announced)).as_bytes(), shared).await?;
+            // Two pieces, so that they are read as two.
+            for _ in 0..2 {
+                send(stream, &[b' '; 1024], shared).await?;
+                sleep(Duration::from_millis(5)).await;
+            }
+            Ok(())
+        }
         Act::Raw(bytes) => send(stream, bytes, shared).await,
         Act::Whole | Act::Stall | Act::Close | Act::Reset => Ok(()),
     }

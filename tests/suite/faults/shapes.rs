@@ -1,0 +1,428 @@
+//! Rows 43, 52, 57, 58, 59, 66 and 86: replies without a body, of another shape, or of absurd size.
+
+use sdk_calendar::types::CalendarCommandResult;
+use sdk_core::{Effect, Error, ErrorKind, Record, SchemaPolicy, TokenPolicy};
+use sdk_crm::Client;
+use sdk_reference_server::{Operation, ReferenceServer};
+use serde_json::{Value, json};
+
+use super::fixtures::{PERSON, committed, created, new_event, new_person, person};
+use crate::peer::{Peer, always, endless, json, reply, script};
+use crate::support::{Events, builder_at, builder_for, calendar_at, crm_at, crm_for, suite_at};
+
+/// An error about a 2xx that came: it has its status, and may have had an effect.
+fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (kind, Effect::Unknown),
+        "{error}"
+    );
+    assert!(
+        matches!(error.status(), Some(200..=299)) && error.attempts() == 1,
+        "{error}"
+    );
+    assert!(error.body().is_some() && !error.retryable());
+    let line = error.to_string();
+    for word in words {
+        assert!(line.contains(word), "{word} in {line}");
+    }
+}
+
+#[tokio::test]
+async fn fault_43_memory_is_taken_for_bytes_that_came() {
+    let huge = Some(1_u64 << 62);
+    let peer = Peer::start([endless(huge).cut_short(), person()]);
+    let suite = builder_at(&peer.url())
+        .max_response_bytes(usize::MAX)
+        .max_response_elements(usize::MAX);
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let person = crm.people().get(PERSON).await.unwrap();
+    assert_eq!(
+        person.attempts(),
+        2,
+        "the first reply broke off, and nothing was taken for what it promised"
+    );
+
+    let mut policy = TokenPolicy::default();
+    policy.max_response_bytes = usize::MAX;
+    policy.retry_base = std::time::Duration::ZERO;
+    let peer = Peer::start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
+    let suite = builder_at(&peer.url()).token_policy(policy);
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    crm.people().get(PERSON).await.unwrap();
+    assert_eq!(peer.exchanges().len(), 2);
+}
+
+#[tokio::test]
+async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
+    let page = |count: usize| {
+        let items = "{},".repeat(count - 1);
+        reply(200).body(format!(r#"{{"items":[{items}{{}}],"nextCursor":null}}"#))
+    };
+    // Within the bytes that a reply may have.
+    let peer = Peer::start([page(5_000_000)]);
+    let error = crm_at(&peer).people().list().await.unwrap_err();
+    let words = [
+        "more than 500000 elements and members",
+        "`max_response_elements`",
+    ];
+    assert_unreadable(&error, ErrorKind::Decode, &words);
+    assert_eq!(peer.requests().len(), 1);
+
+    let peer = Peer::start([page(2_000), page(1_001), page(900)]);
+    let suite = builder_at(&peer.url()).max_response_elements(1_000);
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    for _ in 0..2 {
+        crm.people().list().await.unwrap_err();
+    }
+    assert_eq!(crm.people().list().await.unwrap().items().len(), 900);
+}
+
+#[tokio::test]
+async fn fault_86_a_flood_of_elements_or_members_is_an_error_wherever_it_is() {
+    let members: String = (0..600_000).map(|n| format!(r#","m{n}":{n}"#)).collect();
+    let commas = "0,".repeat(600_000);
+    let floods = [
+        format!(r#"{{"publicReference":"{PERSON}"{members}}}"#),
+        format!(r#"{{"publicReference":"{PERSON}","deep":{{"list":[{commas}0]}}}}"#),
+    ];
+    for flood in floods {
+        let peer = Peer::start(always(reply(200).body(flood)));
+        let crm = crm_at(&peer);
+        for error in [
+            crm.people().get(PERSON).await.unwrap_err(),
+            crm.search().query("ann").await.unwrap_err(),
+            crm.raw_call((sdk_core::Method::Get, "/api/crm/v1/notes"))
+                .await
+                .unwrap_err(),
+        ] {
+            assert_unreadable(&error, ErrorKind::Decode, &["elements and members"]);
+        }
+    }
+    // What stands in a text is no element.
+    let text = "[,{".repeat(600_000);
+    let peer = Peer::start([json(200, &json!({"publicReference": PERSON, "note": text}))]);
+    crm_at(&peer).people().get(PERSON).await.unwrap();
+}
+
+#[tokio::test]
+async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown() {
+    for status in [200, 201, 202, 204] {
+        let peer = Peer::start([reply(status), reply(status), reply(status), reply(status)]);
+        let suite = suite_at(&peer);
+        let (crm, calendar) = (
+            Client::new(&suite).unwrap(),
+            sdk_calendar::Client::new(&suite).unwrap(),
+        );
+
+        let health = crm.service().health().await.unwrap();
+        assert!(health.is_null() && health.bytes().is_empty());
+        let receipt = crm.commands().submit(new_person()).await.unwrap();
+        assert_eq!((receipt.status(), receipt.attempts()), (status, 1));
+        // Only a status that the contract shows for it is known to mean a commit.
+        let shown = (status <= 201).then_some(true);
+        assert_eq!(receipt.is_committed(), shown, "{status}");
+        assert_eq!(
+            receipt.is_replay(),
+            shown.map(|_| status == 200),
+            "{status}"
+        );
+        let hold = calendar.holds().manage(json!({})).await.unwrap();
+        assert_eq!((hold.is_committed(), hold.is_replay()), (None, None));
+        crm.raw_call((sdk_core::Method::Post, "/api/crm/v1/notes"))
+            .await
+            .unwrap();
+
+        assert_eq!(peer.requests().len(), 4, "nothing is sent again");
+    }
+}
+
+#[tokio::test]
+async fn fault_57_where_a_body_is_shown_its_absence_is_an_error() {
+    let peer = Peer::start(always(reply(204)));
+    let crm = crm_at(&peer);
+    assert_unreadable(
+        &crm.today().get().await.unwrap_err(),
+        ErrorKind::Decode,
+        &["the body is empty"],
+    );
+    assert_unreadable(
+        &crm.people().get(PERSON).await.unwrap_err(),
+        ErrorKind::Decode,
+        &["the body is empty"],
+    );
+    let calendar = calendar_at(&peer);
+    let error = calendar
+        .events()
+        .command(&new_event("Kick-off"))
+        .await
+        .unwrap_err();
+    assert_unreadable(
+        &error,
+        ErrorKind::Decode,
+        &["the body is empty", "its effect is unknown"],
+    );
+    let again = calendar
+        .send_prepared(error.command().unwrap())
+        .await
+        .unwrap_err();
+    assert_eq!(again.kind(), ErrorKind::Decode, "as raw JSON too");
+    assert_eq!(peer.requests().len(), 4);
+}
+
+#[tokio::test]
+async fn fault_57_a_202_with_a_result_is_not_called_committed() {
+    let accepted = created().with_status(202);
+    let peer = Peer::start([accepted, committed().with_status(202)]);
+    let suite = suite_at(&peer);
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let receipt = calendar
+        .events()
+        .command(&new_event("Kick-off"))
+        .await
+        .unwrap();
+    assert_eq!((receipt.is_committed(), receipt.status()), (None, 202));
+    let crm = Client::new(&suite).unwrap();
+    let receipt = crm.commands().submit(new_person()).await.unwrap();
+    assert_eq!((receipt.is_committed(), receipt.is_replay()), (None, None));
+}
+
+#[tokio::test]
+async fn fault_58_a_page_without_its_cursor_is_an_error_and_never_the_end() {
+    let items = || json!([{"publicReference": PERSON}]);
+    let odd: [(Value, &[&str]); 4] = [
+        (
+            json!({"items": items()}),
+            &["`nextCursor`", "those that came are items"],
+        ),
+        (
+            json!({"items": items(), "next_cursor": "c", "total": 9}),
+            &["`nextCursor`", "items, next_cursor, total"],
+        ),
+        (
+            json!({"items": items(), "nextCursor": 7}),
+            &["`nextCursor`", "found 7"],
+        ),
+        (
+            json!({"items": items(), "nextCursor": {"at": 1}}),
+            &["`nextCursor`", "expected a string"],
+        ),
+    ];
+    for (page, words) in odd {
+        let first = json!({"items": items(), "nextCursor": "c-2"});
+        let peer = Peer::start(
+            script([json(200, &first), json(200, &page)]).then_always(json(200, &page)),
+        );
+        let crm = crm_at(&peer);
+        let mut people = crm.people().list().items();
+        people.try_next().await.unwrap().unwrap();
+        let error = people.try_next().await.unwrap_err();
+        assert_unreadable(&error, ErrorKind::Decode, words);
+        assert!(!people.checkpoint().is_finished() && people.checkpoint().delivered() == 1);
+        assert_unreadable(
+            &crm.tasks().list().await.unwrap_err(),
+            ErrorKind::Decode,
+            words,
+        );
+    }
+}
+
+#[tokio::test]
+async fn fault_58_a_page_without_items_has_its_status_and_an_honest_effect() {
+    let odd = json!({"people": [], "nextCursor": null});
+    let peer = Peer::start(always(json(200, &odd).header("x-request-id", "req-58")));
+    let mut people = crm_at(&peer).people().list().items();
+    let error = people.try_next().await.unwrap_err();
+    assert_unreadable(&error, ErrorKind::Pagination, &["no `items`", "`people`"]);
+    assert_eq!(error.request_id(), Some("req-58"));
+
+    // Where the page is documented it is an error at once.
+    let odd = json!({"schemaVersion": "suite-crm-opportunities-page.v2", "opportunities": [], "nextCursor": null});
+    let peer = Peer::start(always(json(200, &odd)));
+    let error = crm_at(&peer).opportunities().list().await.unwrap_err();
+    assert_unreadable(
+        &error,
+        ErrorKind::Decode,
+        &["no `items`", "`opportunities`"],
+    );
+}
+
+#[tokio::test]
+async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let today = serde_json::to_value(&*crm.today().get().await.unwrap()).unwrap();
+    let changes: [(&str, Value, &str); 4] = [
+        (
+            "counts",
+            json!("many"),
+            "at `counts`: expected an object, found \"many\"",
+        ),
+        (
+            "counts",
+            json!([]),
+            "at `counts`: expected an object, found []",
+        ),
+        (
+            "attention",
+            json!([null]),
+            "at `attention[0]`: expected an object (AttentionItem), found null",
+        ),
+        (
+            "workspace",
+            json!(null),
+            "at `workspace`: expected a string, found null",
+        ),
+    ];
+    for (member, value, said) in changes {
+        let mut odd = today.clone();
+        odd[member] = value;
+        server
+            .fault(Operation::GetToday)
+            .times(1)
+            .body(odd.to_string(), "application/json");
+        assert_unreadable(
+            &crm.today().get().await.unwrap_err(),
+            ErrorKind::Decode,
+            &[said],
+        );
+    }
+    for (items, said) in [
+        (
+            json!([{"a": 1}, null]),
+            "at `items[1]`: expected an object, found null",
+        ),
+        (
+            json!(["Ann"]),
+            "at `items[0]`: expected an object, found \"Ann\"",
+        ),
+        (
+            json!("none"),
+            "at `items`: expected a sequence, found \"none\"",
+        ),
+    ] {
+        let page = json!({"items": items, "nextCursor": null}).to_string();
+        server
+            .fault(Operation::ListPeople)
+            .times(1)
+            .body(page, "application/json");
+        assert_unreadable(
+            &crm.people().list().await.unwrap_err(),
+            ErrorKind::Decode,
+            &[said],
+        );
+    }
+    server
+        .fault(Operation::GetPerson)
+        .times(1)
+        .body("\"Ann\"", "application/json");
+    let error = crm.people().get(server.sample_person()).await.unwrap_err();
+    assert_unreadable(&error, ErrorKind::Decode, &["expected an object"]);
+    // Nor does a record that a caller made of something else answer as if the member were absent.
+    let text: Record = "\"Ann\"".parse().unwrap();
+    assert!(text.get::<String>("displayName").is_err());
+}
+
+#[tokio::test]
+async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
+    let result = |outcome: &str| {
+        let mut result: Value = serde_json::from_slice(created().text()).unwrap();
+        result["outcome"] = json!(outcome);
+        json(201, &result)
+    };
+    let peer = Peer::start([result("failed"), result("failed")]);
+    let calendar = calendar_at(&peer);
+    let error = calendar
+        .events()
+        .command(&new_event("Kick-off"))
+        .await
+        .unwrap_err();
+    let said = "at `outcome`: expected the constant succeeded, found failed";
+    assert_unreadable(&error, ErrorKind::Decode, &[said, "its effect is unknown"]);
+    assert_eq!(peer.requests().len(), 1);
+
+    let (events, _guard) = Events::here();
+    let call = calendar
+        .send_prepared(error.command().unwrap())
+        .typed::<CalendarCommandResult>();
+    let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
+    assert_eq!(receipt.outcome, "failed");
+    let warned = events.lines(
+        "WARN",
+        &["a constant has another value", "outcome", "failed"],
+    );
+    assert_eq!(warned.len(), 1, "{}", events.text());
+
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let mut presentation = serde_json::to_value(&*crm.presentation().get().await.unwrap()).unwrap();
+    presentation["appId"] = json!("calendar");
+    server
+        .fault(Operation::GetPresentation)
+        .body(presentation.to_string(), "application/json");
+    let error = crm.presentation().get().await.unwrap_err();
+    assert_unreadable(
+        &error,
+        ErrorKind::Decode,
+        &["at `appId`: expected the constant crm, found calendar"],
+    );
+}
+
+#[tokio::test]
+async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_another() {
+    let server = ReferenceServer::start().await;
+    let crm = crm_for(&server);
+    let expected = "this SDK was built for suite-crm-opportunities-page.v2";
+    let page = |version: Option<Value>| {
+        let mut page = json!({"items": [], "nextCursor": null});
+        if let Some(version) = version {
+            page["schemaVersion"] = version;
+        }
+        page.to_string()
+    };
+    for (version, said) in [
+        (None, "no schemaVersion"),
+        (Some(json!(null)), "schemaVersion null"),
+        (Some(json!(2)), "schemaVersion 2"),
+        (
+            Some(json!("suite-crm-opportunities-page.v3")),
+            "schemaVersion suite-crm-opportunities-page.v3",
+        ),
+    ] {
+        server
+            .fault(Operation::ListOpportunities)
+            .times(2)
+            .body(page(version.clone()), "application/json");
+        let error = crm.opportunities().list().await.unwrap_err();
+        assert_unreadable(&error, ErrorKind::SchemaVersion, &[said, expected]);
+        let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
+        assert_eq!(raw.await.unwrap_err().kind(), ErrorKind::SchemaVersion);
+
+        if version != Some(json!(2)) {
+            let lenient = builder_for(&server)
+                .schema_policy(SchemaPolicy::Warn)
+                .build()
+                .unwrap();
+            let lenient = Client::new(&lenient).unwrap();
+            server
+                .fault(Operation::ListOpportunities)
+                .times(1)
+                .body(page(version), "application/json");
+            lenient.opportunities().list().await.unwrap();
+        }
+    }
+    // Where it is required by its type, too.
+    let mut today = serde_json::to_value(&*crm.today().get().await.unwrap()).unwrap();
+    for version in [Some(Value::Null), None] {
+        match version {
+            Some(null) => today["schemaVersion"] = null,
+            None => drop(today.as_object_mut().unwrap().remove("schemaVersion")),
+        }
+        server
+            .fault(Operation::GetToday)
+            .times(1)
+            .body(today.to_string(), "application/json");
+        let error = crm.today().get().await.unwrap_err();
+        assert_unreadable(&error, ErrorKind::SchemaVersion, &["suite-crm-today.v1"]);
+    }
+}
