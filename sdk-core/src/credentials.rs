@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::text::Confidential;
 
 /// Where the client id and secret travel in a token exchange (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,6 +87,14 @@ impl ClientCredentials {
 
     pub(crate) fn audience_name(&self) -> &str {
         &self.audience_field
+    }
+
+    /// Adds what nobody may make us print.
+    pub(crate) fn confide<'a>(&'a self, confidential: &mut Confidential<'a>) {
+        confidential.add(self.secret.expose_secret());
+        for (_, value) in &self.fields {
+            confidential.add(value.expose_secret());
+        }
     }
 
     pub(crate) fn extra_fields(&self) -> &[(String, SecretString)] {

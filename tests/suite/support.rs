@@ -130,6 +130,12 @@ impl Events {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    /// All lines since the last time.
+    pub(crate) fn take(&self) -> String {
+        let bytes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
     /// The lines of one level, such as `WARN`, that have all these words.
     pub(crate) fn lines(&self, level: &str, words: &[&str]) -> Vec<String> {
         self.text()

@@ -91,10 +91,13 @@ impl<'a> Progress<'a> {
 }
 
 impl Call {
-    /// What no text of a reply may make us print: the token, the key, and the values that the caller gave to headers and
-    /// query.
+    /// What no text of a reply may make us print: the credential, the token, the key, and the values that the caller gave to
+    /// headers and query.
     pub(super) fn confidential<'a>(&'a self, bearer: Option<&'a BearerToken>) -> Confidential<'a> {
         let mut confidential = Confidential::default();
+        if let Some(credentials) = &self.client.suite().credentials {
+            credentials.confide(&mut confidential);
+        }
         let token = bearer.and_then(BearerToken::secret);
         let key = self.options.key.as_deref().map(IdempotencyKey::as_str);
         for text in [token, key].into_iter().flatten() {

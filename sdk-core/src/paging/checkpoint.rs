@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::idempotency::hex;
 use crate::operation::Operation;
 use crate::secret::Secret;
-use crate::text::one_line;
+use crate::text::{counted, one_line};
 
 /// The version of the stored form.
 const VERSION: u32 = 1;
@@ -133,7 +133,10 @@ impl Checkpoint {
             None if left > 0 => {
                 return Err(Error::new(
                     ErrorKind::Pagination,
-                    format!("the list ends {left} items before the place of the checkpoint: it has changed since"),
+                    format!(
+                        "the list ends {} before the place of the checkpoint: it has changed since",
+                        counted(left, "item")
+                    ),
                 )
                 .hint("start the walk again"));
             }

@@ -264,6 +264,7 @@ impl SuiteBuilder {
             return Err(Error::all(faults));
         };
         let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.pings)?;
+        let mut own = None;
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
@@ -273,6 +274,7 @@ impl SuiteBuilder {
                 let proxy = clients.proxy_for(&endpoint);
                 let client = clients.client_for(&endpoint)?;
                 let policy = &self.token_policy;
+                own = Some(credentials.clone());
                 let source = ClientCredentialsSource::new(client, endpoint, credentials, policy);
                 Arc::new(source.through(proxy))
             }
@@ -283,6 +285,7 @@ impl SuiteBuilder {
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
+            credentials: own,
             digest_key: self.digest_key,
         };
         Ok(Suite {

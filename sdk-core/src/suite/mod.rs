@@ -15,6 +15,7 @@ pub use builder::SuiteBuilder;
 pub(crate) use settings::Settings;
 
 use crate::config;
+use crate::credentials::ClientCredentials;
 use crate::error::Error;
 use crate::retry::RetryBudget;
 use crate::secret::Secret;
@@ -51,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
     pub(crate) counters: Counters,
+    /// For what no server may make us print.
+    pub(crate) credentials: Option<ClientCredentials>,
     /// Of the digests of filters in checkpoints.
     pub(crate) digest_key: Option<Secret>,
 }

@@ -6,7 +6,13 @@ use super::line::{is_unseen, one_line_of};
 
 /// What is shown of a text that repeats what must not be shown. By its place it is a whole text of a server's, so nothing
 /// else is touched.
-const WITHHELD: &str = "[withheld: it repeats what was sent in confidence]";
+const WITHHELD: &str = "[withheld: it repeats a secret]";
+
+/// [`WITHHELD`] for a code or an id, beside which the longer one stands often enough.
+const WITHHELD_IN_SHORT: &str = "[withheld]";
+
+/// The most characters of a message.
+const MESSAGE: usize = 300;
 
 /// How much of a text is looked at and shown at most. More is not shown, so nothing beyond it can leak.
 const LONGEST_LOOK: usize = 4096;
@@ -44,17 +50,17 @@ impl<'a> Confidential<'a> {
 
     /// A server's text on one line, if it can be shown.
     pub(crate) fn line(&self, text: &str) -> String {
-        self.line_of(text, 300)
+        self.line_of(text, MESSAGE)
     }
 
     /// [`line`](Self::line) of at most `longest` characters.
     pub(crate) fn line_of(&self, text: &str, longest: usize) -> String {
         let end = text.char_indices().nth(LONGEST_LOOK);
         let text = end.map_or(text, |(end, _)| &text[..end]);
-        if self.is_in(text) {
-            WITHHELD.to_owned()
-        } else {
-            one_line_of(text, longest)
+        match self.is_in(text) {
+            false => one_line_of(text, longest),
+            true if longest < MESSAGE => WITHHELD_IN_SHORT.to_owned(),
+            true => WITHHELD.to_owned(),
         }
     }
 

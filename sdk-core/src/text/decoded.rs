@@ -30,9 +30,9 @@ pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
         for at in from..to {
             let mut inner = vec![unescaped(&forms[at])];
             inner.extend(runs(&forms[at], is_base64).flat_map(|run| from_base64(&run)));
-            inner.extend(
-                runs(&forms[at], |c| c.is_ascii_hexdigit()).filter_map(|run| from_hex(&run)),
-            );
+            for run in runs(&forms[at], |c| c.is_ascii_hexdigit()) {
+                inner.extend(from_hex(&run));
+            }
             inner.extend(from_numbers(&forms[at]));
             for form in inner {
                 if forms.len() < MOST && !forms.iter().any(|known| *known == form) {
@@ -161,17 +161,29 @@ fn from_base64(run: &str) -> Vec<String> {
             let run = run.get(start..)?;
             // A single character at the end encodes nothing.
             let whole = run.len() - usize::from(run.len() % 4 == 1);
-            let bytes = BASE64.decode(&run[..whole]).ok()?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
+            text_of(&BASE64.decode(&run[..whole]).ok()?)
         })
         .collect()
 }
 
-fn from_hex(run: &str) -> Option<String> {
-    let bytes: Option<Vec<u8>> = (0..run.len() / 2)
-        .map(|at| u8::from_str_radix(run.get(2 * at..2 * at + 2)?, 16).ok())
-        .collect();
-    Some(String::from_utf8_lossy(&bytes?).into_owned())
+/// What a run of hexadecimal digits may stand for: a digit before it may not belong to it.
+fn from_hex(run: &str) -> impl Iterator<Item = String> {
+    [run, &run[1..]].into_iter().filter_map(|run| {
+        let pairs = run.as_bytes().chunks_exact(2);
+        let bytes: Option<Vec<u8>> = pairs
+            .map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        text_of(&bytes?)
+    })
+}
+
+/// Decoded bytes as text. What is mostly no text was not encoded like that, or begins elsewhere.
+fn text_of(bytes: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let odd =
+        |character: &char| *character == char::REPLACEMENT_CHARACTER || character.is_control();
+    let odd = text.chars().filter(odd).count();
+    (odd * 4 <= text.len()).then(|| text.into_owned())
 }
 
 /// A list of bytes as a debugger prints it: `99, 97, 110`.
@@ -180,7 +192,7 @@ fn from_numbers(text: &str) -> Option<String> {
         .split(|character: char| !character.is_ascii_digit())
         .filter_map(|number| number.parse().ok())
         .collect();
-    (numbers.len() >= 4).then(|| String::from_utf8_lossy(&numbers).into_owned())
+    (numbers.len() >= 4).then(|| text_of(&numbers)).flatten()
 }
 
 #[cfg(test)]

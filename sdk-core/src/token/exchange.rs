@@ -6,7 +6,6 @@ use std::fmt;
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::Client;
-use secrecy::ExposeSecret;
 use secrecy::zeroize::Zeroizing;
 use tokio::time::{Instant, sleep, timeout};
 use url::Url;
@@ -133,10 +132,7 @@ impl ClientCredentialsSource {
     /// What no reply of the endpoint may make us print.
     fn confidential(&self) -> Confidential<'_> {
         let mut confidential = Confidential::default();
-        confidential.add(self.credentials.secret().expose_secret());
-        for (_, value) in self.credentials.extra_fields() {
-            confidential.add(value.expose_secret());
-        }
+        self.credentials.confide(&mut confidential);
         if let Ok(Some(header)) = &self.authorization
             && let Ok(text) = header.to_str()
         {

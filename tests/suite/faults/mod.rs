@@ -18,6 +18,7 @@ mod replies;
 mod retries;
 mod settings;
 mod shapes;
+mod stored;
 mod token_endpoint;
 mod tokens;
 mod truncated;

@@ -24,6 +24,8 @@ fn sound() -> SuiteBuilder {
         .credentials(ClientCredentials::new("client", "secret"))
 }
 
+type Change = fn(SuiteBuilder) -> SuiteBuilder;
+
 /// Refused by the builder, in a line that has these words.
 fn assert_refused(error: &Error, words: &[&str]) {
     assert_eq!(
@@ -92,7 +94,7 @@ async fn fault_49_a_token_url_keeps_its_query() {
 
 #[test]
 fn fault_60_a_misspelt_application_is_refused_where_it_is_named() {
-    let wrong: [(&str, fn(SuiteBuilder) -> SuiteBuilder); 3] = [
+    let wrong: [(&str, Change); 3] = [
         ("`application_url`", |suite| {
             suite.application_url("cmr", "https://a.suite.test")
         }),

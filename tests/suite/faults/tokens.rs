@@ -19,8 +19,8 @@ use crate::support::{HoldClock, builder_at, crm_at, crm_for};
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
-    let _clock = HoldClock::new();
     const STEP: Duration = Duration::from_millis(100);
+    let _clock = HoldClock::new();
     for every in [1, 3, 10, 20] {
         let server = server().await;
         let crm = crm_for(&server);
@@ -62,8 +62,8 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_often_as_they_die() {
-    let _clock = HoldClock::new();
     const STEP: Duration = Duration::from_millis(250);
+    let _clock = HoldClock::new();
     for dies_after in [1, 3, 10, 20] {
         // Opaque to the client: nothing but the 401 tells that the 300 seconds are not true.
         let suite = |calls: usize| {

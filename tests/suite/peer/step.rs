@@ -8,6 +8,7 @@ use serde_json::Value;
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(super) status: u16,
+    pub(super) reason: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
     pub(super) act: Act,
@@ -55,6 +56,7 @@ pub(super) enum Then {
 pub(crate) fn reply(status: u16) -> Step {
     Step {
         status,
+        reason: "Scripted".to_owned(),
         headers: Vec::new(),
         body: Vec::new(),
         act: Act::Whole,
@@ -118,6 +120,12 @@ impl Step {
     /// Sets the status.
     pub(crate) fn with_status(self, status: u16) -> Self {
         Self { status, ..self }
+    }
+
+    /// Sets the reason in the status line.
+    pub(crate) fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
     }
 
     /// Adds a header.

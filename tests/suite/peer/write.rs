@@ -99,7 +99,7 @@ async fn drip(
 
 /// Status line and headers; with a length, or in chunks.
 fn head(step: &Step, length: Option<u64>) -> String {
-    let mut head = format!("HTTP/1.1 {} Scripted\r\n", step.status);
+    let mut head = format!("HTTP/1.1 {} {}\r\n", step.status, step.reason);
     let framing = match length {
         Some(length) => format!("content-length: {length}"),
         None => "transfer-encoding: chunked".to_owned(),

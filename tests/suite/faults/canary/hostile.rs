@@ -1,0 +1,476 @@
+//! Rows 41, 50, 73, 76, 77, 80 and 81: servers that repeat what they were told in confidence, in every form and place.
+
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use sdk_core::{
+    CallOptions, ClientAuthentication, ClientCredentials, Error, Method, RetryPolicy, Suite,
+};
+use serde_json::{Value, json};
+use url::form_urlencoded::byte_serialize;
+
+use super::{print, print_error};
+use crate::faults::fixtures::{PERSON, new_event};
+use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
+use crate::support::{Events, builder_at, key, quick_tokens};
+
+/// What must not be shown. No piece of it is an English word, or stands in one.
+const SECRET: &str = "Zx9q+Wv7/kT3=pL5 mQ1%rB8";
+const TOKEN: &str = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6cTl4d3Y3In0.Hk4Jq8sWm2Xv6Tz1";
+const KEY: &str = "qzx-7Jk2-vW9p-3Rt6-8Lm4";
+const HEADER: &str = "hV5x.Qj8w_Zk2n";
+const QUERY: &str = "nX4k Wq7z&Jv9";
+
+/// The forms that a text may come back in.
+fn forms(secret: &str) -> Vec<String> {
+    let form: String = byte_serialize(secret.as_bytes()).collect();
+    let bytes = |write: fn(u8) -> String| secret.bytes().map(write).collect::<Vec<_>>().concat();
+    let percent = bytes(|byte| format!("%{byte:02X}"));
+    let hex = bytes(|byte| format!("{byte:02x}"));
+    let each = |write: fn(char) -> String| secret.chars().map(write).collect::<String>();
+    let basic = format!("{}:{form}", "client");
+    let spread = |between: &str| {
+        secret
+            .split("")
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>()
+            .join(between)
+    };
+    vec![
+        secret.to_owned(),
+        secret.to_uppercase(),
+        secret.to_lowercase(),
+        form.clone(),
+        form.to_lowercase(),
+        percent.clone(),
+        percent.to_lowercase(),
+        percent.replace('%', "%25"),
+        STANDARD.encode(secret),
+        STANDARD_NO_PAD.encode(secret),
+        URL_SAFE.encode(secret),
+        URL_SAFE_NO_PAD.encode(format!("?{secret}")),
+        URL_SAFE_NO_PAD.encode(format!("ab{secret}cd")),
+        format!("Basic {}", STANDARD.encode(&basic)),
+        STANDARD.encode(STANDARD.encode(secret)),
+        hex.to_uppercase(),
+        hex,
+        each(|c| format!("\\u{:04x}", c as u32)),
+        each(|c| format!("\\x{:02x}", c as u32)),
+        each(|c| format!("\\{:03o}", c as u32)),
+        each(|c| format!("&#{};", c as u32)),
+        each(|c| format!("&#x{:X};", c as u32)),
+        each(|c| format!("={:02X}", c as u32)),
+        spread(" "),
+        spread("\u{200b}"),
+        spread("\u{ad}"),
+        spread("\u{1b}"),
+        spread("\n"),
+        spread("."),
+        format!("{:?}", secret.as_bytes()),
+        secret.replace('&', "&amp;").replace('+', "&plus;"),
+        format!("\"{}\"", secret.replace('/', "\\/")),
+        format!("{}{}", "x".repeat(290), secret),
+        format!("Bearer {secret}"),
+        format!("https://evil.suite.test/?t={form}#x"),
+    ]
+}
+
+/// What is left of a text that was broken up, or written in capitals.
+fn bare(text: &str) -> String {
+    let kept = text.chars().filter(char::is_ascii_alphanumeric);
+    kept.map(|character| character.to_ascii_lowercase())
+        .collect()
+}
+
+/// The beginnings of all forms of all secrets that say too much wherever they stand.
+static LEAKS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
+    let mut leaks = Vec::new();
+    for secret in [SECRET, TOKEN, KEY, HEADER, QUERY] {
+        let least = bare(secret).len().min(12);
+        for form in forms(secret) {
+            let form = form.trim_start_matches(['x', 'h', 't', 'p', 's', ':', '/']);
+            let form = form.strip_prefix("Bearer ").unwrap_or(form);
+            let form = form.strip_prefix("evil.suite.test/?t=").unwrap_or(form);
+            let mut begin = bare(form);
+            begin.truncate(24);
+            if begin.len() >= least {
+                leaks.push((secret, begin));
+            }
+        }
+    }
+    leaks
+});
+
+fn assert_nothing_leaks(printed: &str, about: &str) {
+    for line in printed.lines() {
+        let said = bare(line);
+        if let Some((secret, leak)) = LEAKS.iter().find(|(_, leak)| said.contains(leak)) {
+            panic!("{about}: {leak} of {secret} in: {line}");
+        }
+    }
+}
+
+/// Every place of a reply that may get into an error, a span or an event.
+fn echoes(text: &str) -> Vec<Step> {
+    let safe: String = text
+        .chars()
+        .filter(|c| !c.is_control() && c.is_ascii())
+        .collect();
+    let error = |status: u16, body: &Value| reply_of(status, body).header("x-request-id", &*safe);
+    vec![
+        error(401, &json!({"error": text, "error_description": text})),
+        error(
+            403,
+            &json!({"code": text, "message": text, "requestId": text}),
+        ),
+        error(
+            409,
+            &json!({"error": {"code": "c", "message": format!("about {text}"), "requestId": text}}),
+        ),
+        error(503, &json!({"message": text})).header("retry-after", &*safe),
+        reply(400)
+            .body(format!("<html><pre>{text}</pre></html>"))
+            .header("www-authenticate", &*safe),
+        reply_of(200, &json!({"schemaVersion": text, "outcome": text}))
+            .header("x-request-id", &*safe),
+        reply_of(200, &json!([text])).header("x-echo", &*safe),
+        reply(200).body(text).header("x-request-id", &*safe),
+        reply_of(200, &json!({text: 1, "publicReference": 7})),
+        reply(409).reason(&*safe),
+        reply(302).header("location", format!("https://evil.suite.test/{safe}")),
+    ]
+}
+
+fn suite_of(peer: &Peer) -> sdk_core::SuiteBuilder {
+    let mut tokens = quick_tokens();
+    tokens.attempts = 1;
+    builder_at(&peer.url())
+        .retry(RetryPolicy::none())
+        .token_policy(tokens)
+}
+
+/// An event command with all that is confidential, to a server that answers like that.
+async fn sent(suite: &Suite) -> Error {
+    let calendar = sdk_calendar::Client::new(suite).unwrap();
+    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
+    call.query("tenant", QUERY).await.unwrap_err()
+}
+
+/// One in so many of the echoes; `ECHOES=1` tries them all.
+fn share() -> usize {
+    std::env::var("ECHOES").map_or(32, |text| text.parse().unwrap())
+}
+
+#[tokio::test]
+async fn fault_41_ten_thousand_hostile_echoes_are_not_shown_at_any_level() {
+    let (events, _guard) = Events::here();
+    let (mut tried, mut heard, share) = (0_usize, 0, share());
+    for secret in [SECRET, TOKEN, KEY, HEADER, QUERY] {
+        for form in forms(secret) {
+            let wrapped = [
+                form.clone(),
+                format!("not {form} here"),
+                format!("a{form}z"),
+                format!("{{\"got\":\"{form}\"}}"),
+                format!("<p title='{form}'>{form}</p>"),
+                format!("{}{form}", "blank ".repeat(48)),
+            ];
+            for text in wrapped {
+                let scope = format!("a {form}");
+                let token = json!({"access_token": TOKEN, "scope": scope, "expires_in": 300});
+                for step in echoes(&text) {
+                    tried += 1;
+                    if tried % share != 0 {
+                        continue;
+                    }
+                    // From the application, and what the token endpoint gets from there too.
+                    let from_application =
+                        always(step.clone()).tokens_always(reply_of(200, &token));
+                    let from_endpoint = script([]).tokens_always(step);
+                    let peers = std::iter::once(from_application)
+                        .chain((secret == SECRET).then_some(from_endpoint));
+                    for script in peers {
+                        let peer = Peer::start(script);
+                        let credentials = ClientCredentials::new("client", SECRET)
+                            .form_field("assertion", SECRET);
+                        let suite = suite_of(&peer).credentials(credentials).build().unwrap();
+                        let printed = print_error(&sent(&suite).await);
+                        assert_nothing_leaks(&printed, &text);
+                    }
+                }
+                let reported = events.take();
+                assert_nothing_leaks(&reported, "events");
+                for word in ["suite.call", "suite.attempt", "suite.token"] {
+                    heard += usize::from(reported.contains(word));
+                }
+            }
+        }
+    }
+    println!("{} hostile echoes of {tried}", tried / share);
+    assert!(tried > 10_000 && heard > tried / 100, "{tried} {heard}");
+}
+
+#[tokio::test]
+async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
+    let peer = Peer::start(
+        always(reply_of(
+            403,
+            &json!({"code": "no", "message": "a scope is missing: ask a person"}),
+        ))
+        .tokens_always(reply_of(
+            200,
+            &json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300}),
+        )),
+    );
+    let suite = suite_of(&peer)
+        .credentials(ClientCredentials::new("client", "s"))
+        .build()
+        .unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let error = crm.people().list().await.unwrap_err();
+    let line = error.to_string();
+    assert!(
+        line.contains("no: a scope is missing: ask a person"),
+        "{line}"
+    );
+    assert!(
+        line.contains("requires the scope crm:people:read")
+            && line.contains("was granted crm:people:read"),
+        "{line}"
+    );
+
+    // As a word of its own it is not shown, and neither is what else that text says.
+    let peer = Peer::start(
+        always(reply_of(
+            403,
+            &json!({"code": "no", "message": "token e is refused"}),
+        ))
+        .tokens_always(reply_of(
+            200,
+            &json!({"access_token": "e", "expires_in": 300}),
+        )),
+    );
+    let suite = suite_of(&peer).build().unwrap();
+    let error = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .people()
+        .list()
+        .await
+        .unwrap_err();
+    assert!(!error.to_string().contains("token e is"), "{error}");
+    assert!(
+        error.to_string().contains("403 forbidden no: [withheld"),
+        "{error}"
+    );
+    assert!(
+        error.body().is_some(),
+        "what came is kept for who asks for it"
+    );
+}
+
+#[tokio::test]
+async fn fault_81_what_a_caller_hid_in_headers_and_parameters_is_not_shown_by_an_echo() {
+    let peer = Peer::start(always(
+        reply_of(
+            400,
+            &json!({"message": format!("bad {HEADER}, bad {QUERY}")}),
+        )
+        .header("x-got", HEADER),
+    ));
+    let suite = suite_of(&peer).build().unwrap();
+    let mut defaults = CallOptions::default();
+    defaults.header("x-api-key", HEADER);
+    defaults.query("tenant", QUERY);
+    let crm = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .with_defaults(defaults);
+    let error = crm.people().list().await.unwrap_err();
+    assert_nothing_leaks(&print_error(&error), "defaults");
+    assert_eq!(error.headers().unwrap().get("x-got").unwrap(), "[redacted]");
+    assert_eq!(peer.requests()[0].header("x-api-key"), Some(HEADER));
+}
+
+#[tokio::test]
+async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
+    let peer = Peer::start(always(reply(204)));
+    let suite = suite_of(&peer).build().unwrap();
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let raw = calendar
+        .raw_call((Method::Post, "/calendar/v1/notes/{id}"))
+        .path("id", SECRET.replace('/', ""))
+        .body(json!({"note": SECRET, "key": KEY}))
+        .header("x-tenant", HEADER)
+        .query("tenant", QUERY);
+    let mut printed = print(&raw) + &print(&raw.clone().idempotency_key(key(KEY)));
+    let command = calendar
+        .raw_call((Method::Post, "/calendar/v1/notes"))
+        .body(json!({"note": SECRET}));
+    let command = command
+        .header("x-tenant", HEADER)
+        .query("tenant", QUERY)
+        .idempotency_key(key(KEY));
+    let command = command.prepare().unwrap();
+    printed += &(print(&command) + &print(&calendar.send_prepared(&command)));
+    let list = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .people()
+        .list()
+        .query("tenant", QUERY);
+    printed += &(print(&list) + &print(&list.pages()));
+    assert_nothing_leaks(&printed, "Debug");
+}
+
+#[tokio::test]
+async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value() {
+    let peer = Peer::start(always(reply(204)));
+    let suite = suite_of(&peer).build().unwrap();
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let form = sdk_platform::types::TokenRequest::new().member("client_secret", SECRET);
+    let mut printed = String::new();
+    for (error, name) in [
+        (
+            platform.oauth().token(&form).await.unwrap_err(),
+            "client_secret",
+        ),
+        (
+            crm.people()
+                .list()
+                .q("ann")
+                .query("q", QUERY)
+                .await
+                .unwrap_err(),
+            "`q`",
+        ),
+        (
+            crm.people()
+                .list()
+                .header("x-tenant", &format!("{HEADER}\u{7f}"))
+                .await
+                .unwrap_err(),
+            "x-tenant",
+        ),
+        (
+            crm.people()
+                .list()
+                .header("authorization", TOKEN)
+                .await
+                .unwrap_err(),
+            "authorization",
+        ),
+    ] {
+        assert!(error.is_invalid_input(), "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+        printed += &print_error(&error);
+    }
+    assert_nothing_leaks(&printed, "mistakes");
+    assert!(peer.requests().is_empty() && peer.exchanges().is_empty());
+}
+
+#[tokio::test]
+async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body() {
+    let (events, _guard) = Events::here();
+    let token = json!({"access_token": TOKEN, "token_type": "Bearer"});
+    let malformed = [
+        json!([TOKEN]),
+        json!({"access_token": {"value": TOKEN}}),
+        json!(TOKEN),
+    ];
+    let replies = std::iter::once(reply_of(200, &token))
+        .chain(malformed.iter().map(|body| reply_of(200, body)));
+    let broken = [
+        reply(200).body(format!("{{\"access_token\":\"{TOKEN}")),
+        reply(200).body(format!("access_token={TOKEN}")),
+    ];
+    let replies: Vec<Step> = replies.chain(broken).collect();
+    let peer = Peer::start(
+        script([]).tokens(replies.iter().flat_map(|step| [step.clone(), step.clone()])),
+    );
+    let source =
+        ClientCredentials::new("client", SECRET).authentication(ClientAuthentication::RequestBody);
+    let suite = suite_of(&peer)
+        .credentials(source)
+        .token_source(super::Given)
+        .build()
+        .unwrap();
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let mut printed = String::new();
+    for _ in &replies {
+        let by_operation = platform.raw_call(&sdk_platform::operations::EXCHANGE_TOKEN);
+        let by_path = platform.raw_call((Method::Post, "/oauth/token"));
+        for call in [by_operation, by_path] {
+            let call = call.body(json!({"client_secret": SECRET}));
+            printed += &print(&call);
+            match call.await {
+                Ok(receipt) => printed += &print(&receipt),
+                Err(error) => printed += &print_error(&error),
+            }
+        }
+    }
+    assert_nothing_leaks(&(printed + &events.text()), "raw calls");
+    assert_eq!(peer.exchanges().len(), 2 * replies.len());
+}
+
+#[tokio::test]
+async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
+    let (events, _guard) = Events::here();
+    let evil = format!(
+        "first\nsecond\r\u{1b}[2J\u{9b}31m\u{202e}lru\u{200b}\u{feff}\u{2066}\u{e0041}\u{2028}end {}",
+        "x".repeat(2_000_000)
+    );
+    let version = json!({"schemaVersion": evil, "items": [], "nextCursor": null});
+    let envelope = json!({"error": {"code": evil, "message": evil, "requestId": evil}});
+    let scopes = json!({"access_token": "t-80", "scope": evil, "expires_in": 300});
+    let steps = [
+        reply_of(403, &envelope),
+        reply_of(409, &json!({"code": evil})),
+        reply_of(200, &version),
+    ];
+    for step in steps {
+        let peer = Peer::start(always(step).tokens_always(reply_of(200, &scopes)));
+        let suite = suite_of(&peer).max_response_bytes(64 << 20).build();
+        let crm = sdk_crm::Client::new(&suite.unwrap()).unwrap();
+        let error = crm.opportunities().list().await.unwrap_err();
+        assert_shown_well(&error);
+    }
+    let refused = json!({"error": evil, "error_description": evil});
+    let peer = Peer::start(script([]).tokens_always(reply_of(400, &refused)));
+    let suite = suite_of(&peer).build().unwrap();
+    let error = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .people()
+        .get(PERSON)
+        .await
+        .unwrap_err();
+    assert_shown_well(&error);
+    for line in events.text().lines() {
+        assert!(
+            line.len() < 6_000 && !line.contains(odd),
+            "{}",
+            &line[..200.min(line.len())]
+        );
+    }
+}
+
+fn odd(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn assert_shown_well(error: &Error) {
+    for text in [
+        error.to_string(),
+        format!("{error:?}"),
+        error.message().to_owned(),
+        error.code().unwrap_or_default().to_owned(),
+        error.request_id().unwrap_or_default().to_owned(),
+    ] {
+        assert!(
+            text.len() < 4_000 && !text.contains(odd),
+            "{}",
+            &text[..300.min(text.len())]
+        );
+    }
+}
