@@ -8,6 +8,7 @@ mod open;
 mod peer;
 mod programs;
 mod readme;
+mod repository;
 mod samples;
 mod support;
 mod walks;
