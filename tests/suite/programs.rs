@@ -1,7 +1,10 @@
 //! Examples as programs, and folders for what they write.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// A folder of a test's own, empty at first.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -37,25 +40,31 @@ impl Drop for Folder {
 
 /// An example. `cargo test` builds it along with the tests; `cargo test --test suite` does not.
 pub(crate) fn program(name: &str) -> PathBuf {
+    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let tests = std::env::current_exe().unwrap();
     let profile = tests.parent().and_then(Path::parent).unwrap();
-    let program = profile
-        .join("examples")
-        .join(name)
-        .with_extension(std::env::consts::EXE_EXTENSION);
-    if !program.exists() {
+    let program = profile.join("examples").join(name);
+    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+    // One test after the other, and once for all of them.
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !built.contains(name) && (!program.exists() || is_stale(&program)) {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args([
-            "build",
-            "--quiet",
-            "--package",
-            "suite-sdk",
-            "--example",
-            name,
-        ]);
-        assert!(cargo.status().unwrap().success());
+        cargo.args(["build", "--quiet", "--package", "suite-sdk"]);
+        assert!(cargo.args(["--example", name]).status().unwrap().success());
     }
+    built.insert(name.to_owned());
     program
+}
+
+/// Whether one of the files that it was made of has changed since; cargo lists them beside it.
+fn is_stale(program: &Path) -> bool {
+    let made_of = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let mut files = made_of.split_whitespace().skip(1).map(Path::new);
+    files.any(|file| modified(file) > modified(program))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|data| data.modified()).ok()
 }
 
 /// Runs to the end, with what it says.

@@ -14,6 +14,7 @@ use sdk_core::PreparedCommand;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use tokio::runtime::Runtime;
 
+use crate::programs::program;
 use crate::support::suite_for;
 use crate::wire::{Proxy, Then, Way};
 
@@ -149,7 +150,7 @@ impl Lab {
 
     /// The example, behind the proxy.
     fn service(&self, database: &Path) -> Command {
-        let mut command = Command::new(example());
+        let mut command = Command::new(program("outbox"));
         command
             .arg("service")
             .arg(database)
@@ -204,25 +205,4 @@ impl Drop for Lab {
 fn sigkill(service: &mut Child) {
     service.kill().unwrap();
     service.wait().unwrap();
-}
-
-/// The example's program, which `cargo test` builds along with the tests.
-fn example() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.ancestors().nth(2).unwrap().join("examples/outbox");
-    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
-    let modified = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/outbox");
-    let newest = source
-        .read_dir()
-        .unwrap()
-        .filter_map(|file| modified(&file.unwrap().path()))
-        .max();
-    // Absent, or of another time, when only the tests were built.
-    assert!(
-        modified(&program) >= newest,
-        "{} is out of date: `cargo build --example outbox`",
-        program.display()
-    );
-    program
 }
