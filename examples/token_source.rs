@@ -7,6 +7,9 @@
 //! cargo run --example token_source
 //! ```
 
+#[path = "support/private.rs"]
+mod private;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +26,8 @@ struct FileTokenSource {
 impl TokenSource for FileTokenSource {
     fn token<'a>(&'a self, _request: &'a TokenRequest) -> TokenFuture<'a> {
         Box::pin(async move {
-            // A small local file: reading it takes less time than handing it to another thread.
+            // A small local file: reading it takes less time than handing it to another thread. It may be a link: that
+            // is how volumes change many files at once, and who may write to the folder could as well write the token.
             let text = std::fs::read_to_string(&self.path).map_err(TokenError::from_source)?;
             match text.trim() {
                 // The sidecar has truncated the file and not yet written it: worth another try in a moment.
@@ -37,10 +41,9 @@ impl TokenSource for FileTokenSource {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let server = ReferenceServer::start().await;
-    let file = std::env::temp_dir().join(format!("suite-token-{}", std::process::id()));
-    let outcome = run(&server, &file).await;
-    std::fs::remove_file(&file)?;
-    outcome
+    // Whoever can read the token is the client. The folder goes with the file in it, whatever happens.
+    let folder = private::Folder::new("suite-token")?;
+    run(&server, &folder.0.join("token")).await
 }
 
 async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::error::Error>> {
@@ -104,8 +107,6 @@ async fn sidecar_writes(
         .access_token
         .as_ref()
         .ok_or("the reply has no token")?;
-    let fresh = file.with_extension("new");
-    std::fs::write(&fresh, token.expose())?;
-    std::fs::rename(&fresh, file)?;
+    private::replace(file, token.expose().as_bytes())?;
     Ok(())
 }

@@ -17,6 +17,8 @@ mod options;
 mod progress;
 mod target;
 
+#[path = "../support/private.rs"]
+mod private;
 #[path = "../support/mod.rs"]
 mod support;
 

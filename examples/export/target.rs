@@ -9,13 +9,17 @@
 //!
 //! Whatever the part holds beyond the bytes that count was written after the last checkpoint. It is cut off, and
 //! those pages are fetched again: no record is lost, none is there twice. One export at a time may write to a file.
+//!
+//! All of them are for their owner only, and none may be a link.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use sdk_core::Checkpoint;
 use serde::{Deserialize, Serialize};
+
+use super::private::{self, beside};
 
 /// What the checkpoint file holds.
 #[derive(Debug, Serialize, Deserialize)]
@@ -39,23 +43,26 @@ pub(crate) enum Found {
 
 /// Looks for what an earlier export has left.
 pub(crate) fn look(file: &Path) -> io::Result<Found> {
-    let saved: Saved = match fs::read(checkpoint(file)) {
-        Ok(json) => serde_json::from_slice(&json).map_err(|error| {
-            let path = checkpoint(file);
-            io::Error::other(format!(
-                "{}: {error}; --restart begins anew",
-                path.display()
-            ))
-        })?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-        Err(error) => return Err(error),
+    let path = checkpoint(file);
+    let Some(mut json) = private::open(&path)? else {
+        return Ok(Found::Nothing);
     };
-    let length = |path: &Path| fs::metadata(path).map_or(0, |data| data.len());
-    if part(file).exists() {
-        if length(&part(file)) >= saved.bytes {
+    let mut text = Vec::new();
+    json.read_to_end(&mut text)?;
+    let saved: Saved = serde_json::from_slice(&text).map_err(|error| {
+        let path = path.display();
+        io::Error::other(format!("{path}: {error}; --restart begins anew"))
+    })?;
+    let length = |path: &Path| -> io::Result<Option<u64>> {
+        let file = private::open(path)?;
+        let data = file.map(|file| file.metadata()).transpose()?;
+        Ok(data.map(|data| data.len()))
+    };
+    if let Some(length) = length(&part(file))? {
+        if length >= saved.bytes {
             return Ok(Found::Interrupted(saved));
         }
-    } else if saved.checkpoint.is_finished() && file.exists() && length(file) == saved.bytes {
+    } else if saved.checkpoint.is_finished() && length(file)? == Some(saved.bytes) {
         return Ok(Found::Complete(saved));
     }
     Err(io::Error::other(format!(
@@ -84,23 +91,21 @@ pub(crate) struct Target {
 impl Target {
     /// Begins with nothing.
     pub(crate) fn begin(file: &Path) -> io::Result<Self> {
+        // What could not be published in the end is not begun.
+        private::look(file)?;
         // The checkpoint goes first: it speaks of what the part is about to lose.
         forget(file)?;
-        Self::open(file, 0)
+        Self::of(file, private::create_anew(&part(file))?, 0)
     }
 
     /// Goes on after the bytes that count.
     pub(crate) fn go_on(file: &Path, saved: &Saved) -> io::Result<Self> {
-        Self::open(file, saved.bytes)
+        private::look(file)?;
+        let part = private::open(&part(file))?.ok_or(io::ErrorKind::NotFound)?;
+        Self::of(file, part, saved.bytes)
     }
 
-    fn open(file: &Path, bytes: u64) -> io::Result<Self> {
-        let path = part(file);
-        let mut options = OpenOptions::new();
-        let options = options.create(true).truncate(false).write(true);
-        let mut part = options.open(&path).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", path.display()))
-        })?;
+    fn of(file: &Path, mut part: File, bytes: u64) -> io::Result<Self> {
         part.set_len(bytes)?;
         part.seek(SeekFrom::Start(bytes))?;
         Ok(Self {
@@ -129,16 +134,13 @@ impl Target {
             bytes: self.bytes,
             columns,
         };
-        let fresh = beside(&self.file, ".checkpoint.new");
-        let mut file = File::create(&fresh)?;
-        file.write_all(&serde_json::to_vec(&saved)?)?;
-        file.sync_data()?;
-        fs::rename(&fresh, self::checkpoint(&self.file))?;
+        private::replace(&self::checkpoint(&self.file), &serde_json::to_vec(&saved)?)?;
         settle(&self.file)
     }
 
     /// Gives the finished file its name. The checkpoint must have been saved.
     pub(crate) fn publish(self) -> io::Result<(PathBuf, u64)> {
+        private::look(&self.file)?;
         fs::rename(part(&self.file), &self.file)?;
         settle(&self.file)?;
         forget(&self.file)?;
@@ -152,12 +154,6 @@ fn part(file: &Path) -> PathBuf {
 
 fn checkpoint(file: &Path) -> PathBuf {
     beside(file, ".checkpoint")
-}
-
-fn beside(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Makes renames and removals outlast a power cut, where a folder can be synchronised.

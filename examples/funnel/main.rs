@@ -14,6 +14,8 @@ mod outcomes;
 mod pen;
 mod picture;
 
+#[path = "../support/private.rs"]
+mod private;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -77,7 +79,7 @@ async fn draw(options: Options) -> Result<(), Failure> {
         // Whoever reads may have seen enough.
         let _ = std::io::stdout().write_all(svg.as_bytes());
     } else {
-        std::fs::write(&options.out, svg).map_err(|error| format!("{}: {error}", options.out))?;
+        private::replace(options.out.as_ref(), svg.as_bytes())?;
         eprintln!("{}: {} stages", options.out, funnel.stages.len());
     }
     Ok(())

@@ -8,6 +8,7 @@ use std::time::Duration;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 
 use crate::Failure;
+use crate::private::Folder;
 use crate::store::{Counts, Store};
 
 /// How many orders the service takes in each of its lives.
@@ -22,16 +23,13 @@ pub(crate) async fn run(only: Option<u32>) -> Result<(), Failure> {
         .transport(Transport::Hyper)
         .start()
         .await;
-    let folder = std::env::temp_dir().join(format!("suite-outbox-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    let folder = Folder::new("suite-outbox")?;
     println!("A service with {ORDERS} orders is killed (SIGKILL) and started again.\n");
     println!("step  killed when the command was         orders  commits  receipts  replayed");
-    let outcome = match only {
-        Some(step) => one_step(&server, &folder, step),
-        None => everywhere(&server, &folder),
-    };
-    std::fs::remove_dir_all(&folder)?;
-    outcome
+    match only {
+        Some(step) => one_step(&server, &folder.0, step),
+        None => everywhere(&server, &folder.0),
+    }
 }
 
 fn one_step(server: &ReferenceServer, folder: &Path, step: u32) -> Result<(), Failure> {

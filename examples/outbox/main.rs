@@ -17,6 +17,9 @@ mod steps;
 mod store;
 mod worker;
 
+#[path = "../support/private.rs"]
+mod private;
+
 use std::process::ExitCode;
 
 use steps::Steps;

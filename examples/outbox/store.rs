@@ -1,13 +1,15 @@
 //! The service's own database: orders, the commands that follow from them, and what became of those.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::{Error, PreparedCommand, Receipt};
 
 use crate::Failure;
+use crate::private;
 use crate::steps::Steps;
 
 const SCHEMA: &str = "
@@ -53,9 +55,13 @@ pub(crate) struct Counts {
 }
 
 impl Store {
-    /// Opens the database, and makes it if there is none.
+    /// Opens the database, and makes it if there is none. Only its owner can read it, and what `SQLite` puts beside it,
+    /// which gets the permissions of the database.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        let database = Connection::open(path)?;
+        let path = private_files(path)?;
+        // It is there, so that it need not be made, and its path is no address.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let database = Connection::open_with_flags(path, flags)?;
         database.busy_timeout(Duration::from_secs(5))?;
         // With WAL, a commit is on disk before it counts only if `synchronous` is FULL. A command must not be sent from
         // a transaction that a power failure can undo.
@@ -148,4 +154,25 @@ impl Store {
         })?;
         Ok(counts)
     }
+}
+
+/// Makes a database that others cannot read, or keeps others from reading it, and returns its path without links.
+///
+/// To open and close one of its files takes away the locks that this process has on it. So this is not for a database
+/// that the process has open already.
+fn private_files(path: &Path) -> io::Result<PathBuf> {
+    let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+    let path = folder.join(path.file_name().unwrap_or_default());
+    if private::open(&path)?.is_none() {
+        match private::create(&path) {
+            // Another process was faster.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => drop(made?),
+        }
+    }
+    for suffix in ["-journal", "-wal", "-shm"] {
+        private::open(&private::beside(&path, suffix))?;
+    }
+    Ok(path)
 }

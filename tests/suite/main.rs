@@ -3,6 +3,7 @@
 mod commands;
 mod contract;
 mod drift;
+mod examples;
 mod faults;
 mod open;
 mod peer;

@@ -1,6 +1,8 @@
 //! Each state in which a crash can leave the files of an export.
 
-// The example's own file: what cannot be hit from outside is hit here.
+// The example's own files: what cannot be hit from outside is hit here.
+#[path = "../../../../examples/support/private.rs"]
+mod private;
 #[path = "../../../../examples/export/target.rs"]
 mod target;
 
