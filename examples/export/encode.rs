@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use sdk_core::{Error, Members, RawJson, Record};
+use sdk_core::{Error, Members, Record};
 
 use crate::Failure;
+use crate::cell::{cell, plain};
 
 /// Turns the records of a page into bytes.
 pub(crate) enum Encoder {
@@ -111,7 +112,7 @@ impl Table {
         };
         let mut rows = csv::Writer::from_writer(Vec::new());
         if !std::mem::replace(&mut self.header_written, true) {
-            rows.write_record(columns)?;
+            rows.write_record(columns.iter().map(|name| plain(name).into_owned()))?;
         }
         for record in &members {
             for column in columns {
@@ -143,13 +144,4 @@ fn columns_of(records: &[Members]) -> Vec<String> {
         }
     }
     columns
-}
-
-/// Text as it is, null as nothing, everything else as its JSON.
-fn cell(value: &RawJson) -> Result<String, Error> {
-    match value.as_str() {
-        "null" => Ok(String::new()),
-        text if text.starts_with('"') => value.decode(),
-        json => Ok(json.to_owned()),
-    }
 }

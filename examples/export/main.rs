@@ -8,8 +8,12 @@
 //! It can be stopped at any time, with Ctrl-C, with `kill -9` or by a power cut: the same command goes on where the last
 //! checkpoint is, and the finished file is the one that an undisturbed run would have written. `target.rs` says how.
 //!
+//! A CSV file is safe to open with a spreadsheet: text that would be a formula there has an apostrophe in front. Lines of
+//! JSON are as they came.
+//!
 //! Without a suite in the environment it starts the reference server inside this process.
 
+mod cell;
 mod encode;
 mod job;
 mod lists;
@@ -17,6 +21,8 @@ mod options;
 mod progress;
 mod target;
 
+#[path = "../support/line.rs"]
+mod line;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/mod.rs"]

@@ -9,7 +9,8 @@ usage: export LIST [options]
 
 LIST is people, organizations, opportunities, tasks, intake, or timeline:PER-0123456789AB.
 
-  --out FILE           where to; rows of CSV if it ends in .csv, otherwise lines of JSON.
+  --out FILE           where to; rows of CSV if it ends in .csv, otherwise lines of JSON. In CSV, text that
+                       a spreadsheet would compute, such as =1+1, has an apostrophe in front.
                        `-` is standard output, without checkpoints   [LIST.ndjson]
   --columns a,b,c      the columns of a CSV file   [the members on the first page]
   --filter NAME=VALUE  only what the service selects by this parameter; may be repeated

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use crate::peer::Peer;
+
 /// A folder of a test's own, empty at first.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
@@ -65,6 +67,20 @@ fn is_stale(program: &Path) -> bool {
 
 fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|data| data.modified()).ok()
+}
+
+/// What makes an example talk to a peer.
+pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
+    let urls =
+        ["CORE_URL", "CRM_URL", "CALENDAR_URL", "ACCOUNTING_URL"].map(|name| (name, peer.url()));
+    // One origin cannot be the audience of all.
+    let audiences = ["PLATFORM", "CRM", "CALENDAR", "ACCOUNTING"];
+    let audiences = audiences.map(|name| (format!("SUITE_{name}_AUDIENCE"), name.to_owned()));
+    let credential = ["CLIENT_ID", "CLIENT_SECRET"].map(|name| (name, "of-a-test".to_owned()));
+    let all = urls.into_iter().chain(credential);
+    all.map(|(name, value)| (format!("SUITE_{name}"), value))
+        .chain(audiences)
+        .collect()
 }
 
 /// Runs to the end, with what it says.

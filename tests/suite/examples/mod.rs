@@ -3,6 +3,7 @@
 
 #[cfg(unix)]
 mod private;
+mod tables;
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};

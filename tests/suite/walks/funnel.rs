@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::server_of;
 use crate::peer::{self, Peer, always};
-use crate::programs::{Folder, output, program, told};
+use crate::programs::{Folder, environment, output, program, told};
 
 /// What it draws, as the texts in the picture.
 fn texts(svg: &str) -> Vec<&str> {
@@ -26,14 +26,7 @@ fn drawn(server: &ReferenceServer, options: &[&str]) -> (Option<i32>, String, St
 fn drawn_of(funnel: &Value) -> String {
     let peer = Peer::start(always(peer::json(200, funnel)));
     let mut program = Command::new(program("funnel"));
-    let variables = [
-        ("SUITE_CORE_URL", peer.url()),
-        ("SUITE_CRM_URL", peer.url()),
-        ("SUITE_CRM_AUDIENCE", "crm".to_owned()),
-        ("SUITE_CLIENT_ID", "client".to_owned()),
-        ("SUITE_CLIENT_SECRET", "secret".to_owned()),
-    ];
-    let output = output(program.args(["--out", "-"]).envs(variables));
+    let output = output(program.args(["--out", "-"]).envs(environment(&peer)));
     assert!(output.status.success(), "{}", told(&output));
     String::from_utf8(output.stdout).unwrap()
 }
