@@ -1,12 +1,16 @@
 //! Records as lines of JSON or rows of CSV.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use sdk_core::{Error, Members, Record};
+use sdk_core::{Error, Members, RawJson, Record};
 
 use crate::Failure;
 use crate::cell::{cell, plain};
+use crate::line::line;
+
+/// How many members without a column are named at the end.
+const NAMED: usize = 20;
 
 /// Turns the records of a page into bytes.
 pub(crate) enum Encoder {
@@ -39,7 +43,7 @@ impl Encoder {
         if let (Some(named), Some(saved)) = (named, &saved)
             && named != saved.as_slice()
         {
-            let columns = saved.join(",");
+            let columns = line(saved.join(","));
             return Err(format!(
                 "the interrupted export has the columns {columns}; --restart begins anew"
             )
@@ -76,7 +80,9 @@ impl Encoder {
         match self {
             Self::Csv(table) if !table.left_out.is_empty() => {
                 let names: Vec<&str> = table.left_out.iter().map(String::as_str).collect();
-                Some(names.join(", "))
+                let more = if names.len() > NAMED { ", …" } else { "" };
+                let names = &names[..names.len().min(NAMED)];
+                Some(line(names.join(", ")) + more)
             }
             _ => None,
         }
@@ -110,26 +116,27 @@ impl Table {
         let Some(columns) = &self.columns else {
             return Ok(Vec::new());
         };
+        let known: HashSet<&str> = columns.iter().map(String::as_str).collect();
         let mut rows = csv::Writer::from_writer(Vec::new());
         if !std::mem::replace(&mut self.header_written, true) {
             rows.write_record(columns.iter().map(|name| plain(name).into_owned()))?;
         }
         for record in &members {
-            for column in columns {
-                rows.write_field(
-                    record
-                        .get(column)
-                        .map(cell)
-                        .transpose()?
-                        .unwrap_or_default(),
-                )?;
-            }
-            rows.write_record(None::<&[u8]>)?;
-            for (name, _) in record.iter() {
-                if !columns.iter().any(|column| column == name) && !self.left_out.contains(name) {
+            // One look at each member, however many there are. Of several with one name the first counts.
+            let mut values: HashMap<&str, &RawJson> = HashMap::new();
+            for (name, value) in record.iter() {
+                values.entry(name).or_insert(value);
+                // One more than are named, to know that there are more.
+                if self.left_out.len() <= NAMED && !known.contains(name) {
                     self.left_out.insert(name.to_owned());
                 }
             }
+            for column in columns {
+                let value = values.get(column.as_str());
+                let cell = value.map(|value| cell(value)).transpose()?;
+                rows.write_field(cell.unwrap_or_default())?;
+            }
+            rows.write_record(None::<&[u8]>)?;
         }
         Ok(rows.into_inner().map_err(csv::IntoInnerError::into_error)?)
     }
@@ -137,11 +144,10 @@ impl Table {
 
 /// All members of these records, in the order in which they are first met.
 fn columns_of(records: &[Members]) -> Vec<String> {
-    let mut columns: Vec<String> = Vec::new();
-    for (name, _) in records.iter().flat_map(Members::iter) {
-        if !columns.iter().any(|column| column == name) {
-            columns.push(name.to_owned());
-        }
-    }
-    columns
+    let mut met = HashSet::new();
+    let names = records.iter().flat_map(Members::iter).map(|(name, _)| name);
+    names
+        .filter(|name| met.insert(*name))
+        .map(str::to_owned)
+        .collect()
 }
