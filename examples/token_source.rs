@@ -9,8 +9,11 @@
 
 #[path = "support/private.rs"]
 mod private;
+#[path = "support/stop.rs"]
+mod stop;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use sdk_core::{AccessToken, Suite, TokenError, TokenFuture, TokenRequest, TokenSource};
@@ -39,11 +42,16 @@ impl TokenSource for FileTokenSource {
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let mut stop = stop::Stop::listen()?;
     let server = ReferenceServer::start().await;
-    // Whoever can read the token is the client. The folder goes with the file in it, whatever happens.
+    // Whoever can read the token is the client. The folder goes with the file in it, on Ctrl-C too.
     let folder = private::Folder::new("suite-token")?;
-    run(&server, &folder.0.join("token")).await
+    let file = folder.0.join("token");
+    tokio::select! {
+        () = stop.heard() => Ok(stop.status()),
+        done = run(&server, &file) => done.map(|()| ExitCode::SUCCESS),
+    }
 }
 
 async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,7 @@
 //! One export to a file: pages in, bytes and checkpoints out.
 
 use std::path::Path;
-use std::pin::pin;
+use std::process::ExitCode;
 
 use sdk_core::{Page, Pages, Record};
 
@@ -9,15 +9,10 @@ use crate::Failure;
 use crate::encode::Encoder;
 use crate::options::Options;
 use crate::progress::Progress;
+use crate::stop::Stop;
 use crate::target::{self, Found, Target};
 
 const GO_ON: &str = "the same command goes on from here";
-
-/// How an export ended without an error.
-pub(crate) enum Ended {
-    Complete,
-    Interrupted,
-}
 
 pub(crate) struct Job {
     pages: Pages<Record>,
@@ -70,18 +65,19 @@ impl Job {
         }))
     }
 
-    pub(crate) async fn run(mut self) -> Result<Ended, Failure> {
-        let mut stop = pin!(tokio::signal::ctrl_c());
+    /// Runs to the end, or until it is to stop. The exit status says which.
+    pub(crate) async fn run(mut self, mut stop: Stop) -> Result<ExitCode, Failure> {
         let mut unsaved = 0;
         loop {
             // A walk may be cancelled between two of its pages: what it has under way is fetched again.
             let next = tokio::select! {
-                next = self.pages.try_next() => next,
-                _ = &mut stop => {
+                biased;
+                () = stop.heard() => {
                     self.save()?;
                     self.progress.stopped(GO_ON);
-                    return Ok(Ended::Interrupted);
+                    return Ok(stop.status());
                 }
+                next = self.pages.try_next() => next,
             };
             match next {
                 Ok(Some(page)) => self.write(page.into_inner())?,
@@ -118,13 +114,13 @@ impl Job {
         Ok(self.target.save(self.pages.checkpoint(), columns)?)
     }
 
-    fn complete(mut self) -> Result<Ended, Failure> {
+    fn complete(mut self) -> Result<ExitCode, Failure> {
         self.save()?;
         let (file, bytes) = self.target.publish()?;
         self.progress.complete(&file, bytes);
         if let Some(names) = self.encoder.left_out() {
             eprintln!("Members without a column, left out: {names}");
         }
-        Ok(Ended::Complete)
+        Ok(ExitCode::SUCCESS)
     }
 }

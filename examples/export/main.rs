@@ -5,8 +5,9 @@
 //! ```
 // ci: args people --out -
 //!
-//! It can be stopped at any time, with Ctrl-C, with `kill -9` or by a power cut: the same command goes on where the last
-//! checkpoint is, and the finished file is the one that an undisturbed run would have written. `target.rs` says how.
+//! It can be stopped at any time, with Ctrl-C or SIGTERM, with `kill -9` or by a power cut: the same command goes on where
+//! the last checkpoint is, and the finished file is the one that an undisturbed run would have written. `target.rs` says
+//! how.
 //!
 //! A CSV file is safe to open with a spreadsheet: text that would be a formula there has an apostrophe in front. Lines of
 //! JSON are as they came.
@@ -25,6 +26,8 @@ mod target;
 mod line;
 #[path = "../support/private.rs"]
 mod private;
+#[path = "../support/stop.rs"]
+mod stop;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -34,8 +37,9 @@ use std::process::ExitCode;
 use sdk_core::{Pages, Record};
 
 use encode::Encoder;
-use job::{Ended, Job};
+use job::Job;
 use options::{Destination, Options};
+use stop::Stop;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -49,9 +53,7 @@ async fn main() -> ExitCode {
         }
     };
     match export(&options).await {
-        Ok(Ended::Complete) => ExitCode::SUCCESS,
-        // As a shell reports a program that Ctrl-C ended.
-        Ok(Ended::Interrupted) => ExitCode::from(130),
+        Ok(status) => status,
         Err(failure) => {
             eprintln!("{failure}");
             ExitCode::FAILURE
@@ -59,30 +61,41 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn export(options: &Options) -> Result<Ended, Failure> {
+async fn export(options: &Options) -> Result<ExitCode, Failure> {
+    let stop = Stop::listen()?;
     let server = support::server(|demo| demo.people(10_000)).await;
     let suite = support::connect(server.as_ref(), "suite-export")?;
     let crm = sdk_crm::Client::new(&suite)?;
     // The next page is on its way while this one is written.
     let pages = lists::pages(&crm, options).read_ahead(true);
     match &options.destination {
-        Destination::Stdout => to_stdout(pages).await,
+        Destination::Stdout => to_stdout(pages, stop).await,
         Destination::File(file) => match Job::open(file, pages, options)? {
-            Some(job) => job.run().await,
-            None => Ok(Ended::Complete),
+            Some(job) => job.run(stop).await,
+            None => Ok(ExitCode::SUCCESS),
         },
     }
 }
 
 /// Lines to standard output, without checkpoints: what a pipe has swallowed cannot be taken back.
-async fn to_stdout(mut pages: Pages<Record>) -> Result<Ended, Failure> {
+async fn to_stdout(mut pages: Pages<Record>, mut stop: Stop) -> Result<ExitCode, Failure> {
     let mut encoder = Encoder::Ndjson;
-    while let Some(page) = pages.try_next().await? {
+    loop {
+        let next = tokio::select! {
+            biased;
+            () = stop.heard() => {
+                let records = pages.checkpoint().delivered();
+                eprintln!("Stopped after {records} records; the same command begins anew.");
+                return Ok(stop.status());
+            }
+            next = pages.try_next() => next?,
+        };
+        let Some(page) = next else { break };
         let lines = encoder.encode(&page.into_inner().try_into_items()?)?;
         if std::io::stdout().write_all(&lines).is_err() {
             // Whoever reads has seen enough (`| head`).
             break;
         }
     }
-    Ok(Ended::Complete)
+    Ok(ExitCode::SUCCESS)
 }

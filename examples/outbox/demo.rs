@@ -2,13 +2,14 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 
 use crate::Failure;
 use crate::private::Folder;
+use crate::stop::{Stop, shield};
 use crate::store::{Counts, Store};
 
 /// How many orders the service takes in each of its lives.
@@ -18,7 +19,7 @@ const ORDERS: u32 = 2;
 const OPERATION: Operation = Operation::SubmitEventCommand;
 
 /// Kills it at every step and once between two of them, or at one step only.
-pub(crate) async fn run(only: Option<u32>) -> Result<(), Failure> {
+pub(crate) async fn run(only: Option<u32>, stop: &Stop) -> Result<ExitCode, Failure> {
     let server = ReferenceServer::builder()
         .transport(Transport::Hyper)
         .start()
@@ -27,9 +28,14 @@ pub(crate) async fn run(only: Option<u32>) -> Result<(), Failure> {
     println!("A service with {ORDERS} orders is killed (SIGKILL) and started again.\n");
     println!("step  killed when the command was         orders  commits  receipts  replayed");
     match only {
-        Some(step) => one_step(&server, &folder.0, step),
-        None => everywhere(&server, &folder.0),
+        Some(number) => one_step(&server, &folder.0, number)?,
+        None if everywhere(&server, &folder.0, stop)? => {}
+        None => {
+            println!("\nStopped; the next run begins anew.");
+            return Ok(stop.status());
+        }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn one_step(server: &ReferenceServer, folder: &Path, step: u32) -> Result<(), Failure> {
@@ -39,8 +45,12 @@ fn one_step(server: &ReferenceServer, folder: &Path, step: u32) -> Result<(), Fa
     life.end(&name)
 }
 
-fn everywhere(server: &ReferenceServer, folder: &Path) -> Result<(), Failure> {
+/// Returns whether it came to the end before it was to stop.
+fn everywhere(server: &ReferenceServer, folder: &Path, stop: &Stop) -> Result<bool, Failure> {
     for step in 1.. {
+        if stop.is_heard() {
+            return Ok(false);
+        }
         let life = Life::begin(server, folder, step.to_string());
         let Some(name) = life.kill_at(step)? else {
             break;
@@ -54,7 +64,7 @@ fn everywhere(server: &ReferenceServer, folder: &Path) -> Result<(), Failure> {
         "\nEach order was committed once and has its receipt. `replayed` counts the receipts that"
     );
     println!("came on a second sending, because the first one's reply was never recorded.");
-    Ok(())
+    Ok(true)
 }
 
 /// A service from its first start to its last end.
@@ -128,7 +138,7 @@ impl<'a> Life<'a> {
     fn service(&self) -> Command {
         let program = std::env::current_exe().unwrap_or_else(|_| "outbox".into());
         let mut command = Command::new(program);
-        command
+        shield(&mut command)
             .arg("service")
             .arg(&self.database)
             .arg(ORDERS.to_string())

@@ -19,10 +19,13 @@ mod worker;
 
 #[path = "../support/private.rs"]
 mod private;
+#[path = "../support/stop.rs"]
+mod stop;
 
 use std::process::ExitCode;
 
 use steps::Steps;
+use stop::Stop;
 
 /// Anything that ends the program early.
 type Failure = Box<dyn std::error::Error>;
@@ -32,7 +35,7 @@ async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match run(&arguments).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => {
             eprintln!("outbox: {error}");
             ExitCode::FAILURE
@@ -40,17 +43,18 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(arguments: &[&str]) -> Result<(), Failure> {
+async fn run(arguments: &[&str]) -> Result<ExitCode, Failure> {
+    let stop = Stop::listen()?;
     match arguments {
-        [] => demo::run(None).await,
-        ["--kill-at", step] => demo::run(Some(step.parse()?)).await,
+        [] => demo::run(None, &stop).await,
+        ["--kill-at", number] => demo::run(Some(number.parse()?), &stop).await,
         // The service itself, against the suite that the environment names.
         ["service", database, orders] => {
-            service::run(database.as_ref(), orders.parse()?, &Steps::all()).await
+            service::run(database.as_ref(), orders.parse()?, &Steps::all(), &stop).await
         }
-        ["service", database, orders, "--stop-at", step] => {
-            let steps = Steps::until(step.parse()?);
-            service::run(database.as_ref(), orders.parse()?, &steps).await
+        ["service", database, orders, "--stop-at", number] => {
+            let steps = Steps::until(number.parse()?);
+            service::run(database.as_ref(), orders.parse()?, &steps, &stop).await
         }
         _ => Err(
             "usage: outbox [--kill-at STEP] | outbox service DATABASE ORDERS [--stop-at STEP]"

@@ -1,6 +1,7 @@
 //! The service: takes orders, and has a delivery entered in the calendar for each.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
@@ -9,20 +10,38 @@ use sdk_calendar::types::EventCommand;
 use sdk_core::{IdempotencyKey, Suite};
 
 use crate::steps::Steps;
+use crate::stop::Stop;
 use crate::store::Store;
 use crate::{Failure, worker};
 
-/// Takes as many orders as there shall be, and sends what follows from them.
-pub(crate) async fn run(database: &Path, orders: u32, steps: &Steps) -> Result<(), Failure> {
+/// Takes as many orders as there shall be, and sends what follows from them; the rest another time if it is to stop.
+pub(crate) async fn run(
+    database: &Path,
+    orders: u32,
+    steps: &Steps,
+    stop: &Stop,
+) -> Result<ExitCode, Failure> {
     let calendar = Client::new(&Suite::from_env()?)?;
     let mut store = Store::open(database)?;
     for number in 1..=orders {
+        if stop.is_heard() {
+            break;
+        }
         let order = order_id(database, number);
         if !store.has(&order)? {
             place(&mut store, &calendar, &order, number, steps)?;
         }
     }
-    worker::drain(&store, &calendar, steps).await
+    let drained = worker::drain(&store, &calendar, steps, stop).await?;
+    let counts = store.counts()?;
+    if drained && counts.orders >= orders {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (orders, receipts) = (counts.orders, counts.receipts);
+    eprintln!(
+        "Stopped with {orders} orders and {receipts} receipts; the same command goes on from here."
+    );
+    Ok(stop.status())
 }
 
 /// What a handler of a request does: everything in one transaction, and nothing over the network.

@@ -6,14 +6,24 @@ use sdk_core::{Effect, Error, ErrorKind};
 
 use crate::Failure;
 use crate::steps::Steps;
+use crate::stop::Stop;
 use crate::store::Store;
 
-/// Sends every command that has no receipt, the oldest first, and returns when none is left.
+/// Sends every command that has no receipt, the oldest first, and returns when none is left, or false when it is to stop
+/// before. A command that is under way gets its receipt first.
 ///
 /// It may be killed anywhere: what it had sent and not recorded is sent again, exactly, and the service answers with
 /// the result that it has. An error leaves the rest for later; a service calls this again after a while.
-pub(crate) async fn drain(store: &Store, calendar: &Client, steps: &Steps) -> Result<(), Failure> {
+pub(crate) async fn drain(
+    store: &Store,
+    calendar: &Client,
+    steps: &Steps,
+    stop: &Stop,
+) -> Result<bool, Failure> {
     while let Some(pending) = store.next()? {
+        if stop.is_heard() {
+            return Ok(false);
+        }
         steps.take("before it is sent");
         let sent = calendar
             .send_prepared(&pending.command)
@@ -29,7 +39,7 @@ pub(crate) async fn drain(store: &Store, calendar: &Client, steps: &Steps) -> Re
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Whether it is this command that will never do, and not the moment or the credential.

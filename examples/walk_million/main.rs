@@ -11,7 +11,11 @@
 mod meter;
 mod server;
 
+#[path = "../support/stop.rs"]
+mod stop;
+
 use std::error::Error;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use sdk_core::Suite;
@@ -19,6 +23,7 @@ use sdk_reference_server::{Operation, ReferenceServer, Transport};
 
 use meter::{Meter, peak_memory};
 use server::Server;
+use stop::Stop;
 
 /// Records per page, the most that the contract allows.
 const PAGE: u32 = 50;
@@ -30,22 +35,31 @@ const FIRST_LOOK: u32 = 10_000;
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        Some(server::SERVE) => server::serve(arguments.next().unwrap_or_default().parse()?).await,
+        Some(server::SERVE) => {
+            server::serve(arguments.next().unwrap_or_default().parse()?).await?;
+        }
         people => {
-            walk(people.unwrap_or("1000000").parse()?).await?;
-            read_ahead().await
+            let stop = Stop::listen()?;
+            let people = people.unwrap_or("1000000").parse()?;
+            if !(walk(people, &stop).await? && read_ahead(&stop).await?) {
+                println!("Stopped; a measurement always begins anew.");
+                return Ok(stop.status());
+            }
         }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
-async fn walk(people: u32) -> Result<(), Box<dyn Error>> {
+/// Returns whether it came to the end before it was to stop.
+async fn walk(people: u32, stop: &Stop) -> Result<bool, Box<dyn Error>> {
     let server = Server::start(people)?;
     let crm = sdk_crm::Client::new(&server.suite)?;
     crm.prewarm().await?;
 
+    println!("a walk over {people} people:");
     // A tenth of the walk at each end.
     let tenth = (people / 10).max(1);
     let (mut items, mut first_memory) = (0, None);
@@ -54,6 +68,9 @@ async fn walk(people: u32) -> Result<(), Box<dyn Error>> {
     let mut walk = crm.people().list().limit(PAGE).items();
     while walk.try_next().await?.is_some() {
         items += 1;
+        if items % PAGE == 0 && stop.is_heard() {
+            return server.stop().map(|()| false);
+        }
         if items == tenth {
             after_first = Meter::now();
         }
@@ -83,11 +100,11 @@ async fn walk(people: u32) -> Result<(), Box<dyn Error>> {
         );
         println!("  after {items:>9} items     {last} KiB");
     }
-    server.stop()
+    server.stop().map(|()| true)
 }
 
 /// Walks of forty pages with and without read-ahead.
-async fn read_ahead() -> Result<(), Box<dyn Error>> {
+async fn read_ahead(stop: &Stop) -> Result<bool, Box<dyn Error>> {
     let server = ReferenceServer::builder()
         .transport(Transport::Hyper)
         .people(u64::from(PAGE) * 40)
@@ -103,6 +120,9 @@ async fn read_ahead() -> Result<(), Box<dyn Error>> {
         let begin = Instant::now();
         let mut pages = crm.people().list().limit(PAGE).pages().read_ahead(ahead);
         while pages.try_next().await?.is_some() {
+            if stop.is_heard() {
+                return Ok(false);
+            }
             tokio::time::sleep(PAUSE).await;
         }
         *took = begin.elapsed();
@@ -112,5 +132,5 @@ async fn read_ahead() -> Result<(), Box<dyn Error>> {
     println!("40 pages of 20 ms, with 20 ms of work on each:");
     println!("  without read-ahead        {without:.2} s");
     println!("  with read-ahead           {with:.2} s, {share:.2} of it");
-    Ok(())
+    Ok(true)
 }

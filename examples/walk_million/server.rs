@@ -7,6 +7,8 @@ use std::process::{Child, Command, Stdio};
 use sdk_core::{ClientCredentials, Suite};
 use sdk_reference_server::{ReferenceServer, Transport};
 
+use crate::stop::shield;
+
 /// The argument that makes this program a server.
 pub(crate) const SERVE: &str = "--serve";
 
@@ -33,7 +35,7 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(people: u32) -> Result<Self, Box<dyn Error>> {
-        let mut process = Command::new(std::env::current_exe()?)
+        let mut process = shield(&mut Command::new(std::env::current_exe()?))
             .args([SERVE, &people.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 mod private;
+#[cfg(unix)]
+mod signals;
 mod tables;
 
 use std::io::Read as _;

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use sdk_reference_server::Operation;
 
-use super::{end, first_line, run, server, start};
+use super::{end, first_line, run, server, signals, start};
 use crate::programs::Folder;
+use crate::support::until;
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -122,5 +123,24 @@ async fn fault_84_the_store_of_an_outbox_can_be_read_by_its_owner_only_and_follo
     for name in ["a.db-shm", "a.db-wal", "a.db"] {
         let service = || run(server.environment(), &folder, "outbox service a.db 1");
         refuses_link(&folder, name, service);
+    }
+}
+
+#[tokio::test]
+async fn fault_84_a_temporary_folder_is_its_owners_only_and_goes_with_the_program() {
+    for (name, file) in [("token_source", "token"), ("outbox", "order1.db")] {
+        let folder = Folder::new(&format!("private-{name}"));
+        let temporary = ("TMPDIR".to_owned(), folder.0.display().to_string());
+        let child = start(vec![temporary], &folder, name);
+        let found = || {
+            let mut names = folder.names().into_iter().map(|name| folder.file(&name));
+            names.find(|inner| inner.join(file).exists())
+        };
+        until(|| found().is_some()).await;
+        let inner = found().unwrap();
+        assert_eq!((mode(&inner), mode(&inner.join(file))), (0o700, 0o600));
+        signals::send(&child, "-TERM");
+        let (code, said, _) = end(child);
+        assert_eq!((code, folder.names().len()), (Some(143), 0), "{said}");
     }
 }

@@ -1,7 +1,7 @@
-//! An export that dies at any moment, and one that is interrupted politely.
+//! An export that dies at any moment.
 
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant, SystemTime};
 
 use sdk_reference_server::{Operation, ReferenceServer};
@@ -105,41 +105,4 @@ fn same(file: &Path, whole: &Path, context: &str) {
     );
     // A header makes one more.
     assert!([PEOPLE, PEOPLE + 1].contains(&(file.lines().count() as u64)));
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn ctrl_c_keeps_every_page_that_came() {
-    let server = server_of(1_000).await;
-    let folder = Folder::new("export-ctrl-c");
-    let (file, whole) = (folder.file("people.csv"), folder.file("whole.csv"));
-    let options = ["--limit", "50", "--save-every", "1000"];
-    assert!(status(&mut command(&server, &whole, &options)).success());
-    let slow = server
-        .fault(Operation::ListPeople)
-        .delay(Duration::from_millis(10));
-
-    let mut child = start(&mut command(&server, &file, &options));
-    assert!(runs_until(&server, &mut child, 10));
-    let id = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &id])
-            .status()
-            .unwrap()
-            .success()
-    );
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-
-    assert_eq!(
-        folder.names(),
-        ["people.csv.checkpoint", "people.csv.part", "whole.csv"]
-    );
-    slow.remove();
-    let before = server.attempts(Operation::ListPeople);
-    assert!(status(&mut command(&server, &file, &options)).success());
-    assert!(std::fs::read(&file).unwrap() == std::fs::read(&whole).unwrap());
-    // Nine pages or so had been written, and are not fetched again.
-    assert!(server.attempts(Operation::ListPeople) - before <= 12);
-    assert_eq!(folder.names(), ["people.csv", "whole.csv"]);
 }
