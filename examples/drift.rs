@@ -4,6 +4,10 @@
 //! cargo run --example drift
 //! ```
 
+#[path = "support/line.rs"]
+mod line;
+
+use line::line;
 use sdk_core::{Error, Method, SchemaPolicy, Suite, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
@@ -50,7 +54,7 @@ async fn main() -> Result<(), Error> {
 
     println!("A reply of another schema is not acted upon:");
     match crm.today().get().await {
-        Err(error) => println!("{error}\n"),
+        Err(error) => println!("{}\n", line(error)),
         Ok(_) => println!("taken\n"),
     }
 
@@ -60,7 +64,7 @@ async fn main() -> Result<(), Error> {
     println!(
         "{} items of {}, unknown members: {unknown:?}\n",
         today.attention.len(),
-        today.schema_version
+        line(&today.schema_version)
     );
 
     println!("What a part of the program needs, and what its token lacks:");
@@ -77,8 +81,8 @@ async fn main() -> Result<(), Error> {
         .query("limit", "10")
         .await
     {
-        Ok(notes) => println!("{notes}"),
-        Err(error) => println!("{error}"),
+        Ok(notes) => println!("{}", line(notes.as_str())),
+        Err(error) => println!("{}", line(error)),
     }
     Ok(())
 }

@@ -7,6 +7,9 @@
 //! cargo run --example observe
 //! ```
 
+#[path = "support/line.rs"]
+mod line;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -96,7 +99,7 @@ fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &s
         );
         for attribute in &span.attributes {
             let name = attribute.key.as_str();
-            println!("{indent}    {name} = {}", attribute.value);
+            println!("{indent}    {name} = {}", line::line(&attribute.value));
         }
         for event in span.events.iter() {
             let told = event
@@ -106,7 +109,8 @@ fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &s
             let told: Vec<String> = told
                 .map(|it| format!("{} = {}", it.key, it.value))
                 .collect();
-            println!("{indent}    • {} ({})", event.name, told.join(", "));
+            let told = line::line(told.join(", "));
+            println!("{indent}    • {} ({told})", event.name);
         }
         branch(
             children,

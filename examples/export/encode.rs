@@ -1,15 +1,16 @@
 //! Records as lines of JSON or rows of CSV.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::path::Path;
 
 use sdk_core::{Error, Members, RawJson, Record};
 
 use crate::Failure;
 use crate::cell::{cell, plain};
-use crate::line::line;
+use crate::line::{is_hidden, line};
 
-/// How many members without a column are named at the end.
+/// Up to how many members without a column are named at the end.
 const NAMED: usize = 20;
 
 /// Turns the records of a page into bytes.
@@ -80,8 +81,7 @@ impl Encoder {
         match self {
             Self::Csv(table) if !table.left_out.is_empty() => {
                 let names: Vec<&str> = table.left_out.iter().map(String::as_str).collect();
-                let more = if names.len() > NAMED { ", …" } else { "" };
-                let names = &names[..names.len().min(NAMED)];
+                let more = if names.len() < NAMED { "" } else { " …" };
                 Some(line(names.join(", ")) + more)
             }
             _ => None,
@@ -101,6 +101,22 @@ fn lines(records: &[Record]) -> Vec<u8> {
         lines.push(b'\n');
     }
     lines
+}
+
+/// The same JSON without characters that a terminal would obey or not show.
+pub(crate) fn escaped(lines: &str) -> String {
+    let mut escaped = String::with_capacity(lines.len());
+    for letter in lines.chars() {
+        // Blanks stand between tokens, where nothing can be escaped.
+        if is_hidden(letter) && !letter.is_ascii_whitespace() {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
 }
 
 impl Table {
@@ -126,8 +142,7 @@ impl Table {
             let mut values: HashMap<&str, &RawJson> = HashMap::new();
             for (name, value) in record.iter() {
                 values.entry(name).or_insert(value);
-                // One more than are named, to know that there are more.
-                if self.left_out.len() <= NAMED && !known.contains(name) {
+                if self.left_out.len() < NAMED && !known.contains(name) {
                     self.left_out.insert(name.to_owned());
                 }
             }

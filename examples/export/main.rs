@@ -10,7 +10,7 @@
 //! how.
 //!
 //! A CSV file is safe to open with a spreadsheet: text that would be a formula there has an apostrophe in front. Lines of
-//! JSON are as they came.
+//! JSON are as they came; on standard output, characters that steer a terminal are escaped, which is the same JSON.
 //!
 //! Without a suite in the environment it starts the reference server inside this process.
 
@@ -55,7 +55,7 @@ async fn main() -> ExitCode {
     match export(&options).await {
         Ok(status) => status,
         Err(failure) => {
-            eprintln!("{failure}");
+            eprintln!("{}", line::line(failure));
             ExitCode::FAILURE
         }
     }
@@ -77,7 +77,7 @@ async fn export(options: &Options) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Lines to standard output, without checkpoints: what a pipe has swallowed cannot be taken back.
+/// Lines to standard output, which may be a terminal, without checkpoints: what a pipe has swallowed cannot be taken back.
 async fn to_stdout(mut pages: Pages<Record>, mut stop: Stop) -> Result<ExitCode, Failure> {
     let mut encoder = Encoder::Ndjson;
     loop {
@@ -92,7 +92,8 @@ async fn to_stdout(mut pages: Pages<Record>, mut stop: Stop) -> Result<ExitCode,
         };
         let Some(page) = next else { break };
         let lines = encoder.encode(&page.into_inner().try_into_items()?)?;
-        if std::io::stdout().write_all(&lines).is_err() {
+        let lines = encode::escaped(std::str::from_utf8(&lines)?);
+        if std::io::stdout().write_all(lines.as_bytes()).is_err() {
             // Whoever reads has seen enough (`| head`).
             break;
         }

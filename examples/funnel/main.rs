@@ -14,6 +14,8 @@ mod outcomes;
 mod pen;
 mod picture;
 
+#[path = "../support/line.rs"]
+mod line;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/mod.rs"]
@@ -54,7 +56,7 @@ async fn main() -> ExitCode {
     match draw(options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            eprintln!("{}", line::line(failure));
             ExitCode::FAILURE
         }
     }

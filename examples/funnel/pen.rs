@@ -1,5 +1,6 @@
 //! Boxes and text in a few colours, on top of `plotters`.
 
+use crate::line::line;
 use plotters::backend::SVGBackend;
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea as _};
@@ -88,7 +89,8 @@ impl<'a> Pen<'a> {
             .into_font()
             .color(&kind.color)
             .pos(Pos::new(kind.side, VPos::Center));
-        self.0.draw(&Text::new(text.to_owned(), at, font))
+        // XML has no place for control characters.
+        self.0.draw(&Text::new(line(text), at, font))
     }
 
     pub(crate) fn rectangle(&self, from: Point, to: Point, color: RGBColor) -> Drawn {

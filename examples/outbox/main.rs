@@ -17,6 +17,8 @@ mod steps;
 mod store;
 mod worker;
 
+#[path = "../support/line.rs"]
+mod line;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/stop.rs"]
@@ -37,7 +39,7 @@ async fn main() -> ExitCode {
     match run(&arguments).await {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("outbox: {error}");
+            eprintln!("outbox: {}", line::line(error));
             ExitCode::FAILURE
         }
     }

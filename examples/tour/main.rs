@@ -10,6 +10,8 @@
 mod print;
 mod stops;
 
+#[path = "../support/line.rs"]
+mod line;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -23,7 +25,7 @@ async fn main() -> ExitCode {
     match tour().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("\nThe tour ended early: {error}");
+            eprintln!("\nThe tour ended early: {}", line::line(error));
             ExitCode::FAILURE
         }
     }

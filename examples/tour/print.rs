@@ -5,8 +5,9 @@ use std::io::{Write, stdout};
 
 /// A new stop.
 pub(crate) fn heading(title: &str) {
+    line("");
     line(format_args!(
-        "\n── {title} {}",
+        "── {title} {}",
         "─".repeat(66_usize.saturating_sub(title.chars().count()))
     ));
 }
@@ -21,9 +22,9 @@ pub(crate) fn say(text: impl Display) {
     line(format_args!("  {text}"));
 }
 
-/// Whoever reads the output may have seen enough (`| head`), which is no failure of the tour.
+/// Much of it comes from the suite. Whoever reads the output may have seen enough (`| head`), which is no failure of the tour.
 fn line(text: impl Display) {
-    let _ = writeln!(stdout(), "{text}");
+    let _ = writeln!(stdout(), "{}", crate::line::line(text));
 }
 
 /// A bar of up to `width` characters.

@@ -6,6 +6,7 @@ mod private;
 #[cfg(unix)]
 mod signals;
 mod tables;
+mod terminal;
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
