@@ -101,11 +101,12 @@ impl Store {
         Ok(())
     }
 
-    /// The oldest command to send.
-    pub(crate) fn next(&self) -> Result<Option<Pending>, Failure> {
-        let query = "SELECT number, command FROM outbox LEFT JOIN receipts USING (number)
-                     WHERE receipts.number IS NULL AND refused IS NULL ORDER BY number LIMIT 1";
-        let row = self.database.query_row(query, [], |row| {
+    /// The oldest command to send after another one. Without that, each would be looked for among all that were sent.
+    pub(crate) fn next(&self, after: i64) -> Result<Option<Pending>, Failure> {
+        let query =
+            "SELECT number, command FROM outbox LEFT JOIN receipts USING (number) WHERE number > ?1
+                     AND receipts.number IS NULL AND refused IS NULL ORDER BY number LIMIT 1";
+        let row = self.database.query_row(query, [after], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
         });
         let Some((number, command)) = row.optional()? else {

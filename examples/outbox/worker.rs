@@ -20,7 +20,9 @@ pub(crate) async fn drain(
     steps: &Steps,
     stop: &Stop,
 ) -> Result<bool, Failure> {
-    while let Some(pending) = store.next()? {
+    let mut after = 0;
+    while let Some(pending) = store.next(after)? {
+        after = pending.number;
         if stop.is_heard() {
             return Ok(false);
         }
