@@ -104,8 +104,11 @@ impl<'a> Life<'a> {
     fn kill_before_the_reply(&self) -> Result<(), Failure> {
         let held = self.server.fault(OPERATION).times(1);
         let held = held.delay(Duration::from_secs(60));
-        let service = self.service().spawn()?;
+        let mut service = self.service().spawn()?;
         while self.server.commits(OPERATION) == self.commits {
+            if service.try_wait()?.is_some() {
+                return Err("the service ended before it had sent anything".into());
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
         kill(service)?;
