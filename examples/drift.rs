@@ -54,7 +54,7 @@ async fn main() -> Result<(), Error> {
 
     println!("A reply of another schema is not acted upon:");
     match crm.today().get().await {
-        Err(error) => println!("{}\n", line(error)),
+        Err(error) => println!("{error}\n"),
         Ok(_) => println!("taken\n"),
     }
 
@@ -82,7 +82,7 @@ async fn main() -> Result<(), Error> {
         .await
     {
         Ok(notes) => println!("{}", line(notes.as_str())),
-        Err(error) => println!("{}", line(error)),
+        Err(error) => println!("{error}"),
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ async fn main() -> ExitCode {
     match export(&options).await {
         Ok(status) => status,
         Err(failure) => {
-            eprintln!("{}", line::line(failure));
+            eprintln!("{failure}");
             ExitCode::FAILURE
         }
     }

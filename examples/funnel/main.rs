@@ -56,7 +56,7 @@ async fn main() -> ExitCode {
     match draw(options).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{}", line::line(failure));
+            eprintln!("{failure}");
             ExitCode::FAILURE
         }
     }

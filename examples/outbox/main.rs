@@ -17,8 +17,6 @@ mod steps;
 mod store;
 mod worker;
 
-#[path = "../support/line.rs"]
-mod line;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/stop.rs"]
@@ -39,7 +37,7 @@ async fn main() -> ExitCode {
     match run(&arguments).await {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("outbox: {}", line::line(error));
+            eprintln!("outbox: {error}");
             ExitCode::FAILURE
         }
     }

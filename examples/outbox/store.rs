@@ -1,12 +1,13 @@
 //! The service's own database: orders, the commands that follow from them, and what became of those.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Error, PreparedCommand, Receipt};
+use sdk_core::{PreparedCommand, Receipt};
 
 use crate::Failure;
 use crate::private;
@@ -135,11 +136,11 @@ impl Store {
         Ok(())
     }
 
-    /// Takes a command that was refused out of the way of the others.
-    pub(crate) fn set_aside(&self, number: i64, error: &Error) -> Result<(), Failure> {
+    /// Takes a command that was refused, or that a person has to look at, out of the way of the others.
+    pub(crate) fn set_aside(&self, number: i64, why: &impl Display) -> Result<(), Failure> {
         let update = "UPDATE outbox SET refused = ?2 WHERE number = ?1";
         self.database
-            .execute(update, params![number, error.to_string()])?;
+            .execute(update, params![number, why.to_string()])?;
         Ok(())
     }
 

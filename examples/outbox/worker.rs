@@ -1,8 +1,10 @@
 //! Sends what the database holds.
 
+use std::time::SystemTime;
+
 use sdk_calendar::Client;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Effect, Error, ErrorKind};
+use sdk_core::{Effect, Error, ErrorKind, StoredRule, StoredStep};
 
 use crate::Failure;
 use crate::steps::Steps;
@@ -25,6 +27,12 @@ pub(crate) async fn drain(
         after = pending.number;
         if stop.is_heard() {
             return Ok(false);
+        }
+        // One that is too old for its key to be remembered may have happened, and waits for a person.
+        let next = StoredRule::default().next(&pending.command, None, SystemTime::now());
+        if let StoredStep::Park(reason) = next {
+            store.set_aside(pending.number, &reason)?;
+            continue;
         }
         steps.take("before it is sent");
         let sent = calendar

@@ -3,10 +3,14 @@
 use std::fmt::Display;
 use std::io::{Write, stdout};
 
+use sdk_core::Error;
+
+use crate::line::line;
+
 /// A new stop.
 pub(crate) fn heading(title: &str) {
-    line("");
-    line(format_args!(
+    put("");
+    put(format_args!(
         "── {title} {}",
         "─".repeat(66_usize.saturating_sub(title.chars().count()))
     ));
@@ -14,17 +18,27 @@ pub(crate) fn heading(title: &str) {
 
 /// A name and its value.
 pub(crate) fn fact(name: &str, value: impl Display) {
-    line(format_args!("  {name:<26}{value}"));
+    row(name, line(value));
+}
+
+/// A name and what stands beside it in columns.
+pub(crate) fn row(name: &str, columns: impl Display) {
+    put(format_args!("  {:<26}{columns}", line(name)));
+}
+
+/// An error, which is one line already.
+pub(crate) fn tell(error: &Error) {
+    put(format_args!("  {error}"));
 }
 
 /// A sentence.
 pub(crate) fn say(text: impl Display) {
-    line(format_args!("  {text}"));
+    put(format_args!("  {}", line(text)));
 }
 
-/// Much of it comes from the suite. Whoever reads the output may have seen enough (`| head`), which is no failure of the tour.
-fn line(text: impl Display) {
-    let _ = writeln!(stdout(), "{}", crate::line::line(text));
+/// Whoever reads the output may have seen enough (`| head`), which is no failure of the tour.
+fn put(text: impl Display) {
+    let _ = writeln!(stdout(), "{text}");
 }
 
 /// A bar of up to `width` characters.

@@ -8,7 +8,7 @@ use sdk_core::{Error, IdempotencyKey, RawJson, Record};
 use sdk_crm::types::{OpportunityStage, PersonStatus};
 use serde_json::{Value, json};
 
-use crate::print::{bar, fact, heading, or_dash, say};
+use crate::print::{bar, fact, heading, or_dash, row, say, tell};
 
 /// Organization and installed apps.
 pub(crate) async fn platform(platform: &sdk_platform::Client) -> Result<(), Error> {
@@ -109,9 +109,9 @@ pub(crate) async fn pipeline(crm: &sdk_crm::Client) -> Result<(), Error> {
             stage.exited_in_window.unwrap_or(0),
         );
         let name = or_dash(stage.stage.as_deref());
-        fact(
+        row(
             name,
-            format!(
+            format_args!(
                 "{open:>4} open  {:<24}  +{entered} −{exited}",
                 bar(open, most, 24)
             ),
@@ -149,11 +149,8 @@ pub(crate) async fn presentation(crm: &sdk_crm::Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// An event, the same command again, and another command under the same key, from here and from elsewhere.
-pub(crate) async fn event(
-    calendar: &sdk_calendar::Client,
-    elsewhere: &sdk_calendar::Client,
-) -> Result<(), Error> {
+/// An event, the same command again, and another command under the same key.
+pub(crate) async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> {
     heading("Calendar: one command, sent twice, committed once");
     let start = Timestamp::now().to_zoned(TimeZone::UTC);
     let end = start.saturating_add(SignedDuration::from_mins(45));
@@ -184,19 +181,19 @@ pub(crate) async fn event(
         ));
     }
 
-    // The first client remembers the key and sends nothing; the second, as another process would, is told off.
+    // Only the service knows what a key stands for, and says so.
     let other = command.title("Something else");
-    for client in [calendar, elsewhere] {
-        match client.events().command(&other).idempotency_key(key()).await {
-            Err(error) if error.is_idempotency_conflict() => {
-                say(format!("another command, same key → {error}"));
-            }
-            Err(error) => return Err(error),
-            Ok(receipt) => say(format!(
-                "another command, same key → taken as {}",
-                receipt.public_reference
-            )),
+    let call = calendar.events().command(&other).idempotency_key(key());
+    match call.await {
+        Err(error) if error.is_idempotency_conflict() => {
+            say("another command, same key:");
+            tell(&error);
         }
+        Err(error) => return Err(error),
+        Ok(receipt) => say(format!(
+            "another command, same key → taken as {}",
+            receipt.public_reference
+        )),
     }
     Ok(())
 }
@@ -254,7 +251,7 @@ fn first_reference(list: &RawJson) -> Option<String> {
 pub(crate) async fn refusal(narrow: &sdk_crm::Client) -> Result<(), Error> {
     heading("A refusal that explains itself");
     match narrow.people().list().await {
-        Err(error) if error.is_forbidden() => say(error),
+        Err(error) if error.is_forbidden() => tell(&error),
         Err(error) => return Err(error),
         Ok(_) => say("this suite granted more than was asked for"),
     }

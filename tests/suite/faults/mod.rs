@@ -19,6 +19,7 @@ mod retries;
 mod settings;
 mod shapes;
 mod stored;
+mod table;
 mod token_endpoint;
 mod tokens;
 mod truncated;
