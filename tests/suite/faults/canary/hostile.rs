@@ -418,7 +418,7 @@ async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
     let (events, _guard) = Events::here();
     let evil = format!(
         "first\nsecond\r\u{1b}[2J\u{9b}31m\u{202e}lru\u{200b}\u{feff}\u{2066}\u{e0041}\u{2028}end {}",
-        "x".repeat(2_000_000)
+        "x".repeat(10_000)
     );
     let version = json!({"schemaVersion": evil, "items": [], "nextCursor": null});
     let envelope = json!({"error": {"code": evil, "message": evil, "requestId": evil}});
