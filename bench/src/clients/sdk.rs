@@ -25,7 +25,9 @@ impl Sdk {
         let builder = Suite::builder()
             .core_url(&target.origin)
             .application_url("crm", &target.origin)
+            .audience("crm", "crm")
             .application_url("calendar", &target.origin)
+            .audience("calendar", "calendar")
             .credentials(ClientCredentials::new("bench", "secret"));
         if target.http == 1 && target.certificate.is_none() {
             return Ok(builder);

@@ -1,11 +1,7 @@
 //! One attempt on the wire, its body read within bounds.
 
-use std::pin::Pin;
-
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
-
-use crate::transport::Sending;
 
 /// What became of one attempt, before anybody judges it.
 pub(super) enum Outcome {
@@ -33,8 +29,8 @@ pub(super) enum Outcome {
     /// The time was up.
     TimedOut {
         whole_call: bool,
-        /// Whether the request still waited for its connection: nothing of it was sent.
-        connecting: bool,
+        /// Whether the request still waited for a connection: nothing of it was sent.
+        never_begun: bool,
     },
 }
 
@@ -57,10 +53,7 @@ const EXCERPT: usize = 1024;
 pub(super) type Answer = Result<reqwest::Response, reqwest::Error>;
 
 /// Waits for the reply to a request on its way, and reads it.
-pub(super) async fn run<F>(sending: Pin<&mut Sending<F>>, max_bytes: usize) -> Outcome
-where
-    F: Future<Output = Answer> + Unpin,
-{
+pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize) -> Outcome {
     let mut response = match sending.await {
         Ok(response) => response,
         Err(error) => return Outcome::Failed(error.without_url()),

@@ -87,8 +87,8 @@ pub(super) fn classify(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>
         Outcome::Failed(error) => failed(error, progress),
         Outcome::TimedOut {
             whole_call,
-            connecting,
-        } => timed_out(whole_call, connecting, progress),
+            never_begun,
+        } => timed_out(whole_call, never_begun, progress),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::idempotency::IdempotencyKey;
 use crate::options::IDEMPOTENCY_KEY;
 use crate::runtime::Draft;
 use crate::token::BearerToken;
+use crate::transport::Begun;
 
 impl Call {
     /// Checks the options of the client and the call, and adds what of them belongs to all attempts.
@@ -39,9 +40,10 @@ impl Call {
         &self,
         draft: &Draft,
         bearer: Option<&BearerToken>,
+        begun: Option<&Begun>,
     ) -> Result<Request, Error> {
         const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        let mut request = draft.request();
+        let mut request = draft.request(begun);
         let headers = request.headers_mut();
         if self.stored.is_none() {
             self.client.defaults().apply_headers(headers);

@@ -85,6 +85,7 @@ pub(super) fn refused(
             );
             error = error.hint(hint);
         }
+        // Which of the two is for the owning application to know (contract, Authentication).
         404 => error = error.hint("there is none, or none that this client may see"),
         407 => error = of_proxy(error, progress),
         _ => {}
@@ -126,7 +127,7 @@ pub(super) fn scope_hint(
         ),
     };
     format!(
-        "the operation requires {required}, the application's entitlement and a workspace binding; {granted}; checks of \
-         single records and of business rules are the application's own"
+        "the operation requires {required}, the application's entitlement and a workspace binding; {granted}; \
+         record-level and business permission checks remain with the application"
     )
 }

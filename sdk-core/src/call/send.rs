@@ -1,6 +1,5 @@
 //! The attempt loop: token, send, classify, wait, again.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -19,7 +18,7 @@ use crate::response::Reply;
 use crate::runtime::Draft;
 use crate::scopes::surely_missing;
 use crate::token::BearerToken;
-use crate::transport::Sending;
+use crate::transport::{Begun, CONNECT_TIMEOUT};
 
 impl Call {
     /// Runs the call in a span of its own.
@@ -120,7 +119,10 @@ impl Call {
             let message = "the deadline of the call passed before it was sent";
             return unsent(Error::new(ErrorKind::Timeout, message).with_retryable(true));
         }
-        let (sending, span) = match self.begin(draft, progress) {
+        // While the HTTP client's own time for connecting is shorter, its error tells that nothing was sent. Otherwise the
+        // body does, which then cannot be sent anew by the HTTP client itself.
+        let begun = (limits.attempt_time() < CONNECT_TIMEOUT).then(Begun::default);
+        let (sending, span) = match self.begin(draft, progress, begun.as_ref()) {
             Ok(begun) => begun,
             Err(error) => return unsent(error),
         };
@@ -128,13 +130,12 @@ impl Call {
         let until = Instant::now()
             .checked_add(limits.attempt_timeout)
             .map_or(limits.deadline, |end| end.min(limits.deadline));
-        let mut sending = pin!(sending);
-        let outcome = timeout_at(until, attempt::run(sending.as_mut(), limits.max_bytes))
+        let outcome = timeout_at(until, attempt::run(sending, limits.max_bytes))
             .instrument(span.clone())
             .await;
         let outcome = outcome.unwrap_or_else(|_elapsed| Outcome::TimedOut {
             whole_call: until == limits.deadline,
-            connecting: sending.is_connecting(),
+            never_begun: draft.body.is_some() && begun.is_some_and(|begun| begun.give_up()),
         });
         if let Some(bearer) = &progress.bearer
             && outcome.status().is_some_and(accepts_token)
@@ -157,19 +158,14 @@ impl Call {
         &self,
         draft: &Draft,
         progress: &mut Progress<'_>,
-    ) -> Result<
-        (
-            Sending<impl Future<Output = attempt::Answer> + Unpin + use<>>,
-            Span,
-        ),
-        Error,
-    > {
-        let request = self.outgoing(draft, progress.bearer.as_deref())?;
+        begun: Option<&Begun>,
+    ) -> Result<(impl Future<Output = attempt::Answer> + use<>, Span), Error> {
+        let request = self.outgoing(draft, progress.bearer.as_deref(), begun)?;
         let span = observe::attempt_span(self.operation, &request, progress.attempts);
         progress.attempts += 1;
         self.client.suite().counters.attempt();
         let sending = span.in_scope(|| self.client.endpoint().http().execute(request));
-        Ok((Sending::new(sending), span))
+        Ok((sending, span))
     }
 
     async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {

@@ -6,14 +6,14 @@ use crate::cause;
 use crate::error::{Effect, Error, ErrorKind};
 
 /// The time was up.
-pub(super) fn timed_out(whole_call: bool, connecting: bool, progress: &Progress<'_>) -> Verdict {
+pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress<'_>) -> Verdict {
     let what = if whole_call {
         "the deadline of the call passed"
     } else {
         "the attempt timed out"
     };
-    let (message, effect, again) = if connecting {
-        let message = format!("{what} while it connected to {}", target(progress));
+    let (message, effect, again) = if never_begun {
+        let message = format!("{what} before a connection to {} stood", target(progress));
         (message, Effect::NotSent, true)
     } else {
         (what.to_owned(), Effect::Unknown, progress.may_replay)

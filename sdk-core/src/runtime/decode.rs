@@ -95,13 +95,11 @@ pub(crate) fn decode<T: Reply>(body: &Bytes, terms: Terms) -> Result<T, Unreadab
             "members of another type than assumed, or beyond what their type holds, are kept among the unknown ones"
         );
     }
-    if let Some(expected) = expected {
-        let own = value
-            .schema_version()
-            .map(|own| Stated::Text(own.to_owned()));
+    if let Some(expected) = expected
+        && value.schema_version() != Some(expected)
+    {
         // Types that know no version are read once more for it.
-        let found = own.unwrap_or_else(|| stated_version(text));
-        same_version(expected, found, terms.lenient)?;
+        same_version(expected, stated_version(text), terms.lenient)?;
     }
     if let Some(mismatch) = seen.constant {
         other_constant(&mismatch, terms.lenient)?;

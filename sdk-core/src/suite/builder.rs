@@ -146,6 +146,9 @@ impl SuiteBuilder {
     }
 
     /// Limits each attempt; 10 seconds by default.
+    ///
+    /// The connection pool is one for all runtimes. A pooled connection that was made on a runtime which nobody drives any
+    /// more (one `block_on` after another, each on a runtime of its own) is only left when an attempt over it times out.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.attempt_timeout = timeout;
         self

@@ -112,6 +112,9 @@ impl Suite {
     /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | routed origins; each is needed by its client only |
     /// | `SUITE_<APP>_AUDIENCE` | the audience of an application, when it is not its origin |
     ///
+    /// An empty variable counts as missing; all others are taken as given, blanks at their ends included. What a
+    /// [`builder`](Self::builder) sets in code counts before the environment.
+    ///
     /// # Errors
     /// When variables are missing, all of them named at once, or hold an address that is refused.
     pub fn from_env() -> Result<Self, Error> {

@@ -5,10 +5,14 @@
 //!
 //! * A fresh token costs a read lock and a look at the monotonic clock.
 //! * Below about a quarter of its lifetime the next call starts a renewal in the background, and goes on. Below a
-//!   tenth it waits for the renewal, and if that fails goes on as long as the token lives. Idle clients renew nothing.
-//! * Any number of callers share one renewal, in a task of its own, and its error. Failures are followed by a
-//!   growing quiet time in which callers get the last error without traffic.
-//! * A 401 drops the token only if it is still the one that was sent.
+//!   tenth it waits for the renewal if the token would not outlive its attempt, for half of what is left at most, and if
+//!   the renewal fails goes on as long as the token lives. Idle clients renew nothing.
+//! * Any number of callers share one renewal, in a task of its own, and its error. Whichever renewal delivers serves all of
+//!   them. One that is slow is waited for; one is taken for lost when its runtime is gone, or shows no sign of life.
+//! * Failures are followed by a growing quiet time in which callers get the last error without traffic. A token that is
+//!   dead on arrival is a failure, and a live token is not given up for one that ends sooner.
+//! * A 401 drops the token only if it is still the one that was sent: at once if it had served that operation before, and
+//!   else, for an operation that refuses token after token, ever more rarely.
 
 mod backoff;
 mod bearer;

@@ -4,13 +4,12 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
-use super::connecting::MarkConnecting;
 use super::proxy;
 use crate::config::{is_loopback_name, is_plain_loopback};
 use crate::error::Error;
 
 /// How long a connection may take to be made: on loopback and within a region it takes milliseconds.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// When an HTTP/2 connection with requests under way is asked whether it is still there, and how long it may take to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,9 +92,7 @@ impl Clients {
 
 /// What is the same for every pool.
 fn finish(builder: ClientBuilder, addresses: &[Url], pings: Pings) -> Result<Client, Error> {
-    let mut builder = builder
-        .redirect(reqwest::redirect::Policy::none())
-        .connector_layer(MarkConnecting);
+    let mut builder = builder.redirect(reqwest::redirect::Policy::none());
     // A name that only sounds like loopback goes there too, whatever a resolver says.
     for name in addresses.iter().filter_map(Url::host_str) {
         if is_loopback_name(name) {

@@ -2,9 +2,9 @@
 //!
 //! Nothing here knows operations, tokens or retries.
 
+mod begun;
 mod clients;
-mod connecting;
 mod proxy;
 
-pub(crate) use clients::{Clients, Pings};
-pub(crate) use connecting::Sending;
+pub(crate) use begun::Begun;
+pub(crate) use clients::{CONNECT_TIMEOUT, Clients, Pings};

@@ -89,7 +89,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     // So that a command without a key is repeated like any other.
     assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
     let port = silent.local_addr().unwrap().port();
-    let said = format!("while it connected to 127.0.0.1:{port}");
+    let said = format!("before a connection to 127.0.0.1:{port} stood");
     assert!(error.to_string().contains(&said), "{error}");
     let whole = crm
         .commands()
@@ -137,6 +137,19 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
     let seen = peer.requests();
     assert_eq!(seen.len(), 2, "the first attempt got nowhere");
     assert_ne!(seen[0].connection, seen[1].connection);
+
+    // A command waited for that connection all the time, and is known not to have been sent.
+    let peer = Peer::start(always(committed()));
+    let suite = builder_at(&peer.url()).timeout(Duration::from_millis(300));
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    idle.block_on(crm.commands().submit(new_person()).send())
+        .unwrap();
+    let again = runtime().block_on(crm.commands().submit(new_person()).send());
+    assert_eq!(again.unwrap().attempts(), 2);
+    assert_eq!(peer.requests().len(), 2);
+    // Nor is it sent when the other runtime goes on.
+    idle.block_on(tokio::task::yield_now());
+    assert_eq!(peer.requests().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
