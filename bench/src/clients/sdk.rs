@@ -176,8 +176,10 @@ impl Client for HundredAudiences {
                 let scopes = [format!("scope:{number}")];
                 Sdk::of(
                     &suite
-                        .with_scopes("crm", scopes.clone()).unwrap()
-                        .with_scopes("calendar", scopes).unwrap(),
+                        .with_scopes("crm", scopes.clone())
+                        .unwrap()
+                        .with_scopes("calendar", scopes)
+                        .unwrap(),
                 )
             })
             .collect();
