@@ -26,7 +26,7 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Outcome {
         "now": suite.clock.now().to_string(),
         "apps": apps,
         "tokenUrl": suite.token_url(),
-        "tokenLifetimeSeconds": suite.registry().lifetime.as_secs_f64(),
+        "tokenLifetimeSeconds": suite.registry().lifetime().as_secs_f64(),
         "data": {
             "seed": suite.seed,
             "people": sizes.people,

@@ -9,7 +9,7 @@ use super::{Outcome, Problem, body, ok};
 use crate::message::Request;
 use crate::seconds;
 use crate::suite::Suite;
-use crate::token::registry::{LONGEST_LIFE, Said};
+use crate::token::registry::Said;
 
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
@@ -32,7 +32,7 @@ pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Outcome {
         Said::Nothing => json!({"omitExpiresIn": true}),
     };
     let mut body = json!({
-        "lifetimeSeconds": registry.lifetime.as_secs_f64(),
+        "lifetimeSeconds": registry.lifetime().as_secs_f64(),
         "issued": suite.counters.exchanges(),
     });
     if let (Value::Object(body), Value::Object(said)) = (&mut body, said) {
@@ -60,7 +60,7 @@ pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
     {
         let mut registry = suite.registry();
         if let Some(lifetime) = change.lifetime {
-            registry.lifetime = lifetime.min(LONGEST_LIFE);
+            registry.set_lifetime(lifetime);
         }
         registry.said = said.unwrap_or_else(|| registry.said.clone());
     }

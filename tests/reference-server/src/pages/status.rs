@@ -67,7 +67,7 @@ pub(super) fn navigation(suite: &Suite, here: Option<App>) -> String {
 }
 
 fn facts(body: &mut String, suite: &Suite, app: App) {
-    let lifetime = suite.registry().lifetime.as_secs_f64();
+    let lifetime = suite.registry().lifetime().as_secs_f64();
     let facts = [
         ("Origin", suite.origin(app).to_owned()),
         ("Audience of its tokens", suite.audience(app).to_owned()),

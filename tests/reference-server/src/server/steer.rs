@@ -9,7 +9,7 @@ use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
 use crate::named::Named;
-use crate::token::registry::{LONGEST_LIFE, Said};
+use crate::token::registry::Said;
 
 /// What it does wrong on purpose.
 impl ReferenceServer {
@@ -57,7 +57,7 @@ impl ReferenceServer {
 
     /// How long tokens issued from now on live, at most the documented 300 seconds.
     pub fn set_token_lifetime(&self, lifetime: Duration) {
-        self.suite.registry().lifetime = lifetime.min(LONGEST_LIFE);
+        self.suite.registry().set_lifetime(lifetime);
     }
 
     /// What `expires_in` says from now on, whatever the truth: `0`, `-1`, `3600`, `"soon"`.

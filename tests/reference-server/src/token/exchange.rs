@@ -9,7 +9,7 @@ use super::basic;
 use super::form::Form;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
-use super::registry::{LONGEST_LIFE, Registered, Registry, Said};
+use super::registry::{Registered, Registry, Said, honoured};
 use crate::app::App;
 use crate::call::Call;
 use crate::message::{Reply, Request};
@@ -111,22 +111,20 @@ fn issue(
     scopes: &[String],
 ) -> Reply {
     let (suite, now) = (call.suite, call.now);
-    let lifetime = call
-        .terms
-        .lifetime
-        .unwrap_or(registry.lifetime)
-        .min(LONGEST_LIFE);
+    let lifetime = call.terms.lifetime.map_or(registry.lifetime(), honoured);
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
-    let exp_ms = now.as_millisecond() + life_millis;
+    // The whole seconds of a life that begins and ends between two of them: what is left over is honoured unannounced.
+    let iat = now.as_second();
+    let exp = iat + life_millis / 1_000;
     let scope = scopes.join(" ");
     let claims = Claims {
         iss: suite.origin(App::Platform).to_owned(),
         sub: client.spec.id.clone(),
         aud: suite.audience(app).to_owned(),
         scope: scope.clone(),
-        iat: now.as_second(),
-        exp: exp_ms.div_euclid(1000) + i64::from(exp_ms.rem_euclid(1000) > 0),
-        exp_ms,
+        iat,
+        exp,
+        exp_ms: now.as_millisecond() + life_millis,
         jti: format!("tok-{}", registry.number()),
         client_id: client.spec.id.clone(),
         actor: suite.store().actors.reference(client.actor),
@@ -146,7 +144,7 @@ fn issue(
     body.insert("token_type".into(), "Bearer".into());
     match call.terms.said.as_ref().unwrap_or(&registry.said) {
         Said::Truth => {
-            body.insert("expires_in".into(), json!(lifetime.as_secs()));
+            body.insert("expires_in".into(), json!(exp - iat));
         }
         Said::Lie(value) => {
             body.insert("expires_in".into(), value.clone());

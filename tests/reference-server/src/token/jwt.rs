@@ -15,7 +15,7 @@ pub(crate) struct Claims {
     pub(crate) scope: String,
     pub(crate) iat: i64,
     pub(crate) exp: i64,
-    /// The exact end of the token's life, since `exp` is in whole seconds.
+    /// The exact end of the token's life; `exp` is in whole seconds, and earlier.
     pub(crate) exp_ms: i64,
     pub(crate) jti: String,
     pub(crate) client_id: String,

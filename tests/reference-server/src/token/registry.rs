@@ -10,6 +10,12 @@ use crate::client::ClientSpec;
 /// No token lives longer, as documented.
 pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(300);
 
+/// What is honoured of a lifetime that is asked for: no more than documented, in milliseconds as the clock counts.
+pub(crate) fn honoured(asked: Duration) -> Duration {
+    let millis = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
+    Duration::from_millis(millis).min(LONGEST_LIFE)
+}
+
 /// What `expires_in` says.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Said {
@@ -33,7 +39,7 @@ pub(crate) struct Registered {
 #[derive(Debug)]
 pub(crate) struct Registry {
     clients: HashMap<String, Registered>,
-    pub(crate) lifetime: Duration,
+    lifetime: Duration,
     pub(crate) said: Said,
     issued: u64,
     revoked_below: u64,
@@ -44,7 +50,7 @@ impl Registry {
     pub(crate) fn new(lifetime: Duration) -> Registry {
         Registry {
             clients: HashMap::new(),
-            lifetime: lifetime.min(LONGEST_LIFE),
+            lifetime: honoured(lifetime),
             said: Said::Truth,
             issued: 0,
             revoked_below: 0,
@@ -59,11 +65,20 @@ impl Registry {
 
     /// Forgets what was changed, and gives the clients in the order in which their actors were made.
     pub(crate) fn restart(&mut self, lifetime: Duration) -> Vec<Registered> {
-        self.lifetime = lifetime.min(LONGEST_LIFE);
+        self.set_lifetime(lifetime);
         self.said = Said::Truth;
         let mut clients: Vec<Registered> = self.clients.values().cloned().collect();
         clients.sort_by_key(|client| (client.actor, client.spec.actor.is_some()));
         clients
+    }
+
+    /// How long tokens live that are issued from now on.
+    pub(crate) fn lifetime(&self) -> Duration {
+        self.lifetime
+    }
+
+    pub(crate) fn set_lifetime(&mut self, lifetime: Duration) {
+        self.lifetime = honoured(lifetime);
     }
 
     /// The client with that id, if the secret is right too.

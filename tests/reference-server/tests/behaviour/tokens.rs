@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::Method;
-use sdk_reference_server::{App, ClientSpec, Operation};
+use sdk_reference_server::{App, ClientSpec, Operation, ReferenceServer};
+use serde_json::{Value, json};
 
 use crate::peer::Peer;
 
@@ -139,45 +142,14 @@ async fn errors_are_those_of_rfc_6749() {
 }
 
 #[tokio::test]
-async fn a_token_ends_with_its_life_by_the_servers_clock() {
-    let peer = Peer::of(
-        sdk_reference_server::ReferenceServer::builder()
-            .frozen_clock()
-            .token_lifetime(Duration::from_secs(2))
-            .start()
-            .await,
-    );
-    let token = peer.token(App::Crm).await;
-    peer.server.advance(Duration::from_millis(1_999));
-    peer.get_with(App::Crm, "/api/crm/v1/today", &token)
-        .await
-        .expect(200);
-    peer.server.advance(Duration::from_millis(1));
-    let got = peer.get_with(App::Crm, "/api/crm/v1/today", &token).await;
-    assert!(
-        got.header("www-authenticate")
-            .unwrap()
-            .contains("invalid_token")
-    );
-    assert_eq!(got.status, 401);
-}
-
-#[tokio::test]
-async fn no_token_lives_longer_than_300_seconds() {
+async fn the_reply_lies_about_the_lifetime_if_it_is_told_to() {
     let peer = Peer::start().await;
-    peer.server.set_token_lifetime(Duration::from_secs(3_600));
     let form = format!(
         "grant_type=client_credentials&client_id={}&client_secret={}",
         peer.server.client_id(),
         peer.server.client_secret()
     );
-    assert_eq!(peer.form(&form).await.expect(200)["expires_in"], 300);
-    for lie in [
-        serde_json::json!(0),
-        serde_json::json!(-1),
-        serde_json::json!("soon"),
-        serde_json::json!(3600),
-    ] {
+    for lie in [json!(0), json!(-1), json!("soon"), json!(3600)] {
         peer.server.token_expires_in(lie.clone());
         assert_eq!(peer.form(&form).await.expect(200)["expires_in"], lie);
     }
@@ -189,6 +161,96 @@ async fn no_token_lives_longer_than_300_seconds() {
             .get("expires_in")
             .is_none()
     );
+}
+
+/// A server whose tokens live so long, and how long it says that they do.
+async fn with_lifetime(by: &str, lifetime: Duration) -> (Peer, Value) {
+    let mut builder = ReferenceServer::builder().frozen_clock().control_port(0);
+    if by == "builder" {
+        builder = builder.token_lifetime(lifetime);
+    }
+    let peer = Peer::of(builder.start().await);
+    let url = format!("{}/-/tokens", peer.server.control_url().unwrap());
+    match by {
+        "handle" => peer.server.set_token_lifetime(lifetime),
+        "fault" => {
+            let fault = peer.server.fault(Operation::ExchangeToken);
+            fault.token_lifetime(lifetime);
+        }
+        "control" => {
+            let change = json!({"lifetimeSeconds": lifetime.as_secs_f64()}).to_string();
+            let request = peer
+                .http
+                .post(&url)
+                .header("content-type", "application/json");
+            peer.read(request.body(change)).await.expect(200);
+        }
+        _ => {}
+    }
+    let shown = peer.read(peer.http.get(url)).await.expect(200);
+    (peer, shown["lifetimeSeconds"].clone())
+}
+
+#[tokio::test]
+async fn a_token_promises_no_more_than_is_honoured() {
+    for by in ["builder", "handle", "control", "fault"] {
+        for micros in [
+            1_999,
+            400_000,
+            1_000_000,
+            1_500_000,
+            299_999_000,
+            300_000_999,
+            3_600_000_000,
+        ] {
+            let (peer, shown) = with_lifetime(by, Duration::from_micros(micros)).await;
+            // The clock counts milliseconds.
+            let lifetime = Duration::from_millis((micros / 1_000).min(300_000));
+            assert!(
+                by == "fault" || shown == lifetime.as_secs_f64(),
+                "{by} {micros}: {shown}"
+            );
+            // Tokens are issued at all fractions of a second.
+            for passed in [0, 1, 499, 500, 998] {
+                peer.server.advance(Duration::from_millis(passed));
+                promises_hold(&peer, lifetime).await;
+            }
+        }
+    }
+}
+
+/// Gets a token, and moves the clock to see what it is good for.
+async fn promises_hold(peer: &Peer, lifetime: Duration) {
+    let issued = peer.server.now().as_millisecond();
+    let (id, secret) = (peer.server.client_id(), peer.server.client_secret());
+    let audience = peer.server.audience(App::Crm);
+    let form = format!(
+        "grant_type=client_credentials&client_id={id}&client_secret={secret}&audience={audience}"
+    );
+    let granted = peer.form(&form).await.expect(200);
+    let token = granted["access_token"].as_str().unwrap();
+    let claims = URL_SAFE_NO_PAD
+        .decode(token.split('.').nth(1).unwrap())
+        .unwrap();
+    let claims: Value = serde_json::from_slice(&claims).unwrap();
+    let [iat, exp] = ["iat", "exp"].map(|name| claims[name].as_i64().unwrap());
+    let honoured = i64::try_from(lifetime.as_millis()).unwrap();
+
+    let what = format!("{lifetime:?}, {issued}: {claims}");
+    assert!((iat * 1_000..(iat + 1) * 1_000).contains(&issued), "{what}");
+    assert!((0..=300).contains(&(exp - iat)), "{what}");
+    assert!((exp - iat) * 1_000 <= honoured, "{what}");
+    assert!(exp * 1_000 <= issued + honoured, "{what}");
+    assert_eq!(granted["expires_in"], exp - iat, "{what}");
+
+    let last = Duration::from_millis(1);
+    for (passed, status) in [(lifetime.saturating_sub(last), 200), (last, 401)] {
+        peer.server.advance(passed);
+        let got = peer.get_with(App::Crm, "/api/crm/v1/today", token).await;
+        assert_eq!(got.status, status, "{what}");
+        let challenge = got.header("www-authenticate").unwrap_or_default();
+        assert_eq!(challenge.contains("invalid_token"), status == 401);
+    }
 }
 
 #[tokio::test]
