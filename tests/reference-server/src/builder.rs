@@ -68,7 +68,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The seed of the demo data, of the references and of the signing keys.
+    /// The seed of the demo data, of the references and of the cursors. Tokens are signed with a key that is random.
     pub fn seed(mut self, seed: u64) -> Builder {
         self.settings.seed = seed;
         self

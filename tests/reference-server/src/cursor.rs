@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_cursor_opens_only_where_it_came_from() {
-        let key = Key::new("cursor", 1, "here");
+        let key = Key::of_seed("cursor", 1);
         let binding = Binding::new(Operation::ListPeople, &["ann"]);
         let cursor = issue(&key, binding, 25);
 
@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(open(&key, binding, &cursor).ok(), Some(25));
         let other = Binding::new(Operation::ListPeople, &["bob"]);
         assert!(open(&key, other, &cursor).is_err());
-        assert!(open(&Key::new("cursor", 2, "here"), binding, &cursor).is_err());
+        assert!(open(&Key::of_seed("cursor", 2), binding, &cursor).is_err());
         assert!(open(&key, binding, &cursor.to_lowercase()).is_err());
     }
 }

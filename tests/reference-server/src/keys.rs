@@ -1,19 +1,31 @@
-//! The server's secret, and what it signs with it.
+//! The server's keys, and what it signs with them.
+
+use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// A signing key; another seed or another issuer has another key.
+/// A signing key.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    pub(crate) fn new(purpose: &str, seed: u64, issuer: &str) -> Key {
-        let material = format!("{purpose}\n{seed}\n{issuer}");
-        let digest = Sha256::digest(material.as_bytes());
-        Key(Hmac::new_from_slice(&digest).expect("HMAC takes a key of any length"))
+    /// A key that nobody can know, for what grants rights.
+    pub(crate) fn random() -> io::Result<Key> {
+        let mut material = [0; 32];
+        getrandom::fill(&mut material).map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(Key::of(&material))
+    }
+
+    /// The key of a seed, for what is the same in every run.
+    pub(crate) fn of_seed(purpose: &str, seed: u64) -> Key {
+        Key::of(&Sha256::digest(format!("{purpose}\n{seed}").as_bytes()))
+    }
+
+    fn of(material: &[u8]) -> Key {
+        Key(Hmac::new_from_slice(material).expect("HMAC takes a key of any length"))
     }
 
     pub(crate) fn sign(&self, message: &[u8]) -> [u8; 32] {

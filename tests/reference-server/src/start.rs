@@ -8,6 +8,7 @@ use crate::adapters::hyper::{self, Door};
 use crate::adapters::{Transport, wiremock};
 use crate::app::App;
 use crate::builder::Settings;
+use crate::keys::Key;
 use crate::server::{ReferenceServer, Serving};
 use crate::suite::Suite;
 
@@ -27,7 +28,12 @@ pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
         .transpose()?;
     let control_origin = control.as_ref().map(origin).transpose()?;
 
-    let suite = Arc::new(Suite::new(&settings, origins, control_origin));
+    let suite = Arc::new(Suite::new(
+        &settings,
+        Key::random()?,
+        origins,
+        control_origin,
+    ));
     let open = !settings.control_host.is_loopback();
     let mut doors: Vec<_> = control
         .into_iter()

@@ -52,6 +52,7 @@ impl Suite {
     /// A suite whose applications answer at `origins`, in the order of [`App::ALL`].
     pub(crate) fn new(
         settings: &Settings,
+        token_key: Key,
         origins: [String; App::ALL.len()],
         control: Option<String>,
     ) -> Suite {
@@ -61,12 +62,11 @@ impl Suite {
                 .cloned()
                 .unwrap_or_else(|| origins[app.index()].clone())
         });
-        let issuer = &origins[App::Platform.index()];
         let suite = Suite {
             transport: settings.transport,
             clock: Clock::new(settings.frozen_clock),
-            token_key: Key::new("token", settings.seed, issuer),
-            cursor_key: Key::new("cursor", settings.seed, ""),
+            token_key,
+            cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),
             recorder: Recorder::new(settings.recorded_requests),
             counters: Counters::default(),

@@ -15,4 +15,5 @@ mod platform;
 mod program;
 mod reads;
 mod server;
+mod strangers;
 mod tokens;
