@@ -1,11 +1,11 @@
 //! What a handler gets to see of a request that may be served.
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::auth::Caller;
 use crate::data::reference::Kind;
 use crate::generated::operations::Operation;
+use crate::json::Json;
 use crate::message::{Reply, Request};
 use crate::params::Query;
 use crate::refusal::Refusal;
@@ -50,12 +50,11 @@ impl Call<'_> {
     }
 
     /// The body, which must be JSON and say so.
-    pub(crate) fn json(&self) -> Result<Value, Refusal> {
+    pub(crate) fn json(&self) -> Result<Json, Refusal> {
         if self.request.media_type().as_deref() != Some("application/json") {
             return Err(Refusal::invalid("Content-Type: application/json is needed"));
         }
-        serde_json::from_slice(self.request.body()?)
-            .map_err(|error| Refusal::invalid(format!("the body is not JSON: {error}")))
+        Json::read(self.request.body()?)
     }
 
     /// Counts a durable change made by this operation.

@@ -1,45 +1,52 @@
 //! Members of a JSON body, read with the refusals that a wrong type earns. Null counts as left out.
 
 use jiff::Timestamp;
-use serde_json::{Map, Value};
 
 use crate::data::reference::Kind;
+use crate::json::{Json, Members};
 use crate::params;
 use crate::refusal::Refusal;
 
 /// The members of an object.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a>(&'a Map<String, Value>);
+pub(crate) struct Fields<'a> {
+    members: &'a Members,
+}
 
 impl<'a> Fields<'a> {
     /// The members of a body, which must be an object.
-    pub(crate) fn of(body: &'a Value) -> Result<Fields<'a>, Refusal> {
-        body.as_object()
-            .map(Fields)
-            .ok_or_else(|| Refusal::invalid("the body must be an object"))
+    pub(crate) fn of(body: &'a Json) -> Result<Fields<'a>, Refusal> {
+        match body {
+            Json::Object(members) => Ok(Fields::members(members)),
+            _ => Err(Refusal::invalid("the body must be an object")),
+        }
     }
 
     /// The members of an object that is there already.
-    pub(crate) fn members(members: &'a Map<String, Value>) -> Fields<'a> {
-        Fields(members)
+    pub(crate) fn members(members: &'a Members) -> Fields<'a> {
+        Fields { members }
     }
 
-    pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
-        self.0.get(name).filter(|value| !value.is_null())
+    pub(crate) fn get(self, name: &str) -> Option<&'a Json> {
+        let member = self.members.get(name);
+        member.filter(|value| **value != Json::Null)
     }
 
     /// Whether the member is there, null included.
     pub(crate) fn has(self, name: &str) -> bool {
-        self.0.contains_key(name)
+        self.members.contains_key(name)
     }
 
-    pub(crate) fn required(self, name: &str) -> Result<&'a Value, Refusal> {
+    pub(crate) fn required(self, name: &str) -> Result<&'a Json, Refusal> {
         self.get(name)
             .ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
     }
 
     pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, Refusal> {
-        self.typed(name, "a string", Value::as_str)
+        self.typed(name, "a string", |value| match value {
+            Json::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     /// A text that is there and not empty.
@@ -51,19 +58,34 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn boolean(self, name: &str) -> Result<Option<bool>, Refusal> {
-        self.typed(name, "true or false", Value::as_bool)
+        self.typed(name, "true or false", |value| match value {
+            Json::Bool(value) => Some(*value),
+            _ => None,
+        })
     }
 
     pub(crate) fn integer(self, name: &str) -> Result<Option<i64>, Refusal> {
-        self.typed(name, "a whole number", Value::as_i64)
+        self.typed(name, "a whole number of 64 bits", Json::as_i64)
+    }
+
+    /// A whole number of any size.
+    pub(crate) fn whole_number(self, name: &str) -> Result<(), Refusal> {
+        let whole = |value: &Json| value.is_whole().then_some(());
+        self.typed(name, "a whole number", whole).map(drop)
     }
 
     pub(crate) fn object(self, name: &str) -> Result<Option<Fields<'a>>, Refusal> {
-        Ok(self.typed(name, "an object", Value::as_object)?.map(Fields))
+        self.typed(name, "an object", |value| match value {
+            Json::Object(members) => Some(Fields { members }),
+            _ => None,
+        })
     }
 
-    pub(crate) fn array(self, name: &str) -> Result<Option<&'a Vec<Value>>, Refusal> {
-        self.typed(name, "an array", Value::as_array)
+    pub(crate) fn array(self, name: &str) -> Result<Option<&'a [Json]>, Refusal> {
+        self.typed(name, "an array", |value| match value {
+            Json::Array(items) => Some(items.as_slice()),
+            _ => None,
+        })
     }
 
     pub(crate) fn instant(self, name: &str) -> Result<Option<Timestamp>, Refusal> {
@@ -107,7 +129,7 @@ impl<'a> Fields<'a> {
         self,
         name: &str,
         wanted: &str,
-        read: impl FnOnce(&'a Value) -> Option<T>,
+        read: impl FnOnce(&'a Json) -> Option<T>,
     ) -> Result<Option<T>, Refusal> {
         self.get(name)
             .map(|value| {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::call::Call;
-use crate::canonical::canonical;
+use crate::json::Json;
 use crate::keys;
 use crate::message::Request;
 use crate::refusal::Refusal;
@@ -95,11 +95,7 @@ pub(crate) fn required_key(request: &Request) -> Result<&str, Refusal> {
     Ok(key)
 }
 
-/// The fingerprint of a parsed command: order of members, spacing and null members do not matter.
-pub(crate) fn fingerprint(call: &Call<'_>) -> Result<Fingerprint, Refusal> {
-    let command = canonical(call.request.body()?)
-        .map_err(|error| Refusal::invalid(format!("the body is not JSON: {error}")))?;
-    Ok(keys::digest(
-        format!("{}{command}", call.operation.id()).as_bytes(),
-    ))
+/// The fingerprint of a parsed command: notation, order of members and null members do not matter.
+pub(crate) fn fingerprint(call: &Call<'_>, command: &Json) -> Fingerprint {
+    keys::digest(format!("{}{command}", call.operation.id()).as_bytes())
 }

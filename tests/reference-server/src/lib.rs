@@ -30,7 +30,6 @@ mod auth;
 mod builder;
 mod calendar;
 mod call;
-mod canonical;
 mod client;
 mod clock;
 mod control;
@@ -48,6 +47,7 @@ mod generated {
     pub(crate) mod operations;
 }
 mod idempotency;
+mod json;
 mod keys;
 mod message;
 mod named;

@@ -1,7 +1,5 @@
 //! Approval intents: known by method and path only. Any JSON is taken; a draft that it names waits for approval then.
 
-use serde_json::Value;
-
 use super::result;
 use crate::call::{Answer, Call};
 use crate::data::reference::Kind;
@@ -12,7 +10,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     let body = call.json()?;
     let named = ["subjectReference", "publicReference"]
         .iter()
-        .find_map(|name| body.get(name).and_then(Value::as_str));
+        .find_map(|name| body.text(name));
     let mut store = call.suite.store_mut();
     let intent = store.name(Kind::ApprovalIntent);
     if let Some(reference) = named {

@@ -1,9 +1,9 @@
 //! Invoice drafts.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use jiff::civil::Date;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -52,10 +52,10 @@ fn check(draft: Fields<'_>) -> Result<(), Refusal> {
     date(draft, "dueDate")?;
     draft.required("taxAmount")?;
     if let Some(tax) = draft.object("taxAmount")? {
-        tax.integer("scale")?;
+        tax.whole_number("scale")?;
     }
     draft.required("lines")?;
-    let lines = draft.array("lines")?.map_or(0, Vec::len);
+    let lines = draft.array("lines")?.map_or(0, <[_]>::len);
     if !LINES.contains(&lines) {
         return Err(Refusal::invalid(format!(
             "lines: 1 to 200 are needed, {lines} were given"
@@ -85,35 +85,33 @@ fn apply(call: &Call<'_>, store: &mut Store, draft: Fields<'_>) -> Result<Value,
     let receipt = result["commandReceiptReference"]
         .as_str()
         .unwrap_or_default();
-    let member = |name: &str| draft.get(name).cloned();
+    let member = |name: &str| draft.text(name).map(|text| text.map(str::to_owned));
     store.ledger.add_draft(Draft {
         public_reference: subject,
         command_receipt_reference: receipt.to_owned(),
         counterparty_reference: reference.to_owned(),
         status: "draft",
-        billing_profile_reference: member("billingProfileReference"),
-        document_date: member("documentDate"),
-        due_date: member("dueDate"),
-        customer_note: member("customerNote"),
-        internal_note: member("internalNote"),
+        billing_profile_reference: member("billingProfileReference")?,
+        document_date: member("documentDate")?,
+        due_date: member("dueDate")?,
+        customer_note: member("customerNote")?,
+        internal_note: member("internalNote")?,
         tax_amount,
-        line_count: draft.array("lines")?.map_or(0, Vec::len),
+        line_count: draft.array("lines")?.map_or(0, <[_]>::len),
         approval_intent_reference: None,
         record_version: 1,
     });
     Ok(result)
 }
 
-/// `taxAmount` as it stands in the body: its digits would not survive as numbers.
+/// `taxAmount` as it stands in the body, letter for letter; the last one if there are several.
 fn exact_tax_amount(call: &Call<'_>) -> Result<Box<RawValue>, Refusal> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Exact {
-        tax_amount: Box<RawValue>,
-    }
-    let exact: Exact = serde_json::from_slice(call.request.body()?)
+    let members: HashMap<String, &RawValue> = serde_json::from_slice(call.request.body()?)
         .map_err(|error| Refusal::invalid(error.to_string()))?;
-    Ok(exact.tax_amount)
+    let amount = members.get("taxAmount").copied();
+    amount
+        .map(ToOwned::to_owned)
+        .ok_or_else(|| Refusal::invalid("taxAmount: missing"))
 }
 
 /// A full date in ISO 8601, and nothing else that a date parser would take.

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// How many drafts and commands are shown; the operations that show them have no documented parameters.
@@ -17,11 +16,11 @@ pub(crate) struct Draft {
     pub(crate) command_receipt_reference: String,
     pub(crate) counterparty_reference: String,
     pub(crate) status: &'static str,
-    pub(crate) billing_profile_reference: Option<Value>,
-    pub(crate) document_date: Option<Value>,
-    pub(crate) due_date: Option<Value>,
-    pub(crate) customer_note: Option<Value>,
-    pub(crate) internal_note: Option<Value>,
+    pub(crate) billing_profile_reference: Option<String>,
+    pub(crate) document_date: Option<String>,
+    pub(crate) due_date: Option<String>,
+    pub(crate) customer_note: Option<String>,
+    pub(crate) internal_note: Option<String>,
     /// With every digit that was sent.
     pub(crate) tax_amount: Box<RawValue>,
     pub(crate) line_count: usize,

@@ -61,7 +61,7 @@ fn once(
         actor: call.caller()?.actor,
         key,
     };
-    let print = idempotency::fingerprint(call)?;
+    let print = idempotency::fingerprint(call, &body);
     let mut store = call.suite.store_mut();
     if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
         result["replayed"] = json!(true);

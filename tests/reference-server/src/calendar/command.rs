@@ -13,6 +13,7 @@ use crate::data::Store;
 use crate::data::reference::Kind;
 use crate::fields::Fields;
 use crate::idempotency::{self, Known, Scope};
+use crate::json::Json;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -38,7 +39,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         actor: call.caller()?.actor,
         key,
     };
-    let print = idempotency::fingerprint(call)?;
+    let print = idempotency::fingerprint(call, &body);
     let mut store = call.suite.store_mut();
     if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
         result["replayed"] = json!(true);
@@ -74,7 +75,9 @@ fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
     command.boolean("checkConflicts")?;
     command.object("recurrence")?;
     let attendees = command.array("attendeeActorReferences")?;
-    if attendees.is_some_and(|attendees| !attendees.iter().all(Value::is_string)) {
+    if attendees
+        .is_some_and(|attendees| !attendees.iter().all(|actor| matches!(actor, Json::Text(_))))
+    {
         return Err(Refusal::invalid(
             "attendeeActorReferences: strings are needed",
         ));

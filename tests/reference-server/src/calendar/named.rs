@@ -1,12 +1,11 @@
 //! The three operations that are known by name and summary only. They take any JSON, and answer with the
 //! documented result of a calendar command, whose enumeration names what they do.
 
-use serde_json::Value;
-
 use super::result;
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
+use crate::json::Json;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -25,7 +24,7 @@ pub(crate) fn attendance(call: &Call<'_>) -> Answer {
 /// Modifies one occurrence of a series, or cancels it if the body's `operation` says so.
 pub(crate) fn recurrence(call: &Call<'_>) -> Answer {
     let body = call.json()?;
-    let operation = match text(&body, "operation") {
+    let operation = match body.text("operation") {
         Some("cancel") => "recurrence.exception.cancel",
         _ => "recurrence.exception.modify",
     };
@@ -39,14 +38,15 @@ pub(crate) fn recurrence(call: &Call<'_>) -> Answer {
 pub(crate) fn hold(call: &Call<'_>) -> Answer {
     let body = call.json()?;
     let mut store = call.suite.store_mut();
-    if text(&body, "operation") != Some("release") {
+    if body.text("operation") != Some("release") {
         let index = store.number(Kind::Hold);
         store.agenda.holds.insert(index, 1);
         let reference = store.references.name(Kind::Hold, index);
         call.committed();
         return Ok(Reply::json(201, &result("hold.create", &reference, 1)));
     }
-    let released = text(&body, "publicReference")
+    let released = body
+        .text("publicReference")
         .and_then(|reference| Some((reference, store.references.index(Kind::Hold, reference)?)))
         .and_then(|(reference, index)| Some((reference, store.agenda.holds.remove(&index)?)));
     let (reference, version) = released.ok_or_else(|| Refusal::not_found("no such hold"))?;
@@ -58,8 +58,8 @@ pub(crate) fn hold(call: &Call<'_>) -> Answer {
 }
 
 /// The event that the body names, one version on; without a name, one that nobody else knows.
-fn event(store: &mut Store, body: &Value) -> Result<(String, u64), Refusal> {
-    let Some(reference) = text(body, "publicReference") else {
+fn event(store: &mut Store, body: &Json) -> Result<(String, u64), Refusal> {
+    let Some(reference) = body.text("publicReference") else {
         return Ok((store.name(Kind::Event), 1));
     };
     let known = store
@@ -70,8 +70,4 @@ fn event(store: &mut Store, body: &Value) -> Result<(String, u64), Refusal> {
     let version = event.version;
     store.agenda.put(index, event);
     Ok((reference.to_owned(), version))
-}
-
-fn text<'b>(body: &'b Value, name: &str) -> Option<&'b str> {
-    body.get(name).and_then(Value::as_str)
 }

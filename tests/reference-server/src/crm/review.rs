@@ -35,7 +35,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         .one_of("decision", &DECISIONS.map(|(decision, _)| decision))?
         .unwrap_or_default();
     let note = fields.text("note")?;
-    settle(call, &envelope, |store| {
+    settle(call, &body, &envelope, |store| {
         let status = DECISIONS
             .iter()
             .find(|(name, _)| *name == decision)

@@ -9,6 +9,7 @@ mod faults;
 mod guide;
 mod http;
 mod lists;
+mod notations;
 mod pages;
 mod peer;
 mod platform;

@@ -106,9 +106,15 @@ impl Peer {
     }
 
     pub(crate) async fn post_keyed(&self, app: App, path: &str, key: &str, body: &Value) -> Got {
+        self.post_text(app, path, key, body.to_string()).await
+    }
+
+    /// Posts a body as it is written.
+    pub(crate) async fn post_text(&self, app: App, path: &str, key: &str, body: String) -> Got {
         let token = self.token(app).await;
-        let request = self.posting(app, path, body).bearer_auth(token);
-        self.read(request.header("idempotency-key", key)).await
+        let request = self.posting(app, path, &Value::Null).bearer_auth(token);
+        let request = request.header("idempotency-key", key);
+        self.read(request.body(body)).await
     }
 
     pub(crate) fn posting(&self, app: App, path: &str, body: &Value) -> reqwest::RequestBuilder {

@@ -11,13 +11,14 @@ mod organizations;
 mod people;
 mod tasks;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind as ReferenceKind;
 use crate::fields::Fields;
 use crate::idempotency::{self, Known, Scope};
+use crate::json::{Json, Members};
 use crate::keys;
 use crate::message::Reply;
 use crate::refusal::Refusal;
@@ -79,7 +80,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         let message = format!("{name} needs {}", kind.scope());
         return Err(Refusal::forbidden("insufficient_scope", message));
     }
-    let empty = Map::new();
+    let empty = Members::new();
     let command = Command {
         kind,
         subject: fields.text("subjectReference")?,
@@ -88,16 +89,17 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         actor: caller.actor,
         now: call.now,
     };
-    settle(call, &command.envelope, |store| command.apply(store))
+    settle(call, &body, &command.envelope, |store| command.apply(store))
 }
 
 /// Replays a command that was committed before, or applies it and keeps its result, in one step.
 pub(crate) fn settle(
     call: &Call<'_>,
+    body: &Json,
     envelope: &Envelope,
     apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
 ) -> Answer {
-    let print = idempotency::fingerprint(call)?;
+    let print = idempotency::fingerprint(call, body);
     let key = match &envelope.command_id {
         Some(id) => format!("id:{id}"),
         None => format!("body:{}", keys::encode(&print)),

@@ -1,0 +1,169 @@
+//! Values of JSON without loss. Two texts that parse to the same have one canonical form, and numbers are kept to the
+//! last digit, whatever their size: an amount never touches floating point.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::refusal::Refusal;
+
+/// No value may be nested deeper.
+const DEEPEST: usize = 128;
+
+/// The members of an object; of those with the same name, the last.
+pub(crate) type Members = BTreeMap<String, Json>;
+
+/// A value. Its `Display` is the canonical form: members in order and without null ones, no spacing, plain numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Json {
+    Null,
+    Bool(bool),
+    /// Significant digits and a power of ten: `1.10` is `11e-1`, and so is `1.1`.
+    Number(String),
+    Text(String),
+    Array(Vec<Json>),
+    Object(Members),
+}
+
+impl Json {
+    /// Reads a body.
+    pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
+        serde_json::from_slice::<&RawValue>(body)
+            .map_err(|error| error.to_string())
+            .and_then(|raw| Left(raw.get()).value(DEEPEST))
+            .map_err(|problem| Refusal::invalid(format!("the body is not JSON: {problem}")))
+    }
+
+    /// A member that is a text, if this is an object that has it.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        match self {
+            Json::Object(members) => match members.get(name)? {
+                Json::Text(text) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether this is a whole number, of any size.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self, Json::Number(number) if !number.contains("e-"))
+    }
+
+    /// A whole number of 64 bits.
+    pub(crate) fn as_i64(&self) -> Option<i64> {
+        let Json::Number(number) = self else {
+            return None;
+        };
+        let (digits, power) = number.split_once('e')?;
+        // No such number has more zeros, and a power of ten may be too large to be written out.
+        let zeros = power.parse().ok().filter(|zeros| *zeros < 19)?;
+        format!("{digits}{}", "0".repeat(zeros)).parse().ok()
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Json::Null => f.write_str("null"),
+            Json::Bool(value) => write!(f, "{value}"),
+            Json::Number(number) => f.write_str(number),
+            Json::Text(text) => write!(f, "{}", Value::from(text.as_str())),
+            Json::Array(items) => {
+                f.write_str("[")?;
+                items.iter().try_for_each(|item| write!(f, "{item},"))?;
+                f.write_str("]")
+            }
+            Json::Object(members) => {
+                f.write_str("{")?;
+                for (name, member) in members.iter().filter(|(_, member)| **member != Json::Null) {
+                    write!(f, "{}:{member},", Value::from(name.as_str()))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// What is left of a text that is known to be JSON: where commas and colons stand says nothing more.
+struct Left<'t>(&'t str);
+
+impl<'t> Left<'t> {
+    /// The first letter of the next value, or of the end of the one around it.
+    fn next(&mut self) -> Option<u8> {
+        let blank = [' ', '\t', '\n', '\r', ',', ':'];
+        self.0 = self.0.trim_start_matches(blank);
+        self.0.bytes().next()
+    }
+
+    fn take(&mut self, length: usize) -> &'t str {
+        let (taken, left) = self.0.split_at(length);
+        self.0 = left;
+        taken
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Json, String> {
+        let next = self.next();
+        if next == Some(b'"') {
+            return self.text().map(Json::Text);
+        }
+        if let Some(b'[' | b'{') = next {
+            let depth = depth.checked_sub(1);
+            let depth = depth.ok_or_else(|| format!("it is nested deeper than {DEEPEST}"))?;
+            self.take(1);
+            let (mut items, mut members) = (Vec::new(), Members::new());
+            while !matches!(self.next(), Some(b']' | b'}')) {
+                if next == Some(b'[') {
+                    items.push(self.value(depth)?);
+                } else {
+                    members.insert(self.text()?, self.value(depth)?);
+                }
+            }
+            self.take(1);
+            let is_array = next == Some(b'[');
+            return Ok(if is_array {
+                Json::Array(items)
+            } else {
+                Json::Object(members)
+            });
+        }
+        let end = self.0.find([',', ']', '}', ' ', '\t', '\n', '\r']);
+        Ok(match self.take(end.unwrap_or(self.0.len())) {
+            "null" => Json::Null,
+            "true" => Json::Bool(true),
+            "false" => Json::Bool(false),
+            number => Json::Number(canonical(number)?),
+        })
+    }
+
+    fn text(&mut self) -> Result<String, String> {
+        let mut escaped = false;
+        let end = self.0.bytes().skip(1).position(|byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        });
+        let quoted = self.take(end.map_or(self.0.len(), |end| end + 2));
+        serde_json::from_str(quoted).map_err(|error| error.to_string())
+    }
+}
+
+/// A number in its canonical form.
+fn canonical(number: &str) -> Result<String, String> {
+    let plain = number.trim_start_matches('-');
+    let sign = &number[..number.len() - plain.len()];
+    let (mantissa, power) = plain.split_once(['e', 'E']).unwrap_or((plain, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let kept = all.trim_end_matches('0');
+    if kept.is_empty() {
+        return Ok("0e0".to_owned());
+    }
+    let power: i64 = power
+        .parse()
+        .map_err(|_| "a power of ten has more than 64 bits")?;
+    let power = i128::from(power) + (all.len() - kept.len()) as i128 - fraction.len() as i128;
+    Ok(format!("{sign}{}e{power}", kept.trim_start_matches('0')))
+}
