@@ -1,4 +1,4 @@
-//! Members of a JSON body, read with the refusals that a wrong type earns. Null counts as left out.
+//! Members of a JSON body, read with the refusals that a wrong type earns. Null is a wrong type unless said otherwise.
 
 use jiff::Timestamp;
 
@@ -11,6 +11,7 @@ use crate::refusal::Refusal;
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a> {
     members: &'a Members,
+    or_null: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -24,12 +25,23 @@ impl<'a> Fields<'a> {
 
     /// The members of an object that is there already.
     pub(crate) fn members(members: &'a Members) -> Fields<'a> {
-        Fields { members }
+        Fields {
+            members,
+            or_null: false,
+        }
     }
 
-    pub(crate) fn get(self, name: &str) -> Option<&'a Json> {
+    /// The same members where each is a type "or null", or of no type that is shown: null counts as left out.
+    pub(crate) fn or_null(self) -> Fields<'a> {
+        Fields {
+            or_null: true,
+            ..self
+        }
+    }
+
+    fn get(self, name: &str) -> Option<&'a Json> {
         let member = self.members.get(name);
-        member.filter(|value| **value != Json::Null)
+        member.filter(|value| !self.or_null || **value != Json::Null)
     }
 
     /// Whether the member is there, null included.
@@ -76,7 +88,7 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn object(self, name: &str) -> Result<Option<Fields<'a>>, Refusal> {
         self.typed(name, "an object", |value| match value {
-            Json::Object(members) => Some(Fields { members }),
+            Json::Object(members) => Some(Fields { members, ..self }),
             _ => None,
         })
     }

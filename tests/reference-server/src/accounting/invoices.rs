@@ -46,7 +46,7 @@ fn check(draft: Fields<'_>) -> Result<(), Refusal> {
     draft.required("counterpartyReference")?;
     draft.reference("counterpartyReference", Kind::Counterparty)?;
     for name in ["billingProfileReference", "customerNote", "internalNote"] {
-        draft.text(name)?;
+        draft.or_null().text(name)?;
     }
     date(draft, "documentDate")?;
     date(draft, "dueDate")?;
@@ -85,7 +85,12 @@ fn apply(call: &Call<'_>, store: &mut Store, draft: Fields<'_>) -> Result<Value,
     let receipt = result["commandReceiptReference"]
         .as_str()
         .unwrap_or_default();
-    let member = |name: &str| draft.text(name).map(|text| text.map(str::to_owned));
+    let member = |name: &str| {
+        draft
+            .or_null()
+            .text(name)
+            .map(|text| text.map(str::to_owned))
+    };
     store.ledger.add_draft(Draft {
         public_reference: subject,
         command_receipt_reference: receipt.to_owned(),
@@ -116,7 +121,7 @@ fn exact_tax_amount(call: &Call<'_>) -> Result<Box<RawValue>, Refusal> {
 
 /// A full date in ISO 8601, and nothing else that a date parser would take.
 fn date(draft: Fields<'_>, name: &str) -> Result<Option<Date>, Refusal> {
-    let Some(text) = draft.text(name)? else {
+    let Some(text) = draft.or_null().text(name)? else {
         return Ok(None);
     };
     let parsed = (text.len() == 10).then(|| text.parse().ok()).flatten();

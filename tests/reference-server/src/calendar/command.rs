@@ -69,11 +69,9 @@ fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
     for name in ["startsAt", "endsAt"] {
         command.instant(name)?;
     }
-    command.text("publicReference")?;
-    command.integer("expectedRecordVersion")?;
     command.boolean("allDay")?;
     command.boolean("checkConflicts")?;
-    command.object("recurrence")?;
+    command.or_null().object("recurrence")?;
     let attendees = command.array("attendeeActorReferences")?;
     if attendees
         .is_some_and(|attendees| !attendees.iter().all(|actor| matches!(actor, Json::Text(_))))
@@ -108,10 +106,10 @@ fn create(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
 
 fn update(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
     let (reference, index, mut event) = existing(store, command)?;
-    if command.get("collectionReference").is_some() {
+    if command.has("collectionReference") {
         event.collection = command.required_text("collectionReference")?.into();
     }
-    if command.get("title").is_some() {
+    if command.has("title") {
         event.title = command.required_text("title")?.into();
     }
     event.starts_at = command.instant("startsAt")?.unwrap_or(event.starts_at);
@@ -134,6 +132,8 @@ fn cancel(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
 
 /// The event that a command names, if its version is the expected one and it was not cancelled.
 fn existing<'c>(store: &Store, command: Fields<'c>) -> Result<(&'c str, u64, Event), Refusal> {
+    // Neither member is the contract's.
+    let command = command.or_null();
     let reference = command.required_text("publicReference")?;
     let expected = command.integer("expectedRecordVersion")?;
     let (index, event) = store

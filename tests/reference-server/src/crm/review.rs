@@ -24,7 +24,7 @@ const DECISIONS: [(&str, &str); 3] = [
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let body = call.json()?;
-    let fields = Fields::of(&body)?;
+    let fields = Fields::of(&body)?.or_null();
     let envelope = Envelope::read(fields)?;
     fields.required("submissionReference")?;
     let reference = fields

@@ -127,6 +127,28 @@ async fn amounts_are_kept_and_compared_to_the_last_digit() {
 }
 
 #[tokio::test]
+async fn a_null_is_taken_where_the_contract_says_or_null_or_nothing() {
+    let peer = Peer::start().await;
+    let mut body = draft(&peer);
+    let members = "billingProfileReference documentDate dueDate customerNote internalNote";
+    for member in members.split(' ').chain(["unheardOf"]) {
+        body[member] = json!(null);
+    }
+    body["taxAmount"] = json!({"currency": null, "minorUnits": null});
+    body["lines"] = json!([null]);
+    let key = "draft-000000000001";
+    send(&peer, "/invoice-drafts", key, &body).await.expect(201);
+    // Under a key it counts as left out.
+    body.as_object_mut()
+        .unwrap()
+        .retain(|_, value| !value.is_null());
+    let again = send(&peer, "/invoice-drafts", key, &body).await;
+    assert_eq!(again.expect(201)["replayed"], true);
+    body["taxAmount"]["scale"] = json!(null);
+    send(&peer, "/invoice-drafts", key, &body).await.expect(400);
+}
+
+#[tokio::test]
 async fn an_approval_intent_marks_the_draft_that_it_names() {
     let peer = Peer::start().await;
     let first = send(

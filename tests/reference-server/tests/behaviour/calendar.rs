@@ -39,11 +39,9 @@ async fn an_event_is_created_once_per_key() {
     assert_eq!(first["recordVersion"], 1);
     assert_eq!(first["replayed"], false);
 
-    // The same parsed command: order, spacing and an explicit null do not matter.
-    let text = r#"{ "title":"Planning", "operation":"create","collectionReference":"COL-TEAM",
-        "startsAt":"2026-02-02T09:00:00Z","endsAt":"2026-02-02T10:00:00Z","timezone":"Europe/Oslo","status":"confirmed",
-        "visibility":"standard","attendeeActorReferences":[],"checkConflicts":true }"#;
-    let same: Value = serde_json::from_str(text).unwrap();
+    // An explicit null does not matter.
+    let mut same = event();
+    same.as_object_mut().unwrap().remove("recurrence");
     let again = send(&peer, "key-0000-0000-0001", &same).await.expect(200);
     assert_eq!(again["replayed"], true);
     assert_eq!(again["publicReference"], first["publicReference"]);
@@ -198,6 +196,29 @@ async fn bad_event_commands_are_400_and_unknown_events_404() {
     send(&peer, "bad-key-00000000001", &unknown)
         .await
         .expect(404);
+}
+
+#[tokio::test]
+async fn a_null_is_taken_only_where_the_contract_says_so_or_nothing() {
+    let peer = Peer::start().await;
+    let mut body = event();
+    // An event has none of these yet, and the contract does not know them.
+    body["publicReference"] = json!(7);
+    body["expectedRecordVersion"] = json!(null);
+    body["surprise"] = json!([null]);
+    let created = send(&peer, "create-0000000001", &body).await.expect(201);
+    body["operation"] = json!("update");
+    body["publicReference"] = created["publicReference"].clone();
+    let members = "title description location startsAt endsAt timezone allDay status visibility checkConflicts \
+                   attendeeActorReferences collectionReference";
+    for member in members.split_whitespace() {
+        let mut body = body.clone();
+        body[member] = json!(null);
+        let got = send(&peer, "update-0000000001", &body).await;
+        assert_eq!(got.status, 400, "{member}");
+        assert!(got.text.contains(member), "{member}: {}", got.text);
+    }
+    send(&peer, "update-0000000001", &body).await.expect(200);
 }
 
 #[tokio::test]

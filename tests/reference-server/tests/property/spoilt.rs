@@ -79,11 +79,12 @@ pub(crate) fn json_body(schema: Schema, base: &Request, broken: &mut Vec<(String
 fn spoilt(schema: Schema, value: &Value) -> Vec<(String, Value)> {
     let mut broken = Vec::new();
     let kind = schema.text("type");
-    let others = r#"[7.5, true, "text", [], {}]"#;
+    let others = r#"[7.5, true, "text", [], {}, null]"#;
     let others: Vec<Value> = serde_json::from_str(others).unwrap();
     for other in others {
         let same = match kind {
             None => true,
+            Some(_) if other.is_null() => schema.nullable(),
             Some("string") => other.is_string(),
             Some("boolean") => other.is_boolean(),
             Some("array") => other.is_array(),

@@ -71,7 +71,7 @@ pub(super) struct Command<'b> {
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let body = call.json()?;
-    let fields = Fields::of(&body)?;
+    let fields = Fields::of(&body)?.or_null();
     let name = fields.required_text("commandType")?;
     let kind = Kind::named(name)
         .ok_or_else(|| Refusal::invalid(format!("commandType: {name} is unknown")))?;
