@@ -1,12 +1,15 @@
-//! The funnel: the pipeline as of now, the flow measured over a window.
+//! The funnel: the pipeline as of now, the flow measured over a window, both from the history of each opportunity.
 
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::tallies::{Row, Tallies};
 use crate::call::{Answer, Call};
-use crate::data::opportunities::{Opportunity, STAGES};
+use crate::data::Text;
+use crate::data::opportunities::is_open;
 use crate::message::Reply;
 use crate::params::YEAR_ZERO;
 use crate::refusal::Refusal;
@@ -14,7 +17,8 @@ use crate::refusal::Refusal;
 /// How far before `to` the window begins unless said otherwise.
 const DEFAULT_DAYS: i64 = 30;
 
-#[derive(Clone, Copy, Debug)]
+/// From the first instant, and up to the last one without it.
+#[derive(Clone, Copy, Debug, Serialize)]
 struct Window {
     from: Timestamp,
     to: Timestamp,
@@ -42,102 +46,70 @@ impl Window {
     }
 }
 
-#[derive(Clone, Debug, Default)]
-struct Stage {
-    open: u64,
-    value_min: i64,
-    value_max: i64,
-    entered: u64,
-    exited: u64,
-    hours_open: Vec<i64>,
-    hours_spent: Vec<i64>,
+/// The reply. Written as it is: a JSON value in between has no room for large sums.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Funnel {
+    schema_version: &'static str,
+    window: Window,
+    stages: Vec<Row>,
+    outcomes: Value,
+    provenance: Value,
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
     let window = Window::read(call)?;
     let store = call.suite.store();
-    let mut stages: BTreeMap<usize, Stage> =
-        (0..STAGES.len()).map(|at| (at, Stage::default())).collect();
-    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
-    let mut outcomes = [0_u64; 3];
-    for (_, row) in store.opportunities.rows(0) {
-        let in_window = window.holds(row.entered_stage_at);
-        count(&mut stages, &row, in_window, call.now);
-        let outcome = STAGES[6..].iter().position(|stage| row.stage == *stage);
-        if let Some(outcome) = outcome.filter(|_| in_window) {
-            outcomes[outcome] += 1;
-            if let Some(reason) = row.close_reason {
-                *reasons.entry(reason.into_owned()).or_default() += 1;
+    let mut tallies = Tallies::default();
+    let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut reasons: BTreeMap<Text, u64> = BTreeMap::new();
+    for (index, row) in store.opportunities.rows(0) {
+        tallies.count(&row.currency);
+        let mut stays = store.stays(index, &row).peekable();
+        while let Some(stay) = stays.next() {
+            if window.holds(stay.entered_at) {
+                tallies.of(stay.stage, &row.currency).entered += 1;
+                *outcomes.entry(stay.stage).or_default() += 1;
+                if let Some(reason) = stay.reason.filter(|_| !is_open(stay.stage)) {
+                    *reasons.entry(reason).or_default() += 1;
+                }
+            }
+            let left_at = stays.peek().map(|next| next.entered_at);
+            if let Some(left_at) = left_at.filter(|at| window.holds(*at)) {
+                let tally = tallies.of(stay.stage, &row.currency);
+                tally.spent.push(millis(stay.entered_at, left_at));
             }
         }
+        if is_open(row.stage) {
+            let tally = tallies.of(row.stage, &row.currency);
+            tally.open.push(millis(row.entered_stage_at, call.now));
+            tally.value_min += i128::from(row.value_min_minor);
+            tally.value_max += i128::from(row.value_max_minor);
+        }
     }
-    let stages: Vec<Value> = stages
-        .into_iter()
-        .map(|(at, stage)| row(STAGES[at], stage))
-        .collect();
     let reasons: Vec<Value> = reasons
         .into_iter()
         .map(|(reason, count)| json!({"reasonCode": reason, "count": count}))
         .collect();
-    Ok(Reply::ok(&json!({
-        "schemaVersion": "suite-crm-funnel.v1",
-        "window": {"from": window.from.to_string(), "to": window.to.to_string()},
-        "stages": stages,
-        "outcomes": {
-            "won": outcomes[0],
-            "deferred": outcomes[1],
-            "closedNotProceeding": outcomes[2],
+    let outcome = |stage| outcomes.get(stage).copied().unwrap_or_default();
+    Ok(Reply::ok(&Funnel {
+        schema_version: "suite-crm-funnel.v1",
+        window,
+        stages: tallies.into_rows(),
+        outcomes: json!({
+            "won": outcome("won"),
+            "deferred": outcome("deferred"),
+            "closedNotProceeding": outcome("closed_not_proceeding"),
             "byCloseReason": reasons,
-        },
-        "provenance": {
+        }),
+        provenance: json!({
             "countsOpportunitiesCreatedBefore": call.now.to_string(),
             "backfilledOpeningEvents": 0,
-        },
-    })))
+        }),
+    }))
 }
 
-fn count(stages: &mut BTreeMap<usize, Stage>, row: &Opportunity, in_window: bool, now: Timestamp) {
-    let place = |name: &str| STAGES.iter().position(|stage| *stage == name);
-    if let Some(stage) = place(&row.stage).and_then(|at| stages.get_mut(&at)) {
-        if row.is_open() {
-            stage.open += 1;
-            stage.value_min = stage.value_min.saturating_add(row.value_min_minor);
-            stage.value_max = stage.value_max.saturating_add(row.value_max_minor);
-            stage
-                .hours_open
-                .push(now.duration_since(row.entered_stage_at).as_hours());
-        }
-        stage.entered += u64::from(in_window);
-    }
-    let left = row.previous_stage.as_deref().and_then(place);
-    if let Some(stage) = left
-        .and_then(|at| stages.get_mut(&at))
-        .filter(|_| in_window)
-    {
-        stage.exited += 1;
-        stage.hours_spent.push(
-            row.entered_stage_at
-                .duration_since(row.created_at)
-                .as_hours(),
-        );
-    }
-}
-
-fn row(name: &str, stage: Stage) -> Value {
-    json!({
-        "stage": name,
-        "openCount": stage.open,
-        "valueMinMinor": stage.value_min,
-        "valueMaxMinor": stage.value_max,
-        "currency": "EUR",
-        "enteredInWindow": stage.entered,
-        "exitedInWindow": stage.exited,
-        "medianHoursInStage": median(stage.hours_spent),
-        "medianHoursOpenSoFar": median(stage.hours_open),
-    })
-}
-
-fn median(mut hours: Vec<i64>) -> Option<i64> {
-    hours.sort_unstable();
-    hours.get(hours.len() / 2).copied()
+fn millis(from: Timestamp, to: Timestamp) -> i64 {
+    // A command under way may be later than the request that sees it.
+    (to.as_millisecond() - from.as_millisecond()).max(0)
 }

@@ -13,5 +13,6 @@ pub(crate) mod presentation;
 pub(crate) mod review;
 pub(crate) mod search;
 pub(crate) mod service;
+mod tallies;
 pub(crate) mod tasks;
 pub(crate) mod today;

@@ -18,7 +18,7 @@ use crate::refusal::Refusal;
 struct Item {
     public_reference: String,
     title: Text,
-    stage: Text,
+    stage: &'static str,
     owner: Option<Brief>,
     organization: Option<Brief>,
     person_reference: Option<String>,

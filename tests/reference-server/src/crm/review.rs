@@ -116,8 +116,8 @@ fn take_in(store: &mut Store, row: &Intake, now: Timestamp) -> Linked {
     });
     let opportunity = store.opportunities.create(Opportunity {
         title: row.subject.clone(),
-        stage: "new".into(),
-        previous_stage: None,
+        stage: "new",
+        before: None,
         entered_stage_at: now,
         close_reason: None,
         organization: Some(organization),

@@ -50,7 +50,7 @@ pub(crate) fn search(call: &Call<'_>) -> Answer {
                 "opportunity",
                 &store.opportunities.reference(index),
                 &row.title,
-                &row.stage,
+                row.stage,
             )
         });
     let tasks = store

@@ -3,6 +3,7 @@
 
 pub(crate) mod actors;
 pub(crate) mod counterparties;
+pub(crate) mod histories;
 pub(crate) mod intake;
 mod names;
 mod noise;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::histories::Stay;
 use super::names::NEED;
 use super::noise::Noise;
 use super::reference::Kind;
@@ -24,6 +25,16 @@ pub(crate) const STAGES: [&str; 9] = [
 /// The stages in which work goes on.
 pub(crate) const OPEN_STAGES: usize = 6;
 
+/// The documented stage of that name.
+pub(crate) fn stage(name: &str) -> Option<&'static str> {
+    STAGES.into_iter().find(|stage| *stage == name)
+}
+
+/// Whether work goes on in a stage.
+pub(crate) fn is_open(stage: &str) -> bool {
+    STAGES[..OPEN_STAGES].contains(&stage)
+}
+
 /// Why an opportunity did not proceed, in the demo data.
 pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply", "timing"];
 
@@ -31,9 +42,9 @@ pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply",
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunity {
     pub(crate) title: Text,
-    pub(crate) stage: Text,
-    /// Where it was before, if it moved.
-    pub(crate) previous_stage: Option<Text>,
+    pub(crate) stage: &'static str,
+    /// Where it was before, in the demo data; what comes later is in its history.
+    pub(crate) before: Option<Stay>,
     pub(crate) entered_stage_at: Timestamp,
     pub(crate) close_reason: Option<Text>,
     pub(crate) organization: Option<u64>,
@@ -69,12 +80,12 @@ impl Record for Opportunity {
         let sizes = &world.sizes;
         Opportunity {
             title: noise.pick(&NEED).into(),
-            stage: STAGES[place].into(),
-            previous_stage: match place {
-                0 => None,
-                6.. => Some(STAGES[5].into()),
-                _ => Some(STAGES[place - 1].into()),
-            },
+            stage: STAGES[place],
+            before: (place > 0).then(|| Stay {
+                stage: STAGES[(place - 1).min(OPEN_STAGES - 1)],
+                entered_at: created_at,
+                reason: None,
+            }),
             entered_stage_at: if place == 0 {
                 created_at
             } else {
@@ -96,12 +107,15 @@ impl Record for Opportunity {
 
 impl Opportunity {
     pub(crate) fn is_open(&self) -> bool {
-        STAGES[..OPEN_STAGES].contains(&self.stage.as_ref())
+        is_open(self.stage)
     }
 
-    /// Moves it, and remembers from where.
-    pub(crate) fn enter(&mut self, stage: &str, at: Timestamp) {
-        self.previous_stage = Some(std::mem::replace(&mut self.stage, stage.to_owned().into()));
-        self.entered_stage_at = at;
+    /// The stay that is not over.
+    pub(crate) fn stay(&self) -> Stay {
+        Stay {
+            stage: self.stage,
+            entered_at: self.entered_stage_at,
+            reason: self.close_reason.clone(),
+        }
     }
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Text;
 use super::actors::{self, Actor};
 use super::counterparties::{self, Counterparty};
+use super::histories::{Histories, Stay};
 use super::intake::Intake;
 use super::noise::minutes_from_start;
 use super::opportunities::Opportunity;
@@ -80,6 +81,7 @@ pub(crate) struct Store {
     pub(crate) agenda: Agenda,
     pub(crate) ledger: Ledger,
     pub(crate) results: Results,
+    histories: Histories,
     moments: HashMap<u64, Vec<Moment>>,
     changes: VecDeque<Change>,
     named: HashMap<Kind, u64>,
@@ -107,6 +109,7 @@ impl Store {
             agenda: Agenda::default(),
             ledger: Ledger::default(),
             results: Results::default(),
+            histories: Histories::default(),
             moments: HashMap::new(),
             changes: VecDeque::new(),
             named: HashMap::new(),
@@ -166,6 +169,26 @@ impl Store {
             public_reference: self.organizations.reference(index),
             display_name: self.organizations.get(index)?.name,
         })
+    }
+
+    /// The stages that an opportunity went through, the current one last.
+    pub(crate) fn stays<'s>(
+        &'s self,
+        index: u64,
+        row: &'s Opportunity,
+    ) -> impl Iterator<Item = Stay> + 's {
+        let over = row.before.iter().chain(self.histories.of(index));
+        over.cloned().chain([row.stay()])
+    }
+
+    /// Moves an opportunity to a stage; the change of its row is for the caller to keep.
+    pub(crate) fn enter(&mut self, index: u64, row: &mut Opportunity, stay: Stay) {
+        let over = row.before.take().into_iter().chain([row.stay()]);
+        over.for_each(|stay| self.histories.add(index, stay));
+        row.stage = stay.stage;
+        // Of two commands at a time, the earlier one may come later.
+        row.entered_stage_at = stay.entered_at.max(row.entered_stage_at);
+        row.close_reason = stay.reason;
     }
 
     /// How many entries the timeline of a person has.

@@ -70,6 +70,18 @@ async fn an_opportunity_moves_and_the_funnel_follows() {
     let version = before["recordVersion"].as_u64().unwrap();
     let won = |funnel: &Value| funnel["outcomes"]["won"].as_u64().unwrap();
     let funnel = peer.crm("/funnel").await.expect(200);
+    // All that happened to anyone: it is in its second stage at least.
+    let always = "/funnel?from=2020-01-01T00:00:00Z&to=2030-01-01T00:00:00Z";
+    let flow = |funnel: Value| {
+        let rows = funnel["stages"].as_array().unwrap().clone();
+        let sum = |name: &str| {
+            rows.iter()
+                .map(|row| row[name].as_u64().unwrap())
+                .sum::<u64>()
+        };
+        (sum("enteredInWindow"), sum("exitedInWindow"))
+    };
+    let (entered, exited) = flow(peer.crm(always).await.expect(200));
     let body = |version: u64| {
         json!({
             "commandType": "opportunity.move",
@@ -95,6 +107,8 @@ async fn an_opportunity_moves_and_the_funnel_follows() {
         won(&peer.crm("/funnel").await.expect(200)),
         won(&funnel) + 1
     );
+    let flow = flow(peer.crm(always).await.expect(200));
+    assert_eq!(flow, (entered + 1, exited + 1));
     let mut again = body(version + 1);
     again["payload"]["stage"] = json!("exploring");
     let closed = command(&peer, again).await;
@@ -174,6 +188,8 @@ async fn bad_commands_are_400_and_unknown_records_404() {
         json!({"commandType": "task.complete", "subjectReference": peer.server.sample_task(), "expectedRecordVersion": 0}),
         json!({"commandType": "task.create", "payload": {"title": "T", "dueAt": "tomorrow"}}),
         json!({"commandType": "opportunity.move", "subjectReference": peer.server.sample_opportunity(), "payload": {}}),
+        json!({"commandType": "opportunity.move", "subjectReference": peer.server.sample_opportunity(),
+            "payload": {"stage": "deferred", "reasonCode": "x".repeat(101)}}),
     ] {
         let got = command(&peer, body.clone()).await;
         assert_eq!(got.status, 400, "{body}");

@@ -6,6 +6,7 @@ mod calendar;
 mod commands;
 mod control;
 mod faults;
+mod funnel;
 mod guide;
 mod http;
 mod lists;

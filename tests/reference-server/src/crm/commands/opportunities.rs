@@ -2,10 +2,14 @@
 
 use super::kinds::Kind;
 use super::{Command, changed};
-use crate::data::Store;
-use crate::data::opportunities::{Opportunity, STAGES};
+use crate::data::histories::Stay;
+use crate::data::opportunities::{self, Opportunity, STAGES};
 use crate::data::reference::Kind as ReferenceKind;
+use crate::data::{Store, Text};
+use crate::fields::Fields;
 use crate::refusal::Refusal;
+
+const LONGEST_REASON: usize = 100;
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     if command.kind == Kind::OpportunityCreate {
@@ -15,7 +19,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     let found = store.opportunities.find(reference);
     let (index, mut row) = found.ok_or_else(|| Refusal::not_found("no such opportunity"))?;
     command.envelope.check_version(row.version)?;
-    if matches!(row.stage.as_ref(), "won" | "closed_not_proceeding") {
+    if matches!(row.stage, "won" | "closed_not_proceeding") {
         let message = format!("the opportunity is {}", row.stage);
         return Err(Refusal::conflict("invalid_state", message));
     }
@@ -23,15 +27,19 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     match command.kind {
         Kind::OpportunityMove => {
             payload.required("stage")?;
-            let stage = payload.one_of("stage", &STAGES)?.unwrap_or_default();
+            let stage = stage(payload)?;
             if row.stage == stage {
                 return Err(Refusal::conflict(
                     "invalid_state",
                     format!("the opportunity is in {stage} already"),
                 ));
             }
-            row.enter(stage, command.now);
-            row.close_reason = changed(payload, "reasonCode")?.map(Into::into);
+            let stay = Stay {
+                stage,
+                entered_at: command.now,
+                reason: reason(payload)?,
+            };
+            store.enter(index, &mut row, stay);
         }
         // Nobody owns it if the owner is null.
         Kind::OpportunityAssign => {
@@ -71,12 +79,8 @@ fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Ref
     })?;
     let opportunity = Opportunity {
         title: payload.required_text("title")?.to_owned().into(),
-        stage: payload
-            .one_of("stage", &STAGES)?
-            .unwrap_or("new")
-            .to_owned()
-            .into(),
-        previous_stage: None,
+        stage: stage(payload)?,
+        before: None,
         entered_stage_at: command.now,
         close_reason: None,
         organization,
@@ -93,6 +97,22 @@ fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Ref
     };
     let index = store.opportunities.create(opportunity);
     Ok((store.opportunities.reference(index), 1))
+}
+
+/// The stage in the payload, or the first one.
+fn stage(payload: Fields<'_>) -> Result<&'static str, Refusal> {
+    let name = payload.one_of("stage", &STAGES)?;
+    Ok(name.and_then(opportunities::stage).unwrap_or(STAGES[0]))
+}
+
+/// Why it moves. A code is short, and many of them are kept.
+fn reason(payload: Fields<'_>) -> Result<Option<Text>, Refusal> {
+    match changed(payload, "reasonCode")? {
+        Some(code) if code.chars().count() > LONGEST_REASON => Err(Refusal::invalid(format!(
+            "reasonCode: at most {LONGEST_REASON} characters are allowed"
+        ))),
+        code => Ok(code.map(Into::into)),
+    }
 }
 
 fn owner(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {
