@@ -52,7 +52,7 @@ pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
         .then(|| hyper::start(doors, Arc::clone(&suite), settings.workers))
         .transpose()?;
     let serving = Serving {
-        wiremock: mocks,
+        wiremock: wiremock::Running::new(mocks),
         hyper: running,
     };
     Ok(ReferenceServer::new(suite, settings.client, serving))

@@ -1,9 +1,10 @@
 //! Serving through hyper, on a thread and a runtime of its own: a test may pause its clock, or end its runtime.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::TcpListener;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -37,10 +38,15 @@ pub(crate) enum Door {
     },
 }
 
+/// How long a drop waits for the ports to close, which takes longer only if all threads are busy.
+const LONGEST_DROP: Duration = Duration::from_secs(1);
+
 /// A running server.
 pub(crate) struct Running {
     stop: watch::Sender<Stop>,
     thread: Option<JoinHandle<()>>,
+    /// Ends when all ports are closed.
+    open: Mutex<mpsc::Receiver<Infallible>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +63,7 @@ pub(crate) fn start(
     workers: usize,
 ) -> io::Result<Running> {
     let (stop, stopped) = watch::channel(Stop::No);
+    let (port, open) = mpsc::channel();
     let mut builder = if workers > 1 {
         runtime::Builder::new_multi_thread()
     } else {
@@ -73,9 +80,11 @@ pub(crate) fn start(
                 let accepting = listeners
                     .into_iter()
                     .map(|(door, listener)| {
-                        tokio::spawn(accept(door, listener, Arc::clone(&suite), stopped.clone()))
+                        let (suite, stopped) = (Arc::clone(&suite), stopped.clone());
+                        tokio::spawn(accept(door, listener, port.clone(), suite, stopped))
                     })
                     .collect::<Vec<_>>();
+                drop(port);
                 for task in accepting {
                     let _ = task.await;
                 }
@@ -84,6 +93,7 @@ pub(crate) fn start(
     Ok(Running {
         stop,
         thread: Some(thread),
+        open: Mutex::new(open),
     })
 }
 
@@ -91,10 +101,6 @@ impl Running {
     /// Accepts no more, lets open requests end, and returns when all is closed.
     pub(crate) fn stop_gently(mut self) {
         self.stop.send_replace(Stop::Gently);
-        self.join();
-    }
-
-    fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -102,15 +108,18 @@ impl Running {
 }
 
 impl Drop for Running {
+    /// Waits for the server's own thread, and for that not endlessly.
     fn drop(&mut self) {
         self.stop.send_replace(Stop::Now);
-        self.join();
+        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = open.recv_timeout(LONGEST_DROP);
     }
 }
 
 async fn accept(
     door: Door,
     listener: TcpListener,
+    open: mpsc::Sender<Infallible>,
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
 ) {
@@ -136,6 +145,7 @@ async fn accept(
         }
     }
     drop(listener);
+    drop(open);
     if *stopped.borrow() == Stop::Gently {
         let ending = async { while connections.join_next().await.is_some() {} };
         let _ = tokio::time::timeout(GRACE, ending).await;

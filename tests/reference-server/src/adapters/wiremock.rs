@@ -7,6 +7,7 @@
 use std::io;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use bytes::Bytes;
 use wiremock::matchers::any;
@@ -15,6 +16,27 @@ use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
 use crate::app::App;
 use crate::message::{Ending, Reply, Request, RequestBody};
 use crate::suite::Suite;
+
+/// The servers of all applications.
+pub(crate) struct Running(Vec<MockServer>);
+
+impl Running {
+    pub(crate) fn new(servers: Vec<MockServer>) -> Running {
+        Running(servers)
+    }
+}
+
+impl Drop for Running {
+    /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime that
+    /// lock never comes, and in another executor waiting is a panic: so it waits on a thread where there is neither.
+    fn drop(&mut self) {
+        let servers = std::mem::take(&mut self.0);
+        if !servers.is_empty() {
+            let ending = thread::Builder::new().name("reference-server-end".to_owned());
+            let _ = ending.spawn(move || drop(servers));
+        }
+    }
+}
 
 type Slot = Arc<Mutex<Option<Reply>>>;
 

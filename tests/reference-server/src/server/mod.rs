@@ -6,7 +6,7 @@ mod steer;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::adapters::hyper;
+use crate::adapters::{hyper, wiremock};
 use crate::app::App;
 use crate::builder::Builder;
 use crate::client::ClientSpec;
@@ -15,7 +15,12 @@ use crate::named::Named;
 use crate::recorder::RecordedRequest;
 use crate::suite::Suite;
 
-/// A running suite: four applications on four ports, with one state. It stops when it is dropped.
+/// A running suite: four applications on four ports, with one state.
+///
+/// It stops when it is dropped, wherever that is: nothing waits for the runtime of the caller, and requests under way
+/// are broken off. With [`Transport::Hyper`](crate::Transport::Hyper) the ports are free when the drop returns, unless the
+/// server is busy for longer than a second, with wiremock a moment later. [`stop`](ReferenceServer::stop) lets
+/// requests end.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -35,7 +40,7 @@ pub struct ReferenceServer {
 
 /// What keeps the sockets open.
 pub(crate) struct Serving {
-    pub(crate) wiremock: Vec<wiremock::MockServer>,
+    pub(crate) wiremock: wiremock::Running,
     pub(crate) hyper: Option<hyper::Running>,
 }
 
@@ -58,7 +63,8 @@ impl ReferenceServer {
         }
     }
 
-    /// Accepts no more connections, lets open requests end, and returns when everything is closed.
+    /// Accepts no more connections, lets open requests end for three seconds at most, and returns when everything is
+    /// closed; with wiremock, requests are broken off and ports close a moment later.
     pub fn stop(self) {
         drop(self.serving.wiremock);
         if let Some(running) = self.serving.hyper {
