@@ -35,6 +35,7 @@ pub(crate) struct Settings {
     pub(crate) ports: HashMap<App, u16>,
     pub(crate) control_host: IpAddr,
     pub(crate) control_port: Option<u16>,
+    pub(crate) allowed_hosts: Vec<String>,
 }
 
 /// Sets a [`ReferenceServer`] up. Everything has a default.
@@ -62,6 +63,7 @@ impl Default for Builder {
                 ports: HashMap::new(),
                 control_host: Ipv4Addr::LOCALHOST.into(),
                 control_port: None,
+                allowed_hosts: Vec::new(),
             },
         }
     }
@@ -169,6 +171,14 @@ impl Builder {
     /// [`host`](Builder::host) says. Whoever reaches it commands the server.
     pub fn control_host(mut self, host: IpAddr) -> Builder {
         self.settings.control_host = host;
+        self
+    }
+
+    /// Lets clients call the server by another host, such as `suite.test`, without a port. By itself it goes by
+    /// `localhost`, loopback addresses and those that it listens at, and refuses other ones with 403: a page in a browser
+    /// reaches it by the name that the page came from.
+    pub fn allow_host(mut self, name: impl Into<String>) -> Builder {
+        self.settings.allowed_hosts.push(name.into());
         self
     }
 

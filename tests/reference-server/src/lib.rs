@@ -46,6 +46,7 @@ mod generated {
     pub(crate) mod contracts;
     pub(crate) mod operations;
 }
+mod hosts;
 mod idempotency;
 mod json;
 mod keys;

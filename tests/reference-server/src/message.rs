@@ -18,6 +18,8 @@ pub(crate) struct Request {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) query: Option<String>,
+    /// The host in the target, which most requests name in a header only.
+    pub(crate) authority: Option<String>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: RequestBody,
 }

@@ -34,10 +34,9 @@ pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
         origins,
         control_origin,
     ));
-    let open = !settings.control_host.is_loopback();
     let mut doors: Vec<_> = control
         .into_iter()
-        .map(|listener| (Door::Control { open }, listener))
+        .map(|listener| (Door::Control, listener))
         .collect();
     let mut mocks = Vec::new();
     for (app, listener) in listeners {

@@ -18,6 +18,7 @@ use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
 use crate::faults::{Faults, Strike};
 use crate::generated::operations::Operation;
+use crate::hosts::{FOREIGN, Hosts};
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::params::Query;
@@ -38,6 +39,7 @@ pub(crate) struct Suite {
     pub(crate) recorder: Recorder,
     pub(crate) counters: Counters,
     pub(crate) seed: u64,
+    pub(crate) hosts: Hosts,
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
     token_lifetime: Duration,
@@ -71,6 +73,10 @@ impl Suite {
             recorder: Recorder::new(settings.recorded_requests),
             counters: Counters::default(),
             seed: settings.seed,
+            hosts: Hosts::new(
+                vec![settings.host, settings.control_host],
+                settings.allowed_hosts.clone(),
+            ),
             control,
             token_lifetime: settings.token_lifetime,
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),
@@ -157,15 +163,20 @@ impl Suite {
     }
 
     /// Answers one request to `app`: faults before, the operation, faults after. A look at the pages beside the
-    /// contract leaves no trace.
+    /// contract leaves no trace, and one for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
-        if let Some(page) = pages::answer(self, app, request) {
+        let ours = self.hosts.admit(request);
+        if let Some(page) = pages::answer(self, app, request).filter(|_| ours) {
             return page;
         }
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let request_id = request_id(number);
         let now = self.clock.now();
-        let routed = routing::route(app, &request.method, &request.path);
+        let routed = if ours {
+            routing::route(app, &request.method, &request.path)
+        } else {
+            Err(Refusal::forbidden("foreign_host", FOREIGN))
+        };
         let operation = routed.as_ref().ok().map(|route| route.operation);
         let strike = match operation {
             Some(operation) => {

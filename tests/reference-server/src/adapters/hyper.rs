@@ -32,10 +32,7 @@ const GRACE: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     App(App),
-    /// The control endpoint; open if it is not on loopback.
-    Control {
-        open: bool,
-    },
+    Control,
 }
 
 /// How long a drop waits for the ports to close, which takes longer only if all threads are busy.
@@ -185,12 +182,13 @@ async fn serve(
         method: parts.method,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),
+        authority: parts.uri.authority().map(ToString::to_string),
         headers: parts.headers,
         body: read(body).await?,
     };
     let reply = match door {
         Door::App(app) => suite.handle(app, &request),
-        Door::Control { open } => control::answer(suite, &request, open),
+        Door::Control => control::answer(suite, &request),
     };
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;

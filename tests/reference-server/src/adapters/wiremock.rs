@@ -79,6 +79,8 @@ impl Match for Breaking {
             method: incoming.method.clone(),
             path: incoming.url.path().to_owned(),
             query: incoming.url.query().map(str::to_owned),
+            // wiremock makes `localhost` of a target without a host.
+            authority: Some(incoming.url.authority().to_owned()),
             headers: incoming.headers.clone(),
             body: RequestBody::new(Bytes::copy_from_slice(&incoming.body)),
         };

@@ -45,8 +45,8 @@ impl Problem {
 }
 
 /// Answers one request at the control port.
-pub(crate) fn answer(suite: &Suite, request: &Request, open: bool) -> Reply {
-    let reply = guard::check(request, open).and_then(|()| serve(suite, request));
+pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
+    let reply = guard::check(suite, request).and_then(|()| serve(suite, request));
     let reply = reply.unwrap_or_else(|Problem(status, message)| {
         Reply::json(status.as_u16(), &json!({"error": message}))
     });

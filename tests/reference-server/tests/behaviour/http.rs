@@ -30,7 +30,7 @@ async fn raw(peer: &Peer, request: &[u8]) -> Option<u16> {
 
 fn request(head: &str, token: &str) -> Vec<u8> {
     format!(
-        "{head} HTTP/1.1\r\nhost: crm\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
+        "{head} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
     )
     .into_bytes()
 }
@@ -73,7 +73,7 @@ async fn what_is_no_http_is_refused_by_hyper() {
         let got = raw(&peer, &request(head, &token)).await;
         assert!(refused(got), "{head}: {got:?}");
     }
-    let latin = b"GET /api/crm/v1/people?q=\xe9\xe9 HTTP/1.1\r\nhost: crm\r\n\r\n";
+    let latin = b"GET /api/crm/v1/people?q=\xe9\xe9 HTTP/1.1\r\nhost: localhost\r\n\r\n";
     assert!(refused(raw(&peer, latin).await));
     let long = request(
         &format!("GET /api/crm/v1/people?q={}", "a".repeat(200_000)),
@@ -81,7 +81,8 @@ async fn what_is_no_http_is_refused_by_hyper() {
     );
     assert!(refused(raw(&peer, &long).await));
     let many = "x-more: 1\r\n".repeat(1_000);
-    let many = format!("GET /api/health HTTP/1.1\r\nhost: crm\r\n{many}connection: close\r\n\r\n");
+    let many =
+        format!("GET /api/health HTTP/1.1\r\nhost: localhost\r\n{many}connection: close\r\n\r\n");
     assert_eq!(raw(&peer, many.as_bytes()).await, Some(431));
 }
 

@@ -149,6 +149,34 @@ async fn it_ends_in_order_when_it_is_told_to() {
     assert!(said.contains("stopping"), "{said}");
 }
 
+#[tokio::test]
+async fn fault_87_it_warns_when_others_reach_it_and_turns_strangers_away() {
+    let options = "--allow-host suite.test --host 0.0.0.0 --control-host 0.0.0.0";
+    let options: Vec<&str> = options.split(' ').collect();
+    for (given, warnings) in [(2, 0), (4, 1), (6, 2)] {
+        let mut program = Running::start(&options[..given]);
+        for url in [program.said("# status page: "), program.said("# control: ")] {
+            for (host, status) in [
+                ("localhost", 200),
+                ("suite.test:80", 200),
+                ("evil.test", 403),
+            ] {
+                let request = reqwest::Client::new().get(&url).header("host", host);
+                assert_eq!(
+                    request.send().await.unwrap().status(),
+                    status,
+                    "{url} {host}"
+                );
+            }
+        }
+        program.child.kill().unwrap();
+        let mut said = String::new();
+        let mut stderr = program.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut said).unwrap();
+        assert_eq!(said.matches("warning: 0.0.0.0").count(), warnings, "{said}");
+    }
+}
+
 #[test]
 fn it_explains_its_options() {
     let help = run(&["--help"]);
@@ -159,6 +187,7 @@ fn it_explains_its_options() {
         "--control-port",
         "--tasks",
         "--token-lifetime",
+        "--allow-host",
         "--faults",
         "/-/ready",
     ] {

@@ -1,6 +1,10 @@
-//! Who reaches a server and should not: those who guess keys.
+//! Who reaches a server and should not: foreign pages, those who guess keys.
+
+use std::time::Duration;
 
 use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::peer::Peer;
 
@@ -25,4 +29,113 @@ async fn fault_87_the_signing_key_follows_from_neither_seed_nor_address() {
     second.get_with(App::Crm, today, &token).await.expect(401);
     // The data are the same.
     assert_eq!(second.crm("/today").await.expect(200), seen);
+}
+
+/// A path that answers on each port.
+fn doors(server: &ReferenceServer) -> Vec<String> {
+    let pages =
+        App::all().flat_map(|app| ["/", "/openapi.yaml"].map(|path| server.url(app) + path));
+    let control = format!("{}/-/state", server.control_url().unwrap());
+    pages
+        .chain([server.crm_url() + "/api/health", control])
+        .collect()
+}
+
+async fn connect(url: &str) -> TcpStream {
+    let address = url.split('/').nth(2).unwrap();
+    TcpStream::connect(address).await.unwrap()
+}
+
+/// What comes until the server closes the connection on which this was sent.
+async fn raw(url: String, sent: impl AsRef<str>) -> String {
+    let mut stream = connect(&url).await;
+    stream.write_all(sent.as_ref().as_bytes()).await.unwrap();
+    let mut reply = Vec::new();
+    let reading = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut reply));
+    let _ = reading.await.expect("the server waits for good");
+    String::from_utf8_lossy(&reply).into_owned()
+}
+
+#[tokio::test]
+async fn fault_87_a_foreign_host_is_refused_on_every_port() {
+    let local = "localhost LocalHost:4010 localhost. 127.0.0.1:1 127.1.2.3 [::1]:4010 [::1] [::ffff:127.0.0.1]:4010";
+    let named = "suite.test Suite.Test:4010 suite.test.";
+    let foreign = "evil.example evil.example:4010 localhost.evil.example 127.0.0.1.evil.example evil.test [::1 \
+                   suite.test.evil.example [::1]evil.example localhost:evil evil@localhost localhost.. 2130706433 \
+                   %6cocalhost localhost,evil.example";
+    let (address, loopback) = ("192.0.2.1:4010", [127, 0, 0, 1].into());
+    for (builder, listens_at, ours, theirs) in [
+        (on(Transport::Wiremock), loopback, local, address),
+        (
+            on(Transport::Hyper).allow_host("suite.test"),
+            loopback,
+            named,
+            address,
+        ),
+        (
+            on(Transport::Hyper).allow_host("192.0.2.1"),
+            loopback,
+            address,
+            named,
+        ),
+        (on(Transport::Hyper), "::1".parse().unwrap(), local, address),
+        (
+            on(Transport::Hyper),
+            "0.0.0.0".parse().unwrap(),
+            address,
+            named,
+        ),
+    ] {
+        let server = builder
+            .host(listens_at)
+            .control_host(listens_at)
+            .try_start()
+            .await;
+        // Not every machine has all addresses.
+        let Ok(server) = server else { continue };
+        let peer = Peer::of(server);
+        peer.crm("/today").await.expect(200);
+        for url in doors(&peer.server) {
+            for (hosts, status) in [(local, 200), (ours, 200), (theirs, 403), (foreign, 403)] {
+                for host in hosts.split_whitespace() {
+                    let got = peer.read(peer.http.get(&url).header("host", host)).await;
+                    assert_eq!(got.status, status, "{url} {host}");
+                }
+            }
+            let path = url.splitn(4, '/').nth(3).unwrap();
+            for (target, hosts) in [
+                ("http://evil.example", "Host: localhost\r\n"),
+                ("http://localhost", "Host: evil.example\r\n"),
+                ("", "Host: localhost\r\nHost: localhost\r\n"),
+                ("", "Host: \r\n"),
+            ] {
+                let head = format!("GET {target}/{path} HTTP/1.1\r\n{hosts}");
+                let reply = raw(url.clone(), format!("{head}Connection: close\r\n\r\n")).await;
+                assert!(reply.starts_with("HTTP/1.1 403 "), "{head}{reply}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_87_what_a_foreign_page_sends_has_no_effect() {
+    for transport in [Transport::Wiremock, Transport::Hyper] {
+        let peer = Peer::of(on(transport).start().await);
+        let server = &peer.server;
+        let fault = server.fault_everywhere().status(503);
+        let exchange = peer
+            .http
+            .post(server.token_url())
+            .header("host", "evil.example");
+        let refused = peer.read(exchange).await;
+
+        assert_eq!((refused.status, refused.code()), (403, "foreign_host"));
+        assert_eq!((server.attempts("exchangeToken"), fault.struck()), (0, 0));
+        // Whoever runs the server sees that somebody tried.
+        let seen = &server.requests()[0];
+        assert_eq!(
+            (seen.status, seen.header("host")),
+            (Some(403), Some("evil.example"))
+        );
+    }
 }

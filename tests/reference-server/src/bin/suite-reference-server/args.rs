@@ -21,6 +21,7 @@ Where:
   --accounting-port PORT   port of Accounting
   --control-port PORT      port of the control endpoint
   --control-host ADDRESS   address of the control endpoint; who reaches it commands the server   [127.0.0.1]
+  --allow-host NAME        another name that clients call it by; several times for several   [localhost and where it listens]
   --workers N              threads that answer                       [2]
 
 Data:
@@ -59,6 +60,7 @@ pub(crate) struct Args {
     pub(crate) intake_submissions: u64,
     pub(crate) token_lifetime: Duration,
     pub(crate) workers: usize,
+    pub(crate) allowed_hosts: Vec<String>,
     pub(crate) faults: Option<PathBuf>,
     port_base: u16,
     control_port: Option<u16>,
@@ -78,6 +80,7 @@ impl Default for Args {
             intake_submissions: 80,
             token_lifetime: Duration::from_secs(300),
             workers: 2,
+            allowed_hosts: Vec::new(),
             faults: None,
             port_base: 4010,
             control_port: None,
@@ -117,6 +120,7 @@ impl Args {
             "--accounting-port" => self.choose(App::Accounting, parsed(name, value)?),
             "--control-port" => self.control_port = Some(parsed(name, value)?),
             "--control-host" => self.control_host = parsed(name, value)?,
+            "--allow-host" => self.allowed_hosts.push(parsed(name, value)?),
             "--workers" => self.workers = parsed(name, value)?,
             "--seed" => self.seed = parsed(name, value)?,
             "--people" => self.people = parsed(name, value)?,

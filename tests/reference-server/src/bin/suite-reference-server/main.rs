@@ -37,6 +37,7 @@ async fn run(args: &Args) -> Result<(), String> {
     let server = start(args).await?;
     // Before the announcement: whoever reads it may stop the program at once.
     let told_to_stop = told_to_stop().map_err(|error| error.to_string())?;
+    warn(args);
     announce(&server, args);
     told_to_stop.await;
     eprintln!("stopping; tokens issued: {}", server.exchanges());
@@ -62,6 +63,9 @@ async fn start(args: &Args) -> Result<ReferenceServer, String> {
     for (app, port) in args.ports() {
         builder = builder.port(app, port);
     }
+    for name in &args.allowed_hosts {
+        builder = builder.allow_host(name);
+    }
     let faults = args.faults.as_ref().map(|path| {
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
     });
@@ -76,6 +80,23 @@ async fn start(args: &Args) -> Result<ReferenceServer, String> {
             .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(server)
+}
+
+/// What is reached from other machines is for them to use.
+fn warn(args: &Args) {
+    for (host, what) in [
+        (args.host, "everybody knows the client's secret"),
+        (
+            args.control_host,
+            "whoever reaches the control endpoint commands the server",
+        ),
+    ] {
+        if !host.is_loopback() {
+            eprintln!(
+                "suite-reference-server: warning: {host} is reached from other machines: {what}"
+            );
+        }
+    }
 }
 
 /// The variables for a client, where to look, and that it is ready. Whoever waits for that may close the pipe then.

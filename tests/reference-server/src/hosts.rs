@@ -1,0 +1,69 @@
+//! Which names the server is called by. A page in a browser that was loaded from a foreign name reaches this machine if
+//! somebody's DNS says that the name is here; the browser then sends that name along.
+
+use std::net::IpAddr;
+
+use http::header;
+
+use crate::message::Request;
+
+/// What a refused caller is told.
+pub(crate) const FOREIGN: &str = "address this port as localhost, by the address that it listens at, or by a name that was allowed at the start";
+
+/// The hosts that are this server.
+#[derive(Clone, Debug)]
+pub(crate) struct Hosts {
+    listening: Vec<IpAddr>,
+    allowed: Vec<String>,
+}
+
+impl Hosts {
+    pub(crate) fn new(listening: Vec<IpAddr>, allowed: Vec<String>) -> Hosts {
+        Hosts { listening, allowed }
+    }
+
+    /// Whether a request is for this server: it names a host, in its target or in its one `Host`, and no foreign one.
+    pub(crate) fn admit(&self, request: &Request) -> bool {
+        let named = request.headers.get_all(header::HOST).iter();
+        let mut hosts: Vec<_> = named
+            .map(|host| host.to_str().unwrap_or_default())
+            .collect();
+        if hosts.len() > 1 {
+            return false;
+        }
+        hosts.extend(request.authority.as_deref());
+        !hosts.is_empty() && hosts.into_iter().all(|host| self.is_ours(host))
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        let Some(name) = name(host) else {
+            return false;
+        };
+        let known = |known: &str| known.eq_ignore_ascii_case(name);
+        if known("localhost") || self.allowed.iter().any(|allowed| known(allowed)) {
+            return true;
+        }
+        // DNS has no part in an address, so that any will do for those who listen at all.
+        name.parse().is_ok_and(|address: IpAddr| {
+            let address = address.to_canonical();
+            let listens = |at: &IpAddr| at.is_unspecified() || at.to_canonical() == address;
+            address.is_loopback() || self.listening.iter().any(listens)
+        })
+    }
+}
+
+/// The name or address in a host, without its port, its brackets and the dot that may end a name.
+fn name(host: &str) -> Option<&str> {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            (
+                address,
+                port.strip_prefix(':').or(port.is_empty().then_some(""))?,
+            )
+        }
+        None => host.split_once(':').unwrap_or((host, "")),
+    };
+    let port_holds = port.bytes().all(|byte| byte.is_ascii_digit());
+    port_holds.then(|| name.strip_suffix('.').unwrap_or(name))
+}
