@@ -19,6 +19,12 @@ pub(crate) const CLIENT_ID: &str = "reference-client";
 /// Its secret.
 pub(crate) const CLIENT_SECRET: &str = "reference-secret";
 
+/// No client on this machine needs so long, and none holds a connection longer.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Clocks do not count for ever.
+const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
+
 /// What a server is started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -36,6 +42,7 @@ pub(crate) struct Settings {
     pub(crate) control_host: IpAddr,
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) read_timeout: Duration,
 }
 
 /// Sets a [`ReferenceServer`] up. Everything has a default.
@@ -64,6 +71,7 @@ impl Default for Builder {
                 control_host: Ipv4Addr::LOCALHOST.into(),
                 control_port: None,
                 allowed_hosts: Vec::new(),
+                read_timeout: READ_TIMEOUT,
             },
         }
     }
@@ -179,6 +187,13 @@ impl Builder {
     /// reaches it by the name that the page came from.
     pub fn allow_host(mut self, name: impl Into<String>) -> Builder {
         self.settings.allowed_hosts.push(name.into());
+        self
+    }
+
+    /// How long a client may take to send the head of a request, and again to send its body, before the connection is
+    /// closed; 30 seconds unless said otherwise, a day at most. wiremock waits for as long as it takes.
+    pub fn read_timeout(mut self, limit: Duration) -> Builder {
+        self.settings.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
         self
     }
 

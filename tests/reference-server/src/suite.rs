@@ -40,6 +40,8 @@ pub(crate) struct Suite {
     pub(crate) counters: Counters,
     pub(crate) seed: u64,
     pub(crate) hosts: Hosts,
+    /// How long a client may take to send a head, and again a body.
+    pub(crate) read_timeout: Duration,
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
     token_lifetime: Duration,
@@ -77,6 +79,7 @@ impl Suite {
                 vec![settings.host, settings.control_host],
                 settings.allowed_hosts.clone(),
             ),
+            read_timeout: settings.read_timeout,
             control,
             token_lifetime: settings.token_lifetime,
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),

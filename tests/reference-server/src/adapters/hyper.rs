@@ -155,12 +155,14 @@ async fn connection(
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
 ) {
+    let read_timeout = suite.read_timeout;
     let service = service_fn(move |incoming| {
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new());
+    http.timer(TokioTimer::new())
+        .header_read_timeout(read_timeout);
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}
@@ -178,13 +180,14 @@ async fn serve(
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let (parts, body) = incoming.into_parts();
+    let body = tokio::time::timeout(suite.read_timeout, read(body)).await??;
     let request = Request {
         method: parts.method,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),
         authority: parts.uri.authority().map(ToString::to_string),
         headers: parts.headers,
-        body: read(body).await?,
+        body,
     };
     let reply = match door {
         Door::App(app) => suite.handle(app, &request),

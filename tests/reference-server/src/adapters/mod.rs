@@ -9,7 +9,7 @@ pub(crate) mod wiremock;
 #[non_exhaustive]
 pub enum Transport {
     /// wiremock: one mock server per application. It keeps every request in memory until it stops and answers
-    /// one at a time, which suits tests.
+    /// one at a time, which suits tests. It waits for a request for as long as that takes.
     #[default]
     Wiremock,
     /// hyper: fast, with flat memory, and able to break a connection in the middle of a body.

@@ -82,7 +82,7 @@ impl Strike {
     /// Delay, headers, another body, half a body, a slow one, a broken connection.
     fn dressed(&self, mut reply: Reply) -> Reply {
         for effects in self.effects() {
-            reply.fate.delay += effects.delay;
+            reply.fate.delay = reply.fate.delay.saturating_add(effects.delay);
             reply.fate.drip = effects.drip_body.or(reply.fate.drip);
             if effects.lose_reply {
                 reply.fate.ending = Ending::Closed;

@@ -151,9 +151,10 @@ async fn it_ends_in_order_when_it_is_told_to() {
 
 #[tokio::test]
 async fn fault_87_it_warns_when_others_reach_it_and_turns_strangers_away() {
-    let options = "--allow-host suite.test --host 0.0.0.0 --control-host 0.0.0.0";
+    let options =
+        "--allow-host suite.test --read-timeout 0.1 --host 0.0.0.0 --control-host 0.0.0.0";
     let options: Vec<&str> = options.split(' ').collect();
-    for (given, warnings) in [(2, 0), (4, 1), (6, 2)] {
+    for (given, warnings) in [(4, 0), (6, 1), (8, 2)] {
         let mut program = Running::start(&options[..given]);
         for url in [program.said("# status page: "), program.said("# control: ")] {
             for (host, status) in [
@@ -168,6 +169,14 @@ async fn fault_87_it_warns_when_others_reach_it_and_turns_strangers_away() {
                     "{url} {host}"
                 );
             }
+            let address = url.split('/').nth(2).unwrap();
+            let mut slow = std::net::TcpStream::connect(address).unwrap();
+            slow.write_all(b"GET / HTTP/1.1\r\nhost: local").unwrap();
+            let patience = std::time::Duration::from_secs(20);
+            slow.set_read_timeout(Some(patience)).unwrap();
+            let open = |error: &std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+            let end = slow.read_to_end(&mut Vec::new());
+            assert!(!end.as_ref().is_err_and(open), "{url} waits for good");
         }
         program.child.kill().unwrap();
         let mut said = String::new();
@@ -188,6 +197,7 @@ fn it_explains_its_options() {
         "--tasks",
         "--token-lifetime",
         "--allow-host",
+        "--read-timeout",
         "--faults",
         "/-/ready",
     ] {

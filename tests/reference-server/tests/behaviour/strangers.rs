@@ -1,4 +1,4 @@
-//! Who reaches a server and should not: foreign pages, those who guess keys.
+//! Who reaches a server and should not: foreign pages, slow senders, those who guess keys.
 
 use std::time::Duration;
 
@@ -137,5 +137,54 @@ async fn fault_87_what_a_foreign_page_sends_has_no_effect() {
             (seen.status, seen.header("host")),
             (Some(403), Some("evil.example"))
         );
+    }
+}
+
+/// A head, a body and a chunk that have only begun.
+const HALVES: [&str; 3] = [
+    "GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-slow: ",
+    "POST /api/health HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{\"half\":",
+    "POST /api/health HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab",
+];
+
+#[tokio::test]
+async fn fault_87_who_sends_by_halves_is_not_waited_for() {
+    let builder = on(Transport::Hyper).read_timeout(Duration::from_millis(100));
+    let peer = Peer::of(builder.start().await);
+    // An application and the control endpoint.
+    for url in doors(&peer.server).into_iter().rev().take(2) {
+        for half in HALVES {
+            assert!(
+                !raw(url.clone(), half).await.contains("200 OK"),
+                "{url} {half}"
+            );
+        }
+    }
+    // A body that comes drop by drop has the same time, all in all.
+    let mut stream = connect(&peer.server.token_url()).await;
+    stream.write_all(HALVES[1].as_bytes()).await.unwrap();
+    let dripping = async {
+        while stream.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let patience = Duration::from_secs(4);
+    tokio::time::timeout(patience, dripping)
+        .await
+        .expect("it takes each drop");
+    assert!(peer.server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn fault_87_who_sends_by_halves_holds_nobody_up() {
+    for transport in [Transport::Wiremock, Transport::Hyper] {
+        let endless = on(transport).read_timeout(Duration::MAX);
+        let peer = Peer::of(endless.start().await);
+        let url = peer.server.token_url();
+        let halves = HALVES.repeat(5).into_iter();
+        let slow: tokio::task::JoinSet<_> = halves.map(|half| raw(url.clone(), half)).collect();
+        peer.crm("/today").await.expect(200);
+        drop(peer);
+        slow.join_all().await;
     }
 }

@@ -22,6 +22,7 @@ Where:
   --control-port PORT      port of the control endpoint
   --control-host ADDRESS   address of the control endpoint; who reaches it commands the server   [127.0.0.1]
   --allow-host NAME        another name that clients call it by; several times for several   [localhost and where it listens]
+  --read-timeout SECS      how long a client may take to send a head, and again a body   [30]
   --workers N              threads that answer                       [2]
 
 Data:
@@ -61,6 +62,7 @@ pub(crate) struct Args {
     pub(crate) token_lifetime: Duration,
     pub(crate) workers: usize,
     pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) read_timeout: Duration,
     pub(crate) faults: Option<PathBuf>,
     port_base: u16,
     control_port: Option<u16>,
@@ -81,6 +83,7 @@ impl Default for Args {
             token_lifetime: Duration::from_secs(300),
             workers: 2,
             allowed_hosts: Vec::new(),
+            read_timeout: Duration::from_secs(30),
             faults: None,
             port_base: 4010,
             control_port: None,
@@ -121,6 +124,7 @@ impl Args {
             "--control-port" => self.control_port = Some(parsed(name, value)?),
             "--control-host" => self.control_host = parsed(name, value)?,
             "--allow-host" => self.allowed_hosts.push(parsed(name, value)?),
+            "--read-timeout" => self.read_timeout = seconds(name, value)?,
             "--workers" => self.workers = parsed(name, value)?,
             "--seed" => self.seed = parsed(name, value)?,
             "--people" => self.people = parsed(name, value)?,
@@ -128,9 +132,7 @@ impl Args {
             "--opportunities" => self.opportunities = parsed(name, value)?,
             "--tasks" => self.tasks = parsed(name, value)?,
             "--intake-submissions" => self.intake_submissions = parsed(name, value)?,
-            "--token-lifetime" => {
-                self.token_lifetime = Duration::from_secs(parsed(name, value)?);
-            }
+            "--token-lifetime" => self.token_lifetime = seconds(name, value)?,
             "--faults" => self.faults = Some(parsed(name, value)?),
             _ => return Err(format!("{name} is no option")),
         }
@@ -172,6 +174,11 @@ impl Args {
         ports.extend(&self.chosen_ports);
         ports
     }
+}
+
+fn seconds(name: &str, value: Option<String>) -> Result<Duration, String> {
+    let seconds = parsed(name, value)?;
+    Duration::try_from_secs_f64(seconds).map_err(|error| format!("{name}: {error}"))
 }
 
 fn parsed<T: FromStr>(name: &str, value: Option<String>) -> Result<T, String> {

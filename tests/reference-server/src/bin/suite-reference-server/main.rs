@@ -52,6 +52,7 @@ async fn start(args: &Args) -> Result<ReferenceServer, String> {
         .host(args.host)
         .control_host(args.control_host)
         .control_port(args.control_port())
+        .read_timeout(args.read_timeout)
         .recorded_requests(256)
         .token_lifetime(args.token_lifetime)
         .seed(args.seed)
