@@ -1,10 +1,13 @@
 //! Faults that a reply carries in its body: values, members, schemas and cursors that a client does not expect.
 
+use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
+use super::effects::Effects;
 use super::strike::Struck;
 use crate::message::Reply;
 
@@ -23,66 +26,63 @@ pub(super) fn rewrite(struck: &Struck, reply: &mut Reply) {
     if untouched {
         return;
     }
-    let Ok(mut body) = serde_json::from_slice::<Value>(&reply.body) else {
-        return;
+    if let Ok(body) = rewritten(struck, &reply.body) {
+        reply.body = Bytes::from(body);
+    }
+}
+
+/// The members of an object. What no fault is about stays as it is written: amounts keep their digits.
+type Members = BTreeMap<String, Box<RawValue>>;
+
+fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
+    let effects = &struck.effects;
+    let body = changed(serde_json::from_slice(body)?, effects)?;
+    let mut members: Members = serde_json::from_str(body.get())?;
+    let text = |members: &Members, name: &str| -> Option<String> {
+        serde_json::from_str(members.get(name)?.get()).ok()
     };
-    if effects.unknown_enum {
-        replace_enums(&mut body);
-        // The outcome is an enumeration here, and a constant in the Calendar.
-        if body["schemaVersion"] == "suite-accounting-command-result.v1" {
-            body["outcome"] = Value::from(UNKNOWN);
-        }
+    let version = text(&members, "schemaVersion");
+    // The outcome is an enumeration here, and a constant in the Calendar.
+    if effects.unknown_enum && version.as_deref() == Some("suite-accounting-command-result.v1") {
+        members.insert("outcome".to_owned(), to_raw_value(UNKNOWN)?);
+    }
+    if let (Some(suffix), Some(version)) = (&effects.schema_suffix, version) {
+        // `suite-crm-today.v1` becomes `suite-crm-today.v9`.
+        let stem = version.rsplit_once('.').map_or(&*version, |(stem, _)| stem);
+        let version = to_raw_value(&format!("{stem}.{suffix}"))?;
+        members.insert("schemaVersion".to_owned(), version);
+    }
+    if let Some(round) = &struck.rounds {
+        let given = text(&members, "nextCursor");
+        let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
+        let cursor = to_raw_value(&round.turn(given.as_deref()))?;
+        members.insert("nextCursor".to_owned(), cursor);
+    }
+    serde_json::to_vec(&members)
+}
+
+/// The same value with other values of enumerations, and with more members.
+fn changed(raw: &RawValue, effects: &Effects) -> serde_json::Result<Box<RawValue>> {
+    if raw.get().starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(raw.get())?;
+        let items = items.into_iter().map(|item| changed(item, effects));
+        return to_raw_value(&items.collect::<Result<Vec<_>, _>>()?);
+    }
+    if !raw.get().starts_with('{') {
+        return Ok(raw.to_owned());
+    }
+    let mut members: Members = serde_json::from_str(raw.get())?;
+    for (name, member) in &mut members {
+        let enumerated = member.get().starts_with('"') && ENUMERATED.contains(&name.as_str());
+        *member = if effects.unknown_enum && enumerated {
+            to_raw_value(UNKNOWN)?
+        } else {
+            changed(member, effects)?
+        };
     }
     if effects.unknown_member {
-        add_members(&mut body);
+        let added = json!({"since": "v9", "values": [1, "two", null]});
+        members.insert("memberFromTheFuture".to_owned(), to_raw_value(&added)?);
     }
-    if let Some(suffix) = &effects.schema_suffix {
-        replace_suffix(&mut body, suffix);
-    }
-    if let (Some(round), Some(members)) = (&struck.rounds, body.as_object_mut()) {
-        let given = members.get("nextCursor").and_then(Value::as_str);
-        let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
-        let cursor = round.turn(given);
-        members.insert("nextCursor".to_owned(), json!(cursor));
-    }
-    reply.body = Bytes::from(body.to_string());
-}
-
-fn replace_enums(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members.iter_mut() {
-                if member.is_string() && ENUMERATED.contains(&name.as_str()) {
-                    *member = Value::from(UNKNOWN);
-                } else {
-                    replace_enums(member);
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(replace_enums),
-        _ => {}
-    }
-}
-
-fn add_members(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.values_mut().for_each(add_members);
-            let added = json!({"since": "v9", "values": [1, "two", null]});
-            members.insert("memberFromTheFuture".to_owned(), added);
-        }
-        Value::Array(items) => items.iter_mut().for_each(add_members),
-        _ => {}
-    }
-}
-
-/// `suite-crm-today.v1` becomes `suite-crm-today.v9`.
-fn replace_suffix(body: &mut Value, suffix: &str) {
-    let Some(Value::String(version)) = body.get_mut("schemaVersion") else {
-        return;
-    };
-    let stem = version
-        .rsplit_once('.')
-        .map_or(version.as_str(), |(stem, _)| stem);
-    *version = format!("{stem}.{suffix}");
+    to_raw_value(&members)
 }

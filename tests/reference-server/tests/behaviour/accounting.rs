@@ -124,6 +124,15 @@ async fn amounts_are_kept_and_compared_to_the_last_digit() {
             "{amount}: {invoices}"
         );
     }
+    // So they are in a reply that a fault rewrites.
+    peer.server
+        .fault("listInvoices")
+        .unknown_enum()
+        .unknown_member();
+    let invoices = peer.get(App::Accounting, "/invoices").await.text;
+    for digits in ["345678901234567890,", "345678901234567891,", "1.10,"] {
+        assert!(invoices.contains(digits), "{digits}: {invoices}");
+    }
 }
 
 #[tokio::test]
