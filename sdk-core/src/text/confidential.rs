@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use super::decoded::forms;
 use super::line::{is_unseen, one_line_of};
@@ -87,16 +86,27 @@ impl Needle<'_> {
         if self.bare.len() < 2 * PART || bare_form.len() < PART {
             return false;
         }
-        let parts: HashSet<&[u8]> = self.bare.as_bytes().windows(PART).collect();
-        bare_form
-            .as_bytes()
-            .windows(PART)
-            .any(|part| parts.contains(part))
+        // A part of it, at any place: one that has no half in common with it has no whole either.
+        let halves = bare_form.as_bytes().windows(PART / 2).step_by(PART / 2);
+        halves
+            .enumerate()
+            .filter(|(_, half)| memchr::memmem::find(self.bare.as_bytes(), half).is_some())
+            .any(|(at, _)| {
+                let from = (at * PART / 2).saturating_sub(PART / 2);
+                let to = (from + 2 * PART).min(bare_form.len());
+                let mut parts = bare_form.as_bytes()[from..to].windows(PART);
+                parts.any(|part| memchr::memmem::find(self.bare.as_bytes(), part).is_some())
+            })
     }
 }
 
 /// Letters and digits in lower case: what is left of a text that was broken up, or written in capitals.
 fn bare(text: &str) -> String {
+    if text.is_ascii() {
+        let mut bare = text.to_ascii_lowercase();
+        bare.retain(|character| character.is_ascii_alphanumeric());
+        return bare;
+    }
     text.chars()
         .filter(|character| character.is_alphanumeric() && !is_unseen(*character))
         .flat_map(char::to_lowercase)
