@@ -15,9 +15,11 @@ use crate::operation::Operation;
 /// may be all.
 ///
 /// ```
-/// # fn example(suite: &sdk_core::Suite, operations: &[&'static sdk_core::Operation]) {
-/// let suite = suite.with_scopes("crm", sdk_core::least_scopes(operations));
-/// # let _ = suite;
+/// # fn example(
+/// #     suite: &sdk_core::Suite,
+/// #     operations: &[&'static sdk_core::Operation],
+/// # ) -> Result<sdk_core::Suite, sdk_core::Error> {
+/// suite.with_scopes("crm", sdk_core::least_scopes(operations))
 /// # }
 /// ```
 #[must_use]

@@ -9,7 +9,10 @@ use sdk_reference_server::{App, ReferenceServer, Transport};
 use tokio::runtime::{self, Runtime};
 use tokio::task::{JoinSet, spawn_blocking};
 
-use crate::{ALONE, PATIENCE, SERVERS, come_free, port};
+use crate::{ALONE, PATIENCE, come_free, port};
+
+/// How many are dropped at once, in each of the places, runtimes and transports.
+const SERVERS: usize = 40;
 
 type Servers = Vec<ReferenceServer>;
 type Place = fn(&Runtime, Servers);
