@@ -1,29 +1,25 @@
 //! How a suite is put together.
 
+mod build;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::ExposeSecret;
-use url::Url;
-
-use super::layers::{From, Layers, Setting};
+use super::layers::Layers;
+use super::scopes_of;
 use super::settings::Settings;
-use super::{ApplicationConfig, Audience, Counters, Shared, Suite, scopes_of};
-use crate::config::{self, APPLICATIONS, Purpose};
+use crate::config;
 use crate::credentials::ClientCredentials;
 use crate::error::Error;
 use crate::options::SchemaPolicy;
-use crate::retry::{RetryBudget, RetryPolicy};
+use crate::retry::RetryPolicy;
 use crate::secret::Secret;
-use crate::token::{ClientCredentialsSource, TokenCache, TokenPolicy, TokenSource};
-use crate::transport::{Clients, Pings};
+use crate::token::{TokenPolicy, TokenSource};
+use crate::transport::Pings;
 
-/// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
-const RETRY_BUDGET: u32 = 500;
-
-/// Builds a [`Suite`].
+/// Builds a [`Suite`](crate::Suite).
 ///
 /// What is set in code counts before the variables that the program hands over ([`variables`](Self::variables)), and those
 /// before the environment of the process, for addresses, audiences and credentials alike and in whatever order the methods
@@ -49,7 +45,8 @@ pub struct SuiteBuilder {
 }
 
 impl SuiteBuilder {
-    /// Takes addresses, audiences and the credential from the environment; see [`Suite::from_env`].
+    /// Takes addresses, audiences and the credential from the environment; see
+    /// [`Suite::from_env`](crate::Suite::from_env).
     ///
     /// A credential that is set in code does not go to an address from the environment: whoever controls one of the two
     /// would get the other. To have it so, call [`environment_addresses`](Self::environment_addresses).
@@ -74,8 +71,8 @@ impl SuiteBuilder {
         self
     }
 
-    /// Takes these variables, by the names that [`Suite::from_env`] reads: a configuration file's, or those that a reference
-    /// server hands out. They count as the program's own.
+    /// Takes these variables, by the names that [`Suite::from_env`](crate::Suite::from_env) reads: a configuration file's, or
+    /// those that a reference server hands out. They count as the program's own.
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         self.layers
             .variables
@@ -244,223 +241,12 @@ impl SuiteBuilder {
         self
     }
 
-    /// Checks everything and builds the suite. Nothing is sent and nothing is started.
-    ///
-    /// # Errors
-    /// When a name, an address or a credential is refused or missing; all such mistakes are told at once.
-    pub fn build(mut self) -> Result<Suite, Error> {
-        let mut faults = std::mem::take(&mut self.faults);
-        let applications = self.applications(&mut faults);
-        let tokens = self.tokens_from(&mut faults);
-        faults.extend(self.crossed());
-        let mut addresses: Vec<Url> = applications
-            .values()
-            .filter_map(|application| application.url.clone())
-            .collect();
-        if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
-            addresses.push(endpoint.clone());
-        }
-        if self.http.is_none() {
-            faults.extend(config::without_tls(&addresses, HAS_TLS));
-        }
-        let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
-            return Err(Error::all(faults));
-        };
-        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.pings)?;
-        let mut own = None;
-        let source = match tokens {
-            TokensFrom::Source(source) => source,
-            TokensFrom::Exchange {
-                credentials,
-                endpoint,
-            } => {
-                let proxy = clients.proxy_for(&endpoint);
-                let client = clients.client_for(&endpoint)?;
-                let policy = &self.token_policy;
-                own = Some(credentials.clone());
-                let source = ClientCredentialsSource::new(client, endpoint, credentials, policy);
-                Arc::new(source.through(proxy))
-            }
-        };
-        let shared = Shared {
-            clients,
-            tokens: TokenCache::new(source, self.token_policy),
-            settings: self.settings,
-            budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
-            counters: Counters::default(),
-            credentials: own,
-            digest_key: self.digest_key,
-        };
-        Ok(Suite {
-            shared: Arc::new(shared),
-            applications: Arc::new(applications),
-        })
-    }
-
     fn application(&mut self, call: &str, name: &str) -> Option<&'static str> {
         config::application(call, name)
             .map_err(|fault| self.faults.push(fault))
             .ok()
     }
-
-    /// The applications as they are configured.
-    fn applications(
-        &mut self,
-        faults: &mut Vec<Error>,
-    ) -> HashMap<&'static str, ApplicationConfig> {
-        let scopes = std::mem::take(&mut self.scopes);
-        let mut applications = HashMap::new();
-        for application in APPLICATIONS {
-            let url = self.layers.url(application).and_then(|url| {
-                config::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
-                    .map_err(|fault| faults.push(fault))
-                    .ok()
-            });
-            let audience = self.layers.audience(application).and_then(|audience| {
-                let checked = config::check_audience(&audience.name, audience.value);
-                checked.map_err(|fault| faults.push(fault)).ok()?;
-                Some(Audience {
-                    text: audience.value.to_owned(),
-                    set_by: Some(audience.name),
-                })
-            });
-            let scopes = scopes.get(application).cloned().unwrap_or_default();
-            let config = ApplicationConfig {
-                url,
-                audience,
-                scopes,
-            };
-            applications.insert(application, config);
-        }
-        applications
-    }
-
-    /// Where tokens come from, if that is said without a mistake.
-    fn tokens_from(&self, faults: &mut Vec<Error>) -> Option<TokensFrom> {
-        if let Some(source) = &self.source {
-            return Some(TokensFrom::Source(Arc::clone(source)));
-        }
-        let credentials = self.credentials.clone().or_else(|| {
-            let id = self.layers.client_id()?.value;
-            let secret = self.layers.client_secret()?.value;
-            Some(ClientCredentials::new(id, secret.clone()))
-        });
-        let endpoint = self
-            .layers
-            .token_url()
-            .map(|url| (url, "", Purpose::TokenEndpoint));
-        let endpoint = endpoint.or_else(|| {
-            let core = self.layers.url("platform")?;
-            Some((core, "/oauth/token", Purpose::Base))
-        });
-        faults.extend(self.missing(credentials.is_some(), endpoint.is_some()));
-        let credentials = credentials?;
-        let (url, path, purpose) = endpoint?;
-        for (empty, what) in [
-            (credentials.id().is_empty(), "client id"),
-            (credentials.secret().expose_secret().is_empty(), "secret"),
-        ] {
-            if empty {
-                let rule = format!("`credentials` must have a {what}: got an empty one");
-                faults.push(Error::configuration(rule));
-            }
-        }
-        match config::parse_url(&url.name, url.value, purpose, self.insecure_http) {
-            Ok(mut endpoint) => {
-                let base = endpoint.path().trim_end_matches('/');
-                if !path.is_empty() {
-                    endpoint.set_path(&format!("{base}{path}"));
-                }
-                Some(TokensFrom::Exchange {
-                    credentials,
-                    endpoint,
-                })
-            }
-            Err(fault) => {
-                // A core URL that is refused was told already.
-                if purpose == Purpose::TokenEndpoint {
-                    faults.push(fault);
-                }
-                None
-            }
-        }
-    }
-
-    /// What lacks for an exchange of the credential, all of it at once.
-    fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
-        let missing: Vec<&str> = [
-            (config::CORE_URL, has_endpoint),
-            (
-                config::CLIENT_ID,
-                has_credentials || self.layers.client_id().is_some(),
-            ),
-            (
-                config::CLIENT_SECRET,
-                has_credentials || self.layers.client_secret().is_some(),
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(name, present)| (!present).then_some(name))
-        .collect();
-        let message = if missing.is_empty() {
-            return None;
-        } else if self.layers.has_variables() {
-            format!("missing environment variables: {}", missing.join(", "))
-        } else if has_credentials {
-            format!(
-                "the token endpoint is missing: call `core_url` or `token_url`, or set {} or {}",
-                config::CORE_URL,
-                config::TOKEN_URL
-            )
-        } else {
-            "neither `credentials` nor a `token_source` is set".to_owned()
-        };
-        Some(Error::configuration(message))
-    }
-
-    /// Whether a credential of the program's own would go to an address from the environment, though nobody said that it may.
-    fn crossed(&self) -> Option<Error> {
-        let from_environment =
-            |setting: &Setting<&str>| setting.from == From::Environment && !self.trusts_environment;
-        let own = self.source.is_some()
-            || self.credentials.is_some()
-            || self
-                .layers
-                .client_secret()
-                .is_some_and(|secret| secret.from != From::Environment);
-        let urls = APPLICATIONS.iter().map(|name| self.layers.url(name));
-        let address = std::iter::once(self.layers.token_url())
-            .chain(urls)
-            .flatten()
-            .find(from_environment)
-            .filter(|_| own)?;
-        Some(Error::configuration(format!(
-            "the credential is set in code and {} in the environment: if the credential may go there, call \
-             `environment_addresses`; otherwise set the address in code",
-            address.name
-        )))
-    }
-
-    fn agent(&self) -> String {
-        let sdk = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
-        match &self.user_agent {
-            Some(product) => format!("{product} {sdk}"),
-            None => sdk.to_owned(),
-        }
-    }
 }
-
-/// Where the suite's tokens come from.
-enum TokensFrom {
-    Source(Arc<dyn TokenSource>),
-    Exchange {
-        credentials: ClientCredentials,
-        endpoint: Url,
-    },
-}
-
-/// Whether this build can speak TLS by itself.
-const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));
 
 /// The environment as far as it is text: no other variable counts.
 fn process_variables() -> impl Iterator<Item = (String, String)> {
