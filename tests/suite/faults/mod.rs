@@ -4,6 +4,7 @@
 mod bounds;
 mod canary;
 mod cancellation;
+mod checkpoints;
 mod commands;
 mod connections;
 mod deadlines;
@@ -24,4 +25,5 @@ mod token_endpoint;
 mod tokens;
 mod truncated;
 mod two;
+mod types;
 mod walks;

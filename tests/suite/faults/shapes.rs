@@ -1,17 +1,15 @@
 //! Rows 43, 52, 57, 58, 59, 66 and 86: replies without a body, of another shape, or of absurd size.
 
-use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Effect, Error, ErrorKind, Record, SchemaPolicy, TokenPolicy};
+use sdk_core::{Effect, Error, ErrorKind, TokenPolicy};
 use sdk_crm::Client;
-use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
 use super::fixtures::{PERSON, committed, created, new_event, new_person, person};
 use crate::peer::{Peer, always, endless, json, reply, script};
-use crate::support::{Events, builder_at, builder_for, calendar_at, crm_at, crm_for, suite_at};
+use crate::support::{builder_at, calendar_at, crm_at, suite_at};
 
 /// An error about a 2xx that came: it has its status, and may have had an effect.
-fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
+pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
     assert_eq!(
         (error.kind(), error.effect()),
         (kind, Effect::Unknown),
@@ -246,184 +244,4 @@ async fn fault_58_a_page_without_items_has_its_status_and_an_honest_effect() {
         ErrorKind::Decode,
         &["no `items`", "`opportunities`"],
     );
-}
-
-#[tokio::test]
-async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-    let today = serde_json::to_value(&*crm.today().get().await.unwrap()).unwrap();
-    let changes: [(&str, Value, &str); 4] = [
-        (
-            "counts",
-            json!("many"),
-            "at `counts`: expected an object, found \"many\"",
-        ),
-        (
-            "counts",
-            json!([]),
-            "at `counts`: expected an object, found []",
-        ),
-        (
-            "attention",
-            json!([null]),
-            "at `attention[0]`: expected an object (AttentionItem), found null",
-        ),
-        (
-            "workspace",
-            json!(null),
-            "at `workspace`: expected a string, found null",
-        ),
-    ];
-    for (member, value, said) in changes {
-        let mut odd = today.clone();
-        odd[member] = value;
-        server
-            .fault(Operation::GetToday)
-            .times(1)
-            .body(odd.to_string(), "application/json");
-        assert_unreadable(
-            &crm.today().get().await.unwrap_err(),
-            ErrorKind::Decode,
-            &[said],
-        );
-    }
-    for (items, said) in [
-        (
-            json!([{"a": 1}, null]),
-            "at `items[1]`: expected an object, found null",
-        ),
-        (
-            json!(["Ann"]),
-            "at `items[0]`: expected an object, found \"Ann\"",
-        ),
-        (
-            json!("none"),
-            "at `items`: expected a sequence, found \"none\"",
-        ),
-    ] {
-        let page = json!({"items": items, "nextCursor": null}).to_string();
-        server
-            .fault(Operation::ListPeople)
-            .times(1)
-            .body(page, "application/json");
-        assert_unreadable(
-            &crm.people().list().await.unwrap_err(),
-            ErrorKind::Decode,
-            &[said],
-        );
-    }
-    server
-        .fault(Operation::GetPerson)
-        .times(1)
-        .body("\"Ann\"", "application/json");
-    let error = crm.people().get(server.sample_person()).await.unwrap_err();
-    assert_unreadable(&error, ErrorKind::Decode, &["expected an object"]);
-    // Nor does a record that a caller made of something else answer as if the member were absent.
-    let text: Record = "\"Ann\"".parse().unwrap();
-    assert!(text.get::<String>("displayName").is_err());
-}
-
-#[tokio::test]
-async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
-    let result = |outcome: &str| {
-        let mut result: Value = serde_json::from_slice(created().text()).unwrap();
-        result["outcome"] = json!(outcome);
-        json(201, &result)
-    };
-    let peer = Peer::start([result("failed"), result("failed")]);
-    let calendar = calendar_at(&peer);
-    let error = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
-    let said = "at `outcome`: expected the constant succeeded, found failed";
-    assert_unreadable(&error, ErrorKind::Decode, &[said, "its effect is unknown"]);
-    assert_eq!(peer.requests().len(), 1);
-
-    let (events, _guard) = Events::here();
-    let call = calendar
-        .send_prepared(error.command().unwrap())
-        .typed::<CalendarCommandResult>();
-    let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
-    assert_eq!(receipt.outcome, "failed");
-    let warned = events.lines(
-        "WARN",
-        &["a constant has another value", "outcome", "failed"],
-    );
-    assert_eq!(warned.len(), 1, "{}", events.text());
-
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-    let mut presentation = serde_json::to_value(&*crm.presentation().get().await.unwrap()).unwrap();
-    presentation["appId"] = json!("calendar");
-    server
-        .fault(Operation::GetPresentation)
-        .body(presentation.to_string(), "application/json");
-    let error = crm.presentation().get().await.unwrap_err();
-    assert_unreadable(
-        &error,
-        ErrorKind::Decode,
-        &["at `appId`: expected the constant crm, found calendar"],
-    );
-}
-
-#[tokio::test]
-async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_another() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-    let expected = "this SDK was built for suite-crm-opportunities-page.v2";
-    let page = |version: Option<Value>| {
-        let mut page = json!({"items": [], "nextCursor": null});
-        if let Some(version) = version {
-            page["schemaVersion"] = version;
-        }
-        page.to_string()
-    };
-    for (version, said) in [
-        (None, "no schemaVersion"),
-        (Some(json!(null)), "schemaVersion null"),
-        (Some(json!(2)), "schemaVersion 2"),
-        (
-            Some(json!("suite-crm-opportunities-page.v3")),
-            "schemaVersion suite-crm-opportunities-page.v3",
-        ),
-    ] {
-        server
-            .fault(Operation::ListOpportunities)
-            .times(2)
-            .body(page(version.clone()), "application/json");
-        let error = crm.opportunities().list().await.unwrap_err();
-        assert_unreadable(&error, ErrorKind::SchemaVersion, &[said, expected]);
-        let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
-        assert_eq!(raw.await.unwrap_err().kind(), ErrorKind::SchemaVersion);
-
-        if version != Some(json!(2)) {
-            let lenient = builder_for(&server)
-                .schema_policy(SchemaPolicy::Warn)
-                .build()
-                .unwrap();
-            let lenient = Client::new(&lenient).unwrap();
-            server
-                .fault(Operation::ListOpportunities)
-                .times(1)
-                .body(page(version), "application/json");
-            lenient.opportunities().list().await.unwrap();
-        }
-    }
-    // Where it is required by its type, too.
-    let mut today = serde_json::to_value(&*crm.today().get().await.unwrap()).unwrap();
-    for version in [Some(Value::Null), None] {
-        match version {
-            Some(null) => today["schemaVersion"] = null,
-            None => drop(today.as_object_mut().unwrap().remove("schemaVersion")),
-        }
-        server
-            .fault(Operation::GetToday)
-            .times(1)
-            .body(today.to_string(), "application/json");
-        let error = crm.today().get().await.unwrap_err();
-        assert_unreadable(&error, ErrorKind::SchemaVersion, &["suite-crm-today.v1"]);
-    }
 }

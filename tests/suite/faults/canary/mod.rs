@@ -2,6 +2,7 @@
 
 mod echoes;
 mod hostile;
+mod shown;
 mod types;
 
 use std::fmt::Debug;

@@ -1,0 +1,251 @@
+//! Rows 50, 73, 76, 77 and 80: what is shown of texts that are short, odd or somebody's secret.
+
+use sdk_core::{ClientAuthentication, ClientCredentials, Error, Method};
+use serde_json::json;
+
+use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
+use super::{print, print_error};
+use crate::faults::fixtures::PERSON;
+use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
+use crate::support::{Events, key};
+
+#[tokio::test]
+async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
+    let peer = Peer::start(
+        always(reply_of(
+            403,
+            &json!({"code": "no", "message": "a scope is missing: ask a person"}),
+        ))
+        .tokens_always(reply_of(
+            200,
+            &json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300}),
+        )),
+    );
+    let suite = suite_of(&peer)
+        .credentials(ClientCredentials::new("client", "s"))
+        .build()
+        .unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let error = crm.people().list().await.unwrap_err();
+    let line = error.to_string();
+    assert!(
+        line.contains("no: a scope is missing: ask a person"),
+        "{line}"
+    );
+    assert!(
+        line.contains("requires the scope crm:people:read")
+            && line.contains("was granted crm:people:read"),
+        "{line}"
+    );
+
+    // As a word of its own it is not shown, and neither is what else that text says.
+    let peer = Peer::start(
+        always(reply_of(
+            403,
+            &json!({"code": "no", "message": "token e is refused"}),
+        ))
+        .tokens_always(reply_of(
+            200,
+            &json!({"access_token": "e", "expires_in": 300}),
+        )),
+    );
+    let suite = suite_of(&peer).build().unwrap();
+    let error = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .people()
+        .list()
+        .await
+        .unwrap_err();
+    assert!(!error.to_string().contains("token e is"), "{error}");
+    assert!(
+        error.to_string().contains("403 forbidden no: [withheld"),
+        "{error}"
+    );
+    assert!(
+        error.body().is_some(),
+        "what came is kept for who asks for it"
+    );
+}
+
+#[tokio::test]
+async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
+    let peer = Peer::start(always(reply(204)));
+    let suite = suite_of(&peer).build().unwrap();
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let raw = calendar
+        .raw_call((Method::Post, "/calendar/v1/notes/{id}"))
+        .path("id", SECRET.replace('/', ""))
+        .body(json!({"note": SECRET, "key": KEY}))
+        .header("x-tenant", HEADER)
+        .query("tenant", QUERY);
+    let mut printed = print(&raw) + &print(&raw.clone().idempotency_key(key(KEY)));
+    let command = calendar
+        .raw_call((Method::Post, "/calendar/v1/notes"))
+        .body(json!({"note": SECRET}));
+    let command = command
+        .header("x-tenant", HEADER)
+        .query("tenant", QUERY)
+        .idempotency_key(key(KEY));
+    let command = command.prepare().unwrap();
+    printed += &(print(&command) + &print(&calendar.send_prepared(&command)));
+    let list = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .people()
+        .list()
+        .query("tenant", QUERY);
+    printed += &(print(&list) + &print(&list.pages()));
+    assert_nothing_leaks(&printed, "Debug");
+}
+
+#[tokio::test]
+async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value() {
+    let peer = Peer::start(always(reply(204)));
+    let suite = suite_of(&peer).build().unwrap();
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let form = sdk_platform::types::TokenRequest::new().member("client_secret", SECRET);
+    let mut printed = String::new();
+    for (error, name) in [
+        (
+            platform.oauth().token(&form).await.unwrap_err(),
+            "client_secret",
+        ),
+        (
+            crm.people()
+                .list()
+                .q("ann")
+                .query("q", QUERY)
+                .await
+                .unwrap_err(),
+            "`q`",
+        ),
+        (
+            crm.people()
+                .list()
+                .header("x-tenant", &format!("{HEADER}\u{7f}"))
+                .await
+                .unwrap_err(),
+            "x-tenant",
+        ),
+        (
+            crm.people()
+                .list()
+                .header("authorization", TOKEN)
+                .await
+                .unwrap_err(),
+            "authorization",
+        ),
+    ] {
+        assert!(error.is_invalid_input(), "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+        printed += &print_error(&error);
+    }
+    assert_nothing_leaks(&printed, "mistakes");
+    assert!(peer.requests().is_empty() && peer.exchanges().is_empty());
+}
+
+#[tokio::test]
+async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body() {
+    let (events, _guard) = Events::here();
+    let token = json!({"access_token": TOKEN, "token_type": "Bearer"});
+    let malformed = [
+        json!([TOKEN]),
+        json!({"access_token": {"value": TOKEN}}),
+        json!(TOKEN),
+    ];
+    let replies = std::iter::once(reply_of(200, &token))
+        .chain(malformed.iter().map(|body| reply_of(200, body)));
+    let broken = [
+        reply(200).body(format!("{{\"access_token\":\"{TOKEN}")),
+        reply(200).body(format!("access_token={TOKEN}")),
+    ];
+    let replies: Vec<Step> = replies.chain(broken).collect();
+    let peer = Peer::start(
+        script([]).tokens(replies.iter().flat_map(|step| [step.clone(), step.clone()])),
+    );
+    let source =
+        ClientCredentials::new("client", SECRET).authentication(ClientAuthentication::RequestBody);
+    let suite = suite_of(&peer)
+        .credentials(source)
+        .token_source(super::Given)
+        .build()
+        .unwrap();
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let mut printed = String::new();
+    for _ in &replies {
+        let by_operation = platform.raw_call(&sdk_platform::operations::EXCHANGE_TOKEN);
+        let by_path = platform.raw_call((Method::Post, "/oauth/token"));
+        for call in [by_operation, by_path] {
+            let call = call.body(json!({"client_secret": SECRET}));
+            printed += &print(&call);
+            match call.await {
+                Ok(receipt) => printed += &print(&receipt),
+                Err(error) => printed += &print_error(&error),
+            }
+        }
+    }
+    assert_nothing_leaks(&(printed + &events.text()), "raw calls");
+    assert_eq!(peer.exchanges().len(), 2 * replies.len());
+}
+
+#[tokio::test]
+async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
+    let (events, _guard) = Events::here();
+    let evil = format!(
+        "first\nsecond\r\u{1b}[2J\u{9b}31m\u{202e}lru\u{200b}\u{feff}\u{2066}\u{e0041}\u{2028}end {}",
+        "x".repeat(10_000)
+    );
+    let version = json!({"schemaVersion": evil, "items": [], "nextCursor": null});
+    let envelope = json!({"error": {"code": evil, "message": evil, "requestId": evil}});
+    let scopes = json!({"access_token": "t-80", "scope": evil, "expires_in": 300});
+    let steps = [
+        reply_of(403, &envelope),
+        reply_of(409, &json!({"code": evil})),
+        reply_of(200, &version),
+    ];
+    for step in steps {
+        let peer = Peer::start(always(step).tokens_always(reply_of(200, &scopes)));
+        let suite = suite_of(&peer).max_response_bytes(64 << 20).build();
+        let crm = sdk_crm::Client::new(&suite.unwrap()).unwrap();
+        let error = crm.opportunities().list().await.unwrap_err();
+        assert_shown_well(&error);
+    }
+    let refused = json!({"error": evil, "error_description": evil});
+    let peer = Peer::start(script([]).tokens_always(reply_of(400, &refused)));
+    let suite = suite_of(&peer).build().unwrap();
+    let error = sdk_crm::Client::new(&suite)
+        .unwrap()
+        .people()
+        .get(PERSON)
+        .await
+        .unwrap_err();
+    assert_shown_well(&error);
+    for line in events.text().lines() {
+        assert!(
+            line.len() < 6_000 && !line.contains(odd),
+            "{}",
+            &line[..200.min(line.len())]
+        );
+    }
+}
+
+fn odd(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+fn assert_shown_well(error: &Error) {
+    for text in [
+        error.to_string(),
+        format!("{error:?}"),
+        error.message().to_owned(),
+        error.code().unwrap_or_default().to_owned(),
+        error.request_id().unwrap_or_default().to_owned(),
+    ] {
+        assert!(
+            text.len() < 4_000 && !text.contains(odd),
+            "{}",
+            &text[..300.min(text.len())]
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! Rows 55, 82 and 85: checkpoints that come back otherwise, and what they give away.
+
+use sdk_core::{Checkpoint, Effect, ErrorKind, IdempotencyKey, Secret, Suite};
+use sdk_crm::Client;
+use serde_json::{Value, json};
+
+use crate::peer::{Peer, always, json, script};
+use crate::support::{builder_at, crm_at, key};
+
+#[tokio::test]
+async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is_refused() {
+    let page = json!({"items": [{"a": 1}, {"a": 2}], "nextCursor": "c-2"});
+    let peer = Peer::start(always(json(200, &page)));
+    let crm = crm_at(&peer);
+    let mut items = crm.people().list().items();
+    items.try_next().await.unwrap();
+    let sound = serde_json::to_value(items.checkpoint()).unwrap();
+    let requests = peer.requests().len();
+    for (member, value) in [
+        ("skip", json!(usize::MAX)),
+        ("skip", json!(2)),
+        ("delivered", json!(u64::MAX)),
+        ("version", json!(2)),
+        ("version", json!(u32::MAX)),
+        ("cursor", json!("c".repeat(100_000))),
+        ("audience", json!("https://another.suite.test")),
+        ("operation", json!("listTasks\u{1b}[31m")),
+        ("filters", json!("")),
+    ] {
+        let mut form = sound.clone();
+        form[member] = value;
+        let checkpoint: Checkpoint = serde_json::from_value(form).unwrap();
+        let error = crm.people().list().items().resume(checkpoint).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.effect()),
+            (ErrorKind::Pagination, Effect::NotSent),
+            "{member}: {error}"
+        );
+        assert!(!format!("{error} {error:?}").contains('\u{1b}'));
+    }
+    for (member, value) in [
+        ("skip", json!(-1)),
+        ("skip", json!(1e300)),
+        ("delivered", json!("many")),
+        ("version", json!(null)),
+    ] {
+        let mut form = sound.clone();
+        form[member] = value;
+        assert!(
+            serde_json::from_value::<Checkpoint>(form).is_err(),
+            "{member}"
+        );
+    }
+    // One from before audiences were kept is still understood.
+    let mut form = sound;
+    form.as_object_mut().unwrap().remove("audience");
+    let checkpoint: Checkpoint = serde_json::from_value(form).unwrap();
+    let _ = crm.people().list().items().resume(checkpoint).unwrap();
+    assert_eq!(peer.requests().len(), requests);
+}
+
+#[tokio::test]
+async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() {
+    let page = |items: &[&str], next: Value| {
+        let items: Vec<_> = items
+            .iter()
+            .map(|name| json!({"publicReference": name}))
+            .collect();
+        json(200, &json!({"items": items, "nextCursor": next}))
+    };
+    // Three items of the second page were delivered; since then the list has shrunk.
+    let whole = script([
+        page(&["a"], json!("c-2")),
+        page(&["b", "c", "d"], json!(null)),
+    ]);
+    let peer = Peer::start(whole);
+    let mut items = crm_at(&peer).people().list().items();
+    for _ in 0..3 {
+        items.try_next().await.unwrap().unwrap();
+    }
+    let checkpoint = items.checkpoint();
+
+    for shrunk in [
+        vec![page(&["b"], json!(null))],
+        vec![page(&[], json!("c-3")), page(&["b"], json!(null))],
+    ] {
+        let peer = Peer::start(script(shrunk));
+        let mut items = crm_at(&peer)
+            .people()
+            .list()
+            .items()
+            .resume(checkpoint.clone())
+            .unwrap();
+        let error = loop {
+            match items.try_next().await {
+                Ok(item) => assert!(item.is_some(), "a complete walk"),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(
+            (error.kind(), error.status()),
+            (ErrorKind::Pagination, Some(200)),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("the list ends 1 item before"),
+            "{error}"
+        );
+        assert!(!items.checkpoint().is_finished());
+    }
+    // One that fits goes on.
+    let peer = Peer::start(script([page(&["b", "c", "d"], json!(null))]));
+    let mut items = crm_at(&peer)
+        .people()
+        .list()
+        .items()
+        .resume(checkpoint)
+        .unwrap();
+    let last = items.try_next().await.unwrap().unwrap();
+    assert_eq!(last.text("publicReference").as_deref(), Some("d"));
+    assert!(items.try_next().await.unwrap().is_none() && items.checkpoint().is_finished());
+}
+
+#[tokio::test]
+async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
+    let secret = Secret::from("from the vault");
+    let plain = IdempotencyKey::derive("payroll", ["ann@example.com"]);
+    let keyed = IdempotencyKey::derive_keyed(&secret, "payroll", ["ann@example.com"]);
+    assert_ne!(plain, keyed);
+    assert_eq!(
+        keyed,
+        IdempotencyKey::derive_keyed(&secret, "payroll", ["ann@example.com"])
+    );
+    assert_ne!(
+        keyed,
+        IdempotencyKey::derive_keyed(&Secret::from("x"), "payroll", ["ann@example.com"])
+    );
+    assert_eq!(keyed, key(keyed.as_str()));
+
+    let peer = Peer::start(always(json(200, &json!({"items": [], "nextCursor": "c"}))));
+    let suite = |digest_key: Option<&str>| -> Suite {
+        let suite = builder_at(&peer.url());
+        digest_key
+            .map_or(builder_at(&peer.url()), |key| suite.digest_key(key))
+            .build()
+            .unwrap()
+    };
+    let walk = |suite: &Suite| Client::new(suite).unwrap().people().list().q("ann").items();
+    let digest = |suite: &Suite| {
+        let form = serde_json::to_value(walk(suite).checkpoint()).unwrap();
+        form["filters"].as_str().unwrap().to_owned()
+    };
+    let (plain, keyed) = (suite(None), suite(Some("k-1")));
+    assert_ne!(digest(&plain), digest(&keyed));
+    assert_eq!(digest(&keyed), digest(&suite(Some("k-1"))));
+    assert_ne!(digest(&keyed), digest(&suite(Some("k-2"))));
+    let _ = walk(&keyed)
+        .resume(walk(&suite(Some("k-1"))).checkpoint())
+        .unwrap();
+    let error = walk(&keyed).resume(walk(&plain).checkpoint()).unwrap_err();
+    assert!(error.to_string().contains("`digest_key`"), "{error}");
+}
