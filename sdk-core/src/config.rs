@@ -96,7 +96,7 @@ pub(crate) fn parse_url(
 /// An audience goes into a form and into messages.
 pub(crate) fn check_audience(name: &str, text: &str) -> Result<(), Error> {
     if text.is_empty() || text.contains(char::is_control) {
-        let rule = "be text without control characters";
+        let rule = "be a text, neither empty nor with control characters";
         return Err(Error::configuration(format!(
             "`{name}` must {rule}: got {text:?}"
         )));

@@ -9,7 +9,7 @@ use crate::json::{Members, RawJson, Record};
 use crate::operation::Operation;
 use crate::options::SchemaPolicy;
 use crate::runtime::{ApiClient, Application};
-use crate::text::one_line;
+use crate::text::Confidential;
 
 /// How the served contract relates to the one that this SDK was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,11 +37,11 @@ pub struct ContractReport {
     pub application: &'static str,
     /// The version of the contract that this SDK was built from.
     pub built_for: &'static str,
-    /// The version that the application serves, if it says.
+    /// The version that the application serves, on one line, if it says.
     pub served: Option<String>,
     /// How they relate.
     pub matches: ContractMatch,
-    /// The service's own status, such as `preview`, if it says.
+    /// The service's own status, such as `preview`, on one line, if it says.
     pub status: Option<String>,
     /// Everything that differs or could not be compared, one sentence each; empty when all is as expected.
     pub findings: Vec<String>,
@@ -59,14 +59,14 @@ impl ContractReport {
 
 impl fmt::Display for ContractReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let served = one_line(self.served.as_deref().unwrap_or("unknown"));
+        let served = self.served.as_deref().unwrap_or("unknown");
         write!(
             f,
             "{}: built for contract {}, served {served}",
             self.application, self.built_for
         )?;
         if let Some(status) = &self.status {
-            write!(f, " ({})", one_line(status))?;
+            write!(f, " ({status})")?;
         }
         for finding in &self.findings {
             write!(f, "\n  - {finding}")?;
@@ -86,7 +86,9 @@ pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
             // Another schema is what the report is for.
             call.options_mut().schema_policy = Some(SchemaPolicy::Warn);
             let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
-            Ok(compare(application, operation, metadata))
+            let mut confidential = Confidential::default();
+            client.suite().confide(&mut confidential);
+            Ok(compare(application, operation, metadata, &confidential))
         }
     }
 }
@@ -118,7 +120,9 @@ fn compare(
     application: &'static Application,
     operation: &'static Operation,
     metadata: RawJson,
+    confidential: &Confidential,
 ) -> ContractReport {
+    let shown = |text: String| confidential.line(&text);
     let record = Record::from(metadata);
     // Accounting's members are documented; those of the CRM are not shown and assumed to have the same names (A46).
     let served = record
@@ -129,7 +133,8 @@ fn compare(
     let matches = served
         .as_deref()
         .map_or(ContractMatch::Unknown, |served| relate(built_for, served));
-    let version = one_line(served.as_deref().unwrap_or_default());
+    let (served, status) = (served.map(shown), status.map(shown));
+    let version = served.as_deref().unwrap_or_default();
     let mut findings = Vec::new();
     match matches {
         ContractMatch::Same => {}
@@ -139,7 +144,7 @@ fn compare(
         ContractMatch::Older => findings.push(format!(
             "the application serves {version}, earlier than {built_for}: operations or members may be missing"
         )),
-        ContractMatch::Incompatible if numbers(&version).is_none() => findings.push(format!(
+        ContractMatch::Incompatible if numbers(version).is_none() => findings.push(format!(
             "the application serves {version}, which cannot be compared with {built_for}: expect errors"
         )),
         ContractMatch::Incompatible => findings.push(format!(
@@ -153,13 +158,13 @@ fn compare(
         && !application.statuses.contains(&status.as_str())
     {
         findings.push(format!(
-            "its status is {}, and was {} when this SDK was built",
-            one_line(status),
+            "its status is {status}, and was {} when this SDK was built",
             application.statuses.join(" or ")
         ));
     }
     if let Ok(members) = record.members() {
-        differences(application, operation.route, &members, &mut findings);
+        let differing = differences(application, operation.route, &members);
+        findings.extend(differing.into_iter().map(shown));
     }
     ContractReport {
         application: application.name,
@@ -173,12 +178,8 @@ fn compare(
 }
 
 /// What the metadata has otherwise than the contract shows it, where it does.
-fn differences(
-    application: &Application,
-    route: &str,
-    members: &Members,
-    findings: &mut Vec<String>,
-) {
+fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
+    let mut findings = Vec::new();
     let documented = application.metadata;
     for (name, constant) in documented {
         match (members.get(name), constant) {
@@ -186,7 +187,7 @@ fn differences(
             (Some(found), Some(expected)) => {
                 let text: Option<String> = found.decode_silently();
                 if text.as_deref() != Some(expected) {
-                    let found = one_line(text.as_deref().unwrap_or(found.as_str()));
+                    let found = text.as_deref().unwrap_or(found.as_str());
                     findings.push(format!("{route} has {name} {found}, expected {expected}"));
                 }
             }
@@ -199,11 +200,12 @@ fn differences(
         .filter(|name| documented.iter().all(|(known, _)| known != name))
         .collect();
     if !documented.is_empty() && !new.is_empty() {
-        let new = one_line(&new.join(", "));
         findings.push(format!(
-            "{route} has members that this SDK does not know: {new}"
+            "{route} has members that this SDK does not know: {}",
+            new.join(", ")
         ));
     }
+    findings
 }
 
 /// Compares `major.minor.patch` as semantic versions do (assumed: A46); anything else only for equality.

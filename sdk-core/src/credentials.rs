@@ -90,10 +90,10 @@ impl ClientCredentials {
     }
 
     /// Adds what nobody may make us print.
-    pub(crate) fn confide<'a>(&'a self, confidential: &mut Confidential<'a>) {
-        confidential.add(self.secret.expose_secret());
+    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+        confidential.add_secret(self.secret.expose_secret());
         for (_, value) in &self.fields {
-            confidential.add(value.expose_secret());
+            confidential.add_secret(value.expose_secret());
         }
     }
 

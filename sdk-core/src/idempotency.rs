@@ -94,14 +94,7 @@ impl IdempotencyKey {
     pub fn derive<P: AsRef<[u8]>>(namespace: &str, parts: impl IntoIterator<Item = P>) -> Self {
         let mut hash = Sha256::new();
         hash.update(DERIVATION);
-        let mut add = |part: &[u8]| {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        };
-        add(namespace.as_bytes());
-        for part in parts {
-            add(part.as_ref());
-        }
+        with_lengths(namespace, parts, |piece| hash.update(piece));
         Self(hex(&hash.finalize()))
     }
 
@@ -115,35 +108,47 @@ impl IdempotencyKey {
     /// It never changes. As for `derive`, with HMAC-SHA-256 under the secret instead of SHA-256, and the text
     /// `suite-sdk/idempotency-key/keyed/v1`.
     ///
+    /// # Errors
+    /// When the secret has fewer than 16 bytes: an unset variable, say.
+    ///
     /// ```
     /// # use sdk_core::{IdempotencyKey, Secret};
-    /// let secret = Secret::from("from the vault");
-    /// let key = IdempotencyKey::derive_keyed(&secret, "payroll/bonus", ["ann@example.com", "2026"]);
-    /// assert_eq!(key.as_str(), "9167eb4c4997d2f32890de475e4612bf9892a831c5c80de99b5d19eabdd12a96");
+    /// let secret = Secret::from("sixteen bytes from the vault");
+    /// let key = IdempotencyKey::derive_keyed(&secret, "payroll/bonus", ["ann@example.com", "2026"])?;
+    /// assert_eq!(key.as_str(), "4a34c22e43e18ea03d98d1626a498a2277223f3ae7eb5138df70643b24d08758");
+    /// # Ok::<(), sdk_core::Error>(())
     /// ```
-    #[must_use]
     pub fn derive_keyed<P: AsRef<[u8]>>(
         secret: &Secret,
         namespace: &str,
         parts: impl IntoIterator<Item = P>,
-    ) -> Self {
-        let mut hash = Hmac::new(secret.expose());
+    ) -> Result<Self, Error> {
+        let mut hash = Hmac::new(secret.as_key()?);
         hash.update(KEYED_DERIVATION);
-        let mut add = |part: &[u8]| {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part);
-        };
-        add(namespace.as_bytes());
-        for part in parts {
-            add(part.as_ref());
-        }
-        Self(hex(&hash.finalize()))
+        with_lengths(namespace, parts, |piece| hash.update(piece));
+        Ok(Self(hex(&hash.finalize())))
     }
 
     /// The key itself. It is the one way to see it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+/// A namespace and its parts, each preceded by its length.
+fn with_lengths<P: AsRef<[u8]>>(
+    namespace: &str,
+    parts: impl IntoIterator<Item = P>,
+    mut update: impl FnMut(&[u8]),
+) {
+    let mut add = |part: &[u8]| {
+        update(&(part.len() as u64).to_be_bytes());
+        update(part);
+    };
+    add(namespace.as_bytes());
+    for part in parts {
+        add(part.as_ref());
     }
 }
 

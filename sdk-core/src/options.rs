@@ -10,6 +10,7 @@ use url::Url;
 use crate::error::Error;
 use crate::idempotency::IdempotencyKey;
 use crate::retry::RetryPolicy;
+use crate::text::Confidential;
 
 /// What to do with a reply whose `schemaVersion` is not the one that this SDK was built for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +58,14 @@ const MOST_HEADERS: usize = 128;
 
 /// From this length on a value of the caller's is looked for in what a server says. A shorter one stands in every text.
 const SHORTEST_HIDDEN: usize = 4;
+
+/// Headers whose values a server is meant to repeat, so that people find a request again.
+const CORRELATING: [&str; 4] = [
+    "x-request-id",
+    "x-correlation-id",
+    "traceparent",
+    "tracestate",
+];
 
 /// The header of the idempotency key (contract, Endpoints / Calendar and Accounting).
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -164,16 +173,16 @@ impl CallOptions {
         }
     }
 
-    /// Values that `Debug` does not show, and nothing else may.
-    pub(crate) fn hidden_values(&self) -> impl Iterator<Item = &str> {
-        let headers = self
-            .headers
-            .iter()
-            .filter_map(|(_, value)| value.to_str().ok());
-        let query = self.query.iter().map(|(_, value)| &**value);
-        headers
-            .chain(query)
-            .filter(|value| value.len() >= SHORTEST_HIDDEN)
+    /// Has the values that `Debug` does not show kept out of texts; but for those that exist to be repeated.
+    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+        let headers = self.headers.iter();
+        let own = headers.filter(|(name, _)| !CORRELATING.contains(&name.as_str()));
+        for value in own.filter_map(|(_, value)| value.to_str().ok()) {
+            confide(value, confidential);
+        }
+        for (_, value) in &self.query {
+            confide(value, confidential);
+        }
     }
 
     /// The headers as text, which they are: others are refused.
@@ -212,6 +221,13 @@ impl fmt::Debug for CallOptions {
     }
 }
 
+/// Has a caller's value kept out of texts.
+pub(crate) fn confide(value: &str, confidential: &mut Confidential) {
+    if value.len() >= SHORTEST_HIDDEN {
+        confidential.add(value);
+    }
+}
+
 /// Adds the per-call options and `IntoFuture` to a builder with a `call: Call` field and a `send` method.
 #[doc(hidden)]
 #[macro_export]
@@ -242,8 +258,8 @@ macro_rules! call_options {
                 self
             }
 
-            /// Adds a query parameter that this version does not know yet. Its value is not checked, but one that the call has
-            /// already is refused when the request is sent.
+            /// Adds a query parameter that this version does not know yet. Its value is not checked. One that the call has of
+            /// its own is refused when the request is sent; the same name twice through here is sent twice.
             pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
                 self.call.options_mut().query(name, value);
                 self
@@ -293,7 +309,7 @@ macro_rules! command_options {
             /// Sends an `Idempotency-Key`, though the contract shows none for this operation: for callers who know that the
             /// service takes one. With it the command may be repeated, unless `replay_exact(false)` forbids it.
             pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
-                self.call.set_undocumented_key(key);
+                self.call.set_key(key);
                 self
             }
         }

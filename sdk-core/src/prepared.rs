@@ -58,9 +58,37 @@ pub struct PreparedCommand {
     /// In milliseconds since the beginning of 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     prepared_at: Option<u64>,
+    #[serde(flatten)]
+    terms: Terms,
     digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     seal: Option<String>,
+}
+
+/// What is known of a command beside its request. Version 1 has none of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(crate) struct Terms {
+    /// Whether it was sent before it was stored.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) sent: bool,
+    /// Whether the contract shows what an exact replay does.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) replay_shown: bool,
+    /// Whether the caller wanted it to go without a token, though its operation takes one.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(crate) without_token: bool,
+    /// Whether the caller allowed repeats of it, or forbade them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) replay_exact: Option<bool>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What a command is made of, before it has a digest.
@@ -76,6 +104,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) body: &'a [u8],
     /// When it was prepared, or first sent.
     pub(crate) at: SystemTime,
+    pub(crate) terms: Terms,
 }
 
 impl PreparedCommand {
@@ -97,6 +126,7 @@ impl PreparedCommand {
                 .duration_since(UNIX_EPOCH)
                 .ok()
                 .and_then(|since| u64::try_from(since.as_millis()).ok()),
+            terms: parts.terms,
             digest: String::new(),
             seal: None,
         };
@@ -146,6 +176,24 @@ impl PreparedCommand {
         UNIX_EPOCH.checked_add(Duration::from_millis(self.prepared_at?))
     }
 
+    /// Whether it may have been sent before it was stored: it comes out of an error whose effect was unknown, or its form is
+    /// of version 1, which does not say so.
+    #[must_use]
+    pub fn was_sent(&self) -> bool {
+        self.version == 1 || self.terms.sent
+    }
+
+    /// Whether sending it again gives the result of the first time: it has a key, or the contract shows that for its
+    /// operation.
+    #[must_use]
+    pub fn is_replayable(&self) -> bool {
+        self.idempotency_key.is_some() || self.terms.replay_shown
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        self.terms
+    }
+
     /// The headers that it goes out with: the call's and its client's, neither the token nor what the SDK sets itself.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers
@@ -177,7 +225,9 @@ impl PreparedCommand {
                 self.version
             ));
         }
-        if self.digest != self.compute_digest() {
+        // What version 1 has no place for, its digest does not cover.
+        let misplaced = self.prepared_at.is_some() || self.terms != Terms::default();
+        if self.digest != self.compute_digest() || (self.version == 1 && misplaced) {
             return refuse(
                 "its digest does not match: operation, audience, path, key, headers or body were changed after it \
                  was prepared"
@@ -189,23 +239,25 @@ impl PreparedCommand {
 
     /// Seals the command with a secret: HMAC-SHA-256 over its digest, which covers everything. Only who has the secret can
     /// make a command that [`verify_seal`](Self::verify_seal) accepts.
-    #[must_use]
-    pub fn seal(mut self, secret: &Secret) -> Self {
-        self.seal = Some(seal_of(&self.digest, secret));
-        self
+    ///
+    /// # Errors
+    /// When the secret has fewer than 16 bytes.
+    pub fn seal(mut self, secret: &Secret) -> Result<Self, Error> {
+        self.seal = Some(seal_of(&self.digest, secret)?);
+        Ok(self)
     }
 
     /// Whether the command was sealed with this secret and is as it was then.
     ///
     /// # Errors
-    /// When it has no seal, or another one.
+    /// When it has no seal, or another one, or the secret has fewer than 16 bytes.
     pub fn verify_seal(&self, secret: &Secret) -> Result<(), Error> {
         self.verify()?;
         let refuse = |message| Err(Error::new(ErrorKind::PreparedCommand, message));
         let Some(seal) = &self.seal else {
             return refuse("it has no seal");
         };
-        let expected = seal_of(&self.digest, secret);
+        let expected = seal_of(&self.digest, secret)?;
         // All of it is compared, however early it differs: the time tells nothing about how much of it is right.
         let pairs = expected.bytes().zip(seal.bytes());
         if expected.len() != seal.len() || pairs.fold(0, |all, (a, b)| all | (a ^ b)) != 0 {
@@ -247,17 +299,27 @@ impl PreparedCommand {
         add(Some(&self.body));
         if self.version > 1 {
             hash.update(self.prepared_at.unwrap_or(u64::MAX).to_be_bytes());
+            let Terms {
+                sent,
+                replay_shown,
+                without_token,
+                replay_exact,
+            } = self.terms;
+            let replay_exact = replay_exact.map_or(2, u8::from);
+            let flags = [sent, replay_shown, without_token].map(u8::from);
+            hash.update(flags);
+            hash.update([replay_exact]);
         }
         hex(&hash.finalize())
     }
 }
 
 /// The seal of a command with this digest.
-fn seal_of(digest: &str, secret: &Secret) -> String {
-    let mut hash = Hmac::new(secret.expose());
+fn seal_of(digest: &str, secret: &Secret) -> Result<String, Error> {
+    let mut hash = Hmac::new(secret.as_key()?);
     hash.update(SEAL);
     hash.update(digest);
-    hex(&hash.finalize())
+    Ok(hex(&hash.finalize()))
 }
 
 impl fmt::Debug for PreparedCommand {

@@ -16,13 +16,26 @@ use crate::runtime::{ApiClient, Check, Draft, encode_segment};
 pub(crate) const OPERATION: &str = "rawCall";
 
 /// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum RawTarget {
     /// An operation of the table, whose safety, scopes and route hold.
     Operation(&'static Operation),
     /// A method and a path below the application's base URL, such as `/api/crm/v1/notes`.
     Path(Method, String),
+}
+
+impl fmt::Debug for RawTarget {
+    /// Without a query, which does not belong there and may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operation(operation) => f.debug_tuple("Operation").field(&operation.id).finish(),
+            Self::Path(method, path) => {
+                let path = path.split(['?', '#']).next().unwrap_or_default();
+                f.debug_tuple("Path").field(method).field(&path).finish()
+            }
+        }
+    }
 }
 
 impl From<&'static Operation> for RawTarget {
@@ -142,7 +155,7 @@ impl RawCall {
     /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
     /// [`replay_exact`](Self::replay_exact) forbids it.
     pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
-        self.call.set_undocumented_key(key);
+        self.call.set_key(key);
         self
     }
 
@@ -204,6 +217,10 @@ impl RawCall {
     /// The path with its parameters, each of them one segment.
     fn filled(&self, route: &str) -> Result<String, Error> {
         let check = Check::new(self.call.operation());
+        if route.contains(['?', '#']) {
+            let rule = "have no query (which `query` adds) and no fragment";
+            return Err(Error::invalid_unseen("path", rule));
+        }
         for (name, _) in &self.parameters {
             if !route.contains(&format!("/{{{name}}}")) {
                 let rule = "be a parameter of the path";
@@ -229,10 +246,6 @@ impl RawCall {
                 filled.push_str(&encode_segment(value));
             } else {
                 check.segment("path", segment)?;
-                if segment.contains(['?', '#']) {
-                    let rule = "have no query and no fragment";
-                    return Err(Error::invalid("path", rule, segment));
-                }
                 filled.push_str(segment);
             }
         }

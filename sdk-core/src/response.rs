@@ -13,6 +13,9 @@ use crate::idempotency::IdempotencyKey;
 use crate::json::{RawJson, Record};
 use crate::operation::{Operation, Provenance, Replay};
 
+/// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
+const SUCCEEDED: &str = "succeeded";
+
 /// Everything about a reply but its decoded value.
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
@@ -171,14 +174,23 @@ impl<T> Receipt<T> {
 
     /// Whether the command is known to be committed: by this call, or by an identical one before it.
     ///
-    /// `Some(true)` if the status is one that the contract gives for its success. `None` for any other 2xx, such as a 202,
-    /// and for operations that are known by name only: the service took the command, and what became of it is not shown.
+    /// `Some(true)` if the status is one that the contract gives for its success, and the result does not say otherwise in
+    /// its `outcome` (an import of Accounting's may be `pending`). `None` for any other 2xx, such as a 202, and for operations
+    /// that are known by name only: the service took the command, and what became of it is not shown.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {
         let operation = self.operation();
         let shown = operation.provenance == Provenance::Documented
             && operation.statuses.contains(&self.status());
-        shown.then_some(true)
+        // The CRM's results are not shown: of theirs the status alone speaks.
+        let said =
+            operation.replay != Replay::Member || self.outcome().as_deref() == Some(SUCCEEDED);
+        (shown && said).then_some(true)
+    }
+
+    fn outcome(&self) -> Option<String> {
+        let text = std::str::from_utf8(self.bytes()).ok()?;
+        text.parse::<Record>().ok()?.text("outcome")
     }
 
     /// The result alone.

@@ -3,6 +3,12 @@ use std::fmt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::error::Error;
+use crate::text::counted;
+
+/// The fewest bytes of a secret that nobody guesses.
+const SHORTEST_KEY: usize = 16;
+
 /// A text that never prints and is zeroised on drop: a client secret or an access token in a message.
 ///
 /// Serialising it writes the text, because that is how it reaches the wire; `Debug` does not.
@@ -14,6 +20,16 @@ impl Secret {
     #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
+    }
+
+    /// The text as the key of a keyed digest, if it has the bytes that one needs.
+    pub(crate) fn as_key(&self) -> Result<&str, Error> {
+        let key = self.expose();
+        if key.len() < SHORTEST_KEY {
+            let rule = format!("have at least {SHORTEST_KEY} bytes to key a digest");
+            return Err(Error::invalid("secret", &rule, &counted(key.len(), "byte")));
+        }
+        Ok(key)
     }
 }
 

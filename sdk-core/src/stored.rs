@@ -10,8 +10,9 @@ const CLOCK_SKEW: Duration = Duration::from_secs(300);
 
 /// The rule for stored commands: what a worker may send by itself, and what a person has to look at first.
 ///
-/// How long a service remembers a key, and so recognises a replay, is not shown. A command that is too old for that may have
-/// been committed and forgotten: to send it again would do it twice. `send_prepared` by hand does what it is told.
+/// A command that was sent may have been committed, and to send it again would do it twice, unless the service recognises
+/// it: by its key, or as an exact replay where the contract shows that. Any other one waits for a person, and so does one that
+/// is too old, since how long a service remembers is not shown. `send_prepared` by hand does what it is told.
 ///
 /// ```
 /// # fn example(stored: &sdk_core::PreparedCommand) {
@@ -47,8 +48,9 @@ impl StoredRule {
         self
     }
 
-    /// What comes next for a stored command at `now`. Its age runs from its preparation, unless the store knows when it was
-    /// first sent.
+    /// What comes next for a stored command at `now`. `first_sent` is when the store knows it to have been first sent; none
+    /// means never, but for what the command [says itself](PreparedCommand::was_sent). Its age runs from then, or else from its
+    /// preparation.
     #[must_use]
     pub fn next(
         &self,
@@ -56,6 +58,9 @@ impl StoredRule {
         first_sent: Option<SystemTime>,
         now: SystemTime,
     ) -> StoredStep {
+        if (first_sent.is_some() || command.was_sent()) && !command.is_replayable() {
+            return StoredStep::Park(ParkReason::NoReplay);
+        }
         let Some(since) = first_sent.or(command.prepared_at()) else {
             return StoredStep::Park(ParkReason::UnknownAge);
         };
@@ -86,6 +91,8 @@ pub enum StoredStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParkReason {
+    /// It was sent, has no key, and the contract does not show that its operation recognises a replay.
+    NoReplay,
     /// Its key may be forgotten.
     TooOld {
         /// How old it is.
@@ -111,6 +118,9 @@ impl fmt::Display for ParkReason {
                 hours(*age),
                 hours(*max_age)
             )?,
+            Self::NoReplay => {
+                f.write_str("it was sent, and has no key by which it would be recognised")?;
+            }
             Self::UnknownAge => f.write_str("how old it is, is not known")?,
             Self::Future { ahead } => write!(f, "it was prepared {} in the future", hours(*ahead))?,
         }

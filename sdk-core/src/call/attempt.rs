@@ -2,6 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
+use tokio::time::{Instant, timeout_at};
 
 /// What became of one attempt, before anybody judges it.
 pub(super) enum Outcome {
@@ -18,17 +19,17 @@ pub(super) enum Outcome {
         limit: usize,
         excerpt: Bytes,
     },
-    /// A reply whose body broke off.
+    /// A reply whose body broke off, or did not come in time.
     BodyLost {
         status: u16,
         headers: HeaderMap,
-        error: reqwest::Error,
+        /// None when the time was up.
+        error: Option<reqwest::Error>,
     },
     /// No reply.
     Failed(reqwest::Error),
-    /// The time was up.
+    /// The time was up before a reply came.
     TimedOut {
-        whole_call: bool,
         /// Whether the request still waited for a connection: nothing of it was sent.
         never_begun: bool,
     },
@@ -52,11 +53,21 @@ const EXCERPT: usize = 1024;
 /// What reqwest gives for a request.
 pub(super) type Answer = Result<reqwest::Response, reqwest::Error>;
 
-/// Waits for the reply to a request on its way, and reads it.
-pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize) -> Outcome {
-    let mut response = match sending.await {
-        Ok(response) => response,
-        Err(error) => return Outcome::Failed(error.without_url()),
+/// Waits for the reply to a request on its way, and reads it, until the time is up. Once its status came, that is not lost
+/// with its body.
+pub(super) async fn run(
+    sending: impl Future<Output = Answer>,
+    max_bytes: usize,
+    until: Instant,
+    never_begun: impl FnOnce() -> bool,
+) -> Outcome {
+    let mut response = match timeout_at(until, sending).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(error)) => return Outcome::Failed(error.without_url()),
+        Err(_elapsed) => {
+            let never_begun = never_begun();
+            return Outcome::TimedOut { never_begun };
+        }
     };
     let status = response.status().as_u16();
     let announced = response
@@ -75,16 +86,23 @@ pub(super) async fn run(sending: impl Future<Output = Answer>, max_bytes: usize)
     let mut first: Option<Bytes> = None;
     let mut rest = BytesMut::new();
     loop {
-        match response.chunk().await {
-            Ok(None) => break,
-            Err(error) => {
+        match timeout_at(until, response.chunk()).await {
+            Ok(Ok(None)) => break,
+            Err(_elapsed) => {
                 return Outcome::BodyLost {
                     status,
                     headers: headers_of(response),
-                    error: error.without_url(),
+                    error: None,
                 };
             }
-            Ok(Some(chunk)) => match &first {
+            Ok(Err(error)) => {
+                return Outcome::BodyLost {
+                    status,
+                    headers: headers_of(response),
+                    error: Some(error.without_url()),
+                };
+            }
+            Ok(Ok(Some(chunk))) => match &first {
                 // A body of one chunk, which is most, is not copied.
                 None => first = Some(chunk),
                 Some(begun) => {

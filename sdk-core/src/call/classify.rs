@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
+use serde::de::IgnoredAny;
 
 use super::attempt::Outcome;
 use super::progress::{Progress, Take};
 use super::refusal::{of_status, refused};
-use super::unreached::{failed, timed_out};
+use super::unreached::{failed, late_body, timed_out};
 use crate::error::{Error, ErrorKind};
 use crate::response::Reply;
 use crate::runtime::Unreadable;
@@ -28,13 +29,19 @@ pub(super) enum Verdict {
     },
 }
 
-pub(super) fn classify(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>) -> Verdict {
+/// Judges an attempt, whose time was also that of the `whole_call` or not.
+pub(super) fn classify(
+    outcome: Outcome,
+    whole_call: bool,
+    progress: &Progress<'_>,
+    take: Take<'_>,
+) -> Verdict {
     match outcome {
         Outcome::Reply {
             status: status @ 200..=299,
             headers,
             body,
-        } => match take(&body) {
+        } => match take(&body, &|text| progress.confidential(b"").line(text)) {
             Ok(()) => Verdict::Done(Reply {
                 operation: progress.operation,
                 status,
@@ -71,24 +78,27 @@ pub(super) fn classify(outcome: Outcome, progress: &Progress<'_>, take: Take<'_>
                 format!("the reply is larger than {limit} bytes"),
             )
             .with_body(excerpt);
-            fail(of_status(error, status, &headers, progress), false)
+            let confidential = progress.confidential(b"");
+            fail(of_status(error, status, &headers, &confidential), false)
         }
         Outcome::BodyLost {
             status,
             headers,
             error,
         } => {
-            let lost = Error::new(ErrorKind::Transport, "the reply broke off")
-                .source(error)
-                .with_retryable(true);
-            let lost = of_status(lost, status, &headers, progress);
-            fail(lost, progress.may_replay)
+            let lost = match error {
+                Some(error) => {
+                    Error::new(ErrorKind::Transport, "the reply broke off").source(error)
+                }
+                None => late_body(whole_call, progress),
+            };
+            let lost = lost.with_retryable(true);
+            let lost = of_status(lost, status, &headers, &progress.confidential(b""));
+            let in_time = !whole_call || lost.kind() != ErrorKind::Timeout;
+            fail(lost, progress.may_replay && in_time)
         }
         Outcome::Failed(error) => failed(error, progress),
-        Outcome::TimedOut {
-            whole_call,
-            never_begun,
-        } => timed_out(whole_call, never_begun, progress),
+        Outcome::TimedOut { never_begun } => timed_out(whole_call, never_begun, progress),
     }
 }
 
@@ -108,7 +118,9 @@ fn unreadable_reply(
     progress: &Progress<'_>,
 ) -> Verdict {
     // What is wrong is said with pieces of the reply.
-    let shown = |text: &str| progress.confidential().line(text);
+    let confidential = progress.confidential(&body);
+    let shown = |text: &str| confidential.line(text);
+    let is_secret = progress.is_secret_reply();
     let decode = |message: String| Error::new(ErrorKind::Decode, message);
     let (error, again) = match unreadable {
         Unreadable::Truncated(message) => {
@@ -116,11 +128,17 @@ fn unreadable_reply(
             (decode(message).with_retryable(true), true)
         }
         // Neither what is wrong nor how it begins can be said without quoting what nobody should read.
-        Unreadable::Malformed(_) if progress.operation.secret_reply => {
-            (decode("the reply has another shape".to_owned()), false)
+        Unreadable::Malformed(_) if is_secret => {
+            let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+            let what = if is_json {
+                "has another shape"
+            } else {
+                "is no JSON"
+            };
+            (decode(format!("the reply {what}")), false)
         }
         Unreadable::Malformed(message) => {
-            let begin = progress.confidential().line_of(&text_of(&body), EXCERPT);
+            let begin = confidential.line_of(&text_of(&body), EXCERPT);
             let hint = format!("the body begins with {begin:?}");
             (decode(shown(&message)).hint(hint), false)
         }
@@ -140,11 +158,11 @@ fn unreadable_reply(
             } else {
                 "update the SDK, or set `SchemaPolicy::Warn`"
             };
-            let detail = detail.filter(|_| !progress.operation.secret_reply);
+            let detail = detail.filter(|_| !is_secret);
             let detail = detail.map_or_else(String::new, |detail| format!(" ({})", shown(&detail)));
             let found = found.map_or_else(
                 || "no schemaVersion".to_owned(),
-                |found| format!("schemaVersion {}", shown(&found)),
+                |found| format!("schemaVersion {found}"),
             );
             let message =
                 format!("the reply has {found}, this SDK was built for {expected}{detail}");
@@ -152,7 +170,7 @@ fn unreadable_reply(
             (error, false)
         }
     };
-    let error = of_status(error, status, headers, progress).with_body(body);
+    let error = of_status(error, status, headers, &confidential).with_body(body);
     fail(error, again && progress.may_replay)
 }
 

@@ -4,16 +4,18 @@ use std::time::SystemTime;
 
 use super::Call;
 use crate::error::{Error, ErrorKind};
-use crate::prepared::{Parts, PreparedCommand};
+use crate::operation::Replay;
+use crate::prepared::{Parts, PreparedCommand, Terms};
 use crate::runtime::Draft;
 
 impl Call {
     /// The command as it goes out since `at`, headers of the client included: a replay sends the same, whatever the client's
-    /// defaults have become. One that was stored stays what it is.
+    /// defaults have become. One that was stored stays what it is. Whether it was `sent` stands in it.
     pub(super) fn prepared_from(
         &self,
         request: &Draft,
         at: SystemTime,
+        sent: bool,
     ) -> Result<PreparedCommand, Error> {
         if let Some(stored) = &self.stored {
             return Ok((**stored).clone());
@@ -41,6 +43,12 @@ impl Call {
             headers,
             body: request.body.as_deref().unwrap_or_default(),
             at,
+            terms: Terms {
+                sent,
+                replay_shown: self.operation.replay != Replay::NotShown,
+                without_token: !self.is_authenticated() && self.operation.authenticated,
+                replay_exact: self.options.replay_exact,
+            },
         })
         .map_err(|error| error.of(self.operation))
     }

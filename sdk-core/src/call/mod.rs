@@ -23,7 +23,7 @@ use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::prepared::PreparedCommand;
 use crate::response::{Receipt, Response};
-use crate::runtime::{ApiClient, Check, Draft, Endpoint, Reply, Terms, Unreadable, decode};
+use crate::runtime::{ApiClient, Check, Draft, Endpoint, Reply, Terms, decode};
 
 pub use replay::SendPrepared;
 
@@ -73,12 +73,6 @@ impl Call {
     /// Sets the idempotency key.
     pub fn set_key(&mut self, key: IdempotencyKey) {
         self.options.key = Some(Arc::new(key));
-    }
-
-    /// Sets a key for an operation for which the contract shows none, with which it may be repeated.
-    pub fn set_undocumented_key(&mut self, key: IdempotencyKey) {
-        self.options.replay_exact.get_or_insert(true);
-        self.set_key(key);
     }
 
     /// Whether the call takes a token.
@@ -150,8 +144,8 @@ impl Call {
                 lenient: self.schema_policy() == SchemaPolicy::Warn,
                 max_elements: self.client.suite().settings.max_response_elements,
             };
-            let mut take = |body: &Bytes| -> Result<(), Unreadable> {
-                value = Some(decode::<T>(body, terms)?);
+            let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
+                value = Some(decode::<T>(body, terms, shown)?);
                 Ok(())
             };
             let reply = self.execute(draft, &mut take).await?;
@@ -170,7 +164,7 @@ impl Call {
         self.ensure_key();
         let mut draft = draft.map_err(|error| error.of(self.operation))?;
         self.decorate(&mut draft)?;
-        self.prepared_from(&draft, SystemTime::now())
+        self.prepared_from(&draft, SystemTime::now(), false)
     }
 
     fn ensure_key(&mut self) {

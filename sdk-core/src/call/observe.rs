@@ -31,11 +31,7 @@ pub(super) fn call_span(operation: &'static Operation) -> Span {
     )
 }
 
-pub(super) fn call_ended(
-    span: &Span,
-    result: &Result<Reply, Error>,
-    confidential: &Confidential<'_>,
-) {
+pub(super) fn call_ended(span: &Span, result: &Result<Reply, Error>, confidential: &Confidential) {
     match result {
         Ok(reply) => {
             span.record("suite.attempts", reply.attempts);

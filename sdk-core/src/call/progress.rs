@@ -9,8 +9,9 @@ use url::form_urlencoded;
 
 use super::Call;
 use crate::error::{Effect, Error};
-use crate::idempotency::IdempotencyKey;
 use crate::operation::{Operation, Safety};
+use crate::options;
+use crate::raw;
 use crate::response::Response;
 use crate::retry::RetryPolicy;
 use crate::runtime::{ApiClient, Draft, Unreadable};
@@ -18,14 +19,20 @@ use crate::text::Confidential;
 use crate::token::BearerToken;
 
 /// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
-pub(super) type Take<'a> = &'a mut (dyn FnMut(&Bytes) -> Result<(), Unreadable> + Send);
+pub(super) type Take<'a> =
+    &'a mut (dyn FnMut(&Bytes, &dyn Fn(&str) -> String) -> Result<(), Unreadable> + Send);
 
 /// Form fields that are no secret: what they hold stands in documentation.
 const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource", "client_id"];
 
+/// What is in a path whose replies may be secrets.
+const SECRET_PATHS: [&str; 5] = ["oauth", "token", "secret", "credential", "key"];
+
 /// The limits that hold for one call.
 pub(super) struct Limits {
     pub(super) attempt_timeout: Duration,
+    /// How long the call may take as a whole.
+    pub(super) total: Duration,
     pub(super) deadline: Instant,
     pub(super) max_bytes: usize,
     pub(super) retry: RetryPolicy,
@@ -43,9 +50,12 @@ impl Limits {
 pub(super) struct Progress<'a> {
     pub(super) client: &'a ApiClient,
     pub(super) operation: &'static Operation,
+    pub(super) limits: &'a Limits,
     pub(super) attempts: u32,
     /// How many of them were resent because of a 401; they are not taken off the retries.
     pub(super) renewals: u32,
+    /// How many of these came one after the other.
+    pub(super) refused_in_a_row: u32,
     pub(super) may_replay: bool,
     pub(super) bearer: Option<Arc<BearerToken>>,
     /// The last 401, while its token is renewed.
@@ -58,12 +68,14 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(call: &'a Call, draft: &'a Draft) -> Self {
+    pub(super) fn new(call: &'a Call, draft: &'a Draft, limits: &'a Limits) -> Self {
         Self {
             client: &call.client,
             operation: call.operation,
+            limits,
             attempts: 0,
             renewals: 0,
+            refused_in_a_row: 0,
             may_replay: call.may_replay(),
             bearer: None,
             refusal: None,
@@ -74,50 +86,76 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// What no text of a reply may make us print.
-    pub(super) fn confidential(&self) -> Confidential<'_> {
-        let mut confidential = self.call.confidential(self.bearer.as_deref());
+    /// What no text of a reply with this body may make us print.
+    pub(super) fn confidential(&self, body: &[u8]) -> Confidential {
+        let mut confidential = self.call.confidential_with(body);
         if self.draft.is_form
             && let Some(body) = &self.draft.body
         {
             for (name, value) in form_urlencoded::parse(body) {
                 if !PUBLIC_FIELDS.contains(&&*name) {
-                    confidential.add(value);
+                    confidential.add_secret(&value);
                 }
             }
         }
         confidential
     }
+
+    /// Whether the reply may hold what nobody should read. Of a raw path the path has to tell.
+    pub(super) fn is_secret_reply(&self) -> bool {
+        if self.operation.id != raw::OPERATION {
+            return self.operation.secret_reply;
+        }
+        let path = self.draft.url.path();
+        let token_endpoint = self.client.suite().token_endpoint.as_ref();
+        token_endpoint.is_some_and(|endpoint| endpoint.path() == path)
+            || SECRET_PATHS
+                .iter()
+                .any(|it| path.to_ascii_lowercase().contains(it))
+    }
 }
 
 impl Call {
-    /// What no text of a reply may make us print: the credential, the token, the key, and the values that the caller gave to
+    /// What no text of a reply may make us print: the credential, the tokens, the key, and the values that the caller gave to
     /// headers and query.
-    pub(super) fn confidential<'a>(&'a self, bearer: Option<&'a BearerToken>) -> Confidential<'a> {
+    pub(super) fn confidential(&self) -> Confidential {
+        let suite = self.client.suite();
         let mut confidential = Confidential::default();
-        if let Some(credentials) = &self.client.suite().credentials {
-            credentials.confide(&mut confidential);
-        }
-        let token = bearer.and_then(BearerToken::secret);
-        let key = self.options.key.as_deref().map(IdempotencyKey::as_str);
-        for text in [token, key].into_iter().flatten() {
-            confidential.add(text);
+        suite.confide(&mut confidential);
+        if let Some(key) = &self.options.key {
+            confidential.add(key.as_str());
         }
         for options in [self.client.defaults(), &self.options] {
-            for value in options.hidden_values() {
-                confidential.add(value);
+            options.confide(&mut confidential);
+        }
+        // Its query was given to the call that prepared it.
+        if let Some((_, query)) = self
+            .stored
+            .as_ref()
+            .and_then(|it| it.path().split_once('?'))
+        {
+            for (_, value) in form_urlencoded::parse(query.as_bytes()) {
+                options::confide(&value, &mut confidential);
             }
+        }
+        confidential
+    }
+
+    /// [`confidential`](Self::confidential) with what a reply brings that is secret itself.
+    pub(super) fn confidential_with(&self, body: &[u8]) -> Confidential {
+        let mut confidential = self.confidential();
+        if self.operation.secret_reply {
+            confidential.add_secrets_of(body);
         }
         confidential
     }
 
     /// An error about a reply that came and was taken, and whose content does not do.
     pub(crate) fn unfit<T>(&self, error: Error, response: &Response<T>) -> Error {
-        let bearer = self.client.tokens().live();
-        let confidential = self.confidential(bearer.as_deref());
+        let confidential = self.confidential();
         let id = response.request_id();
         response
-            .failed(error)
+            .failed(error.withheld(&confidential))
             .with_request_id(id.map(|id| confidential.line_of(id, 200)))
             .with_headers(response.headers(), &confidential)
     }
@@ -126,11 +164,13 @@ impl Call {
     fn may_replay(&self) -> bool {
         match self.operation.safety {
             Safety::Read | Safety::Keyed => true,
+            // Whoever gave it a key vouches for it, unless somebody said otherwise.
             Safety::Unkeyed => self
                 .options
                 .replay_exact
                 .or(self.client.defaults().replay_exact)
-                .unwrap_or(self.client.suite().settings.replay_exact),
+                .or(self.client.suite().settings.replay_exact)
+                .unwrap_or(self.options.key.is_some()),
         }
     }
 
@@ -147,6 +187,7 @@ impl Call {
                 .timeout
                 .or(client.timeout)
                 .unwrap_or(suite.attempt_timeout),
+            total,
             // A deadline beyond the clock's range is none.
             deadline: now
                 .checked_add(total)

@@ -17,9 +17,8 @@ pub(super) fn of_status(
     error: Error,
     status: u16,
     headers: &HeaderMap,
-    progress: &Progress<'_>,
+    confidential: &Confidential,
 ) -> Error {
-    let confidential = progress.confidential();
     // Assumed: A52. A reply of another status may come after the effect.
     let effect = if (400..500).contains(&status) {
         Effect::Refused
@@ -29,7 +28,7 @@ pub(super) fn of_status(
     error
         .with_status(status)
         .with_request_id(request_id(headers).map(|id| confidential.line_of(id, 200)))
-        .with_headers(headers, &confidential)
+        .with_headers(headers, confidential)
         .with_effect(effect)
 }
 
@@ -40,7 +39,7 @@ pub(super) fn refused(
     body: Bytes,
     progress: &Progress<'_>,
 ) -> Verdict {
-    let confidential = progress.confidential();
+    let confidential = progress.confidential(&body);
     let envelope = Envelope::parse(progress.operation.application, &body);
     let (kind, passing) = match status {
         401 => (ErrorKind::Unauthenticated, false),
@@ -65,7 +64,7 @@ pub(super) fn refused(
     let message = envelope.message.map(|text| confidential.line(&text));
     let code = envelope.code.map(|text| confidential.line_of(&text, 100));
     let error = Error::new(kind, message.unwrap_or_default());
-    let mut error = of_status(error, status, headers, progress)
+    let mut error = of_status(error, status, headers, &confidential)
         .with_code(code)
         .with_retryable(retryable)
         .with_retry_after(after)
@@ -88,6 +87,7 @@ pub(super) fn refused(
         // Which of the two is for the owning application to know (contract, Authentication).
         404 => error = error.hint("there is none, or none that this client may see"),
         407 => error = of_proxy(error, progress),
+        300..=399 => error = error.hint("redirects are not followed: check the base URL"),
         _ => {}
     }
     Verdict::Fail {
@@ -111,14 +111,17 @@ fn of_proxy(error: Error, progress: &Progress<'_>) -> Error {
 pub(super) fn scope_hint(
     operation: &Operation,
     bearer: Option<&BearerToken>,
-    confidential: &Confidential<'_>,
+    confidential: &Confidential,
 ) -> String {
+    let Some(bearer) = bearer else {
+        return "the call went without a token".to_owned();
+    };
     let required = match operation.scopes {
         [] => "no documented scope".to_owned(),
         [scope] => format!("the scope {scope}"),
         scopes => format!("any of the scopes {}", scopes.join(", ")),
     };
-    let granted = match bearer.and_then(BearerToken::granted_scopes) {
+    let granted = match bearer.granted_scopes() {
         None => "the token endpoint did not say what it granted".to_owned(),
         Some([]) => "the token was granted none".to_owned(),
         Some(scopes) => format!(

@@ -97,7 +97,19 @@ impl<T: Reply> SendPrepared<T> {
     }
 
     /// Adds a header to those that the command was prepared with, such as one for tracing.
-    pub fn header(self, name: &str, value: &str) -> Self {
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        if let Ok((call, _)) = &self.prepared
+            && let Some(stored) = &call.stored
+            && stored
+                .headers()
+                .any(|(own, _)| own.eq_ignore_ascii_case(name))
+        {
+            let (name, rule) = (
+                format!("header {name}"),
+                "be one that the command does not have",
+            );
+            self.prepared = Err(Error::invalid_unseen(&name, rule).of(call.operation));
+        }
         self.with(|call| call.options_mut().header(name, value))
     }
 
@@ -186,7 +198,8 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     let method = Method::from_wire(command.method());
     let method = method.ok_or_else(|| refuse("its HTTP method is unknown".to_owned()))?;
     let mut draft = Draft::new(method, url);
-    if !command.body().is_empty() {
+    let has_body = operation.body && operation.id != raw::OPERATION;
+    if has_body || !command.body().is_empty() {
         if serde_json::from_str::<IgnoredAny>(command.body()).is_err() {
             return Err(refuse("its body is not JSON".to_owned()));
         }
@@ -196,10 +209,8 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     let mut call = Call::new(client, operation);
     call.stored = Some(Arc::new(command.clone()));
     call.options.key = command.shared_key();
-    if call.options.key.is_some() && operation.safety == Safety::Unkeyed {
-        // Whoever gave it a key, which only a raw call can, vouches for it.
-        call.options.replay_exact = Some(true);
-    }
+    call.options.replay_exact = command.terms().replay_exact;
+    call.options.without_token = command.terms().without_token;
     for (name, value) in command.headers() {
         call.options.header(name, value);
     }

@@ -3,22 +3,25 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep, timeout_at};
 use tracing::{Instrument as _, Span};
 
 use super::Call;
-use super::attempt::{self, Outcome};
+use super::attempt;
 use super::classify::{Verdict, classify};
 use super::observe;
 use super::progress::{Limits, Progress, Take};
 use super::refusal::scope_hint;
+use crate::cause;
 use crate::error::{Effect, Error, ErrorKind};
 use crate::response::Reply;
 use crate::runtime::Draft;
 use crate::scopes::surely_missing;
-use crate::token::BearerToken;
-use crate::transport::{Begun, CONNECT_TIMEOUT};
+use crate::token::{BearerToken, Target};
+use crate::transport::Begun;
+
+/// The most bytes of an address that the HTTP client takes.
+const LONGEST_URL: usize = 65_534;
 
 impl Call {
     /// Runs the call in a span of its own.
@@ -26,23 +29,25 @@ impl Call {
         let span = observe::call_span(self.operation);
         let result = self.run(draft, take).instrument(span.clone()).await;
         if !span.is_none() {
-            let bearer = self.client.tokens().live();
-            observe::call_ended(&span, &result, &self.confidential(bearer.as_deref()));
+            let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
+            observe::call_ended(&span, &result, &self.confidential_with(body));
         }
         result
     }
 
     async fn run(&self, draft: &mut Draft, take: Take<'_>) -> Result<Reply, Error> {
         self.client.suite().counters.call();
-        if Handle::try_current().is_err() {
-            let message =
-                "there is no Tokio runtime here: await the call, or poll the walk, within one";
-            return Err(Error::configuration(message).of(self.operation));
-        }
+        Error::without_runtime().map_err(|error| error.of(self.operation))?;
         self.decorate(draft)?;
         let draft = &*draft;
+        let length = draft.url.as_str().len();
+        if length > LONGEST_URL {
+            let rule = format!("have at most {LONGEST_URL} bytes");
+            let found = format!("{length}, query included");
+            return Err(Error::invalid("URL", &rule, &found).of(self.operation));
+        }
         let limits = self.limits();
-        let mut progress = Progress::new(self, draft);
+        let mut progress = Progress::new(self, draft, &limits);
         loop {
             if self.is_authenticated() {
                 match self
@@ -65,10 +70,11 @@ impl Call {
                     }
                     Verdict::Renew(error) => {
                         progress.refusal = None;
-                        if !self.may_resend(&progress) {
+                        if !self.may_resend(&progress, draft) {
                             return Err(self.finish(error, &mut progress, draft));
                         }
                         progress.renewals += 1;
+                        progress.refused_in_a_row += 1;
                         progress.refusal = Some(error);
                         continue;
                     }
@@ -79,6 +85,7 @@ impl Call {
                     } => (error, again, after),
                 };
             progress.refusal = None;
+            progress.refused_in_a_row = 0;
             let made = progress.attempts - progress.renewals;
             let wait = again
                 .then(|| self.wait_before_next(&limits, made, after))
@@ -93,12 +100,14 @@ impl Call {
 
     /// Whether a call that got a 401 goes out once more with another token.
     ///
-    /// It does the first time. After that only if the token had been accepted before, by whatever call: it died in the
-    /// middle of its life then, while one that is refused as soon as it comes says that no token will do.
-    fn may_resend(&self, progress: &Progress<'_>) -> bool {
+    /// It does the first time. After that, a few times at most, if the token had been accepted in the meantime, by whatever
+    /// call: it died in the middle of its life then, while one that is refused as soon as it comes says that no token will do.
+    fn may_resend(&self, progress: &Progress<'_>, draft: &Draft) -> bool {
         progress.bearer.as_ref().is_some_and(|bearer| {
-            let rejection = self.client.tokens().reject(bearer, self.operation);
-            rejection.allows_resend() && (progress.renewals == 0 || bearer.was_accepted())
+            let target = Target::new(self.operation, draft.url.path());
+            let tokens = self.client.tokens();
+            let rejection = tokens.reject(bearer, target, progress.refused_in_a_row);
+            rejection.allows_resend()
         })
     }
 
@@ -121,7 +130,8 @@ impl Call {
         }
         // While the HTTP client's own time for connecting is shorter, its error tells that nothing was sent. Otherwise the
         // body does, which then cannot be sent anew by the HTTP client itself.
-        let begun = (limits.attempt_time() < CONNECT_TIMEOUT).then(Begun::default);
+        let connecting = self.client.suite().clients.connect_timeout();
+        let begun = (limits.attempt_time() < connecting).then(Begun::default);
         let (sending, span) = match self.begin(draft, progress, begun.as_ref()) {
             Ok(begun) => begun,
             Err(error) => return unsent(error),
@@ -130,19 +140,17 @@ impl Call {
         let until = Instant::now()
             .checked_add(limits.attempt_timeout)
             .map_or(limits.deadline, |end| end.min(limits.deadline));
-        let outcome = timeout_at(until, attempt::run(sending, limits.max_bytes))
+        let never_begun = || draft.body.is_some() && begun.is_some_and(|begun| begun.give_up());
+        let outcome = attempt::run(sending, limits.max_bytes, until, never_begun)
             .instrument(span.clone())
             .await;
-        let outcome = outcome.unwrap_or_else(|_elapsed| Outcome::TimedOut {
-            whole_call: until == limits.deadline,
-            never_begun: draft.body.is_some() && begun.is_some_and(|begun| begun.give_up()),
-        });
         if let Some(bearer) = &progress.bearer
             && outcome.status().is_some_and(accepts_token)
         {
-            bearer.serves(self.operation);
+            let tokens = self.client.tokens();
+            tokens.serves(bearer, self.operation, draft.url.path());
         }
-        let verdict = classify(outcome, progress, take);
+        let verdict = classify(outcome, until == limits.deadline, progress, take);
         if !span.is_none() {
             observe::attempt_ended(&span, &verdict);
         }
@@ -178,7 +186,14 @@ impl Call {
             Ok(Ok(bearer)) => Ok(bearer),
             Ok(Err(error)) => Err(self.client.token_error(error)),
             Err(_elapsed) => {
-                let message = "the deadline of the call passed while it waited for a token";
+                let from = match &self.client.suite().token_endpoint {
+                    Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
+                    None => String::new(),
+                };
+                let message = format!(
+                    "the deadline of the call passed, {:?} after it began, while it waited for a token{from}",
+                    limits.total
+                );
                 Err(Error::new(ErrorKind::Timeout, message).with_retryable(true))
             }
         }
@@ -199,7 +214,7 @@ impl Call {
             .hint(scope_hint(
                 self.operation,
                 Some(&bearer),
-                &self.confidential(Some(&bearer)),
+                &self.confidential(),
             )));
         }
         Ok(bearer)
@@ -241,7 +256,8 @@ impl Call {
             return error;
         }
         let first_sent = SystemTime::now().checked_sub(progress.started.elapsed());
-        match self.prepared_from(draft, first_sent.unwrap_or(UNIX_EPOCH)) {
+        let sent = effect != Effect::NotSent;
+        match self.prepared_from(draft, first_sent.unwrap_or(UNIX_EPOCH), sent) {
             Ok(command) => error.with_command(command),
             Err(_) => error,
         }

@@ -5,18 +5,35 @@ use super::progress::Progress;
 use crate::cause;
 use crate::error::{Effect, Error, ErrorKind};
 
-/// The time was up.
-pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress<'_>) -> Verdict {
-    let what = if whole_call {
-        "the deadline of the call passed"
+/// What time was up, and how long it was.
+fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {
+    let limits = progress.limits;
+    if whole_call {
+        format!(
+            "the deadline of the call passed, {:?} after it began",
+            limits.total
+        )
     } else {
-        "the attempt timed out"
-    };
+        format!("the attempt timed out after {:?}", limits.attempt_timeout)
+    }
+}
+
+/// A reply began and did not end.
+pub(super) fn late_body(whole_call: bool, progress: &Progress<'_>) -> Error {
+    let (what, target) = (time_was_up(whole_call, progress), target(progress));
+    let message = format!("{what} while {target} was sending its reply");
+    Error::new(ErrorKind::Timeout, message)
+}
+
+/// The time was up before a reply came.
+pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress<'_>) -> Verdict {
+    let (what, target) = (time_was_up(whole_call, progress), target(progress));
     let (message, effect, again) = if never_begun {
-        let message = format!("{what} before a connection to {} stood", target(progress));
+        let message = format!("{what} before a connection to {target} stood");
         (message, Effect::NotSent, true)
     } else {
-        (what.to_owned(), Effect::Unknown, progress.may_replay)
+        let message = format!("{what} without a reply from {target}");
+        (message, Effect::Unknown, progress.may_replay)
     };
     let error = Error::new(ErrorKind::Timeout, message)
         .with_effect(effect)
@@ -39,7 +56,14 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
         } else {
             "no connection to"
         };
-        let message = format!("{what} {}: {}", target(progress), cause::root(&error));
+        // The innermost error of one that took too long says no more than that.
+        let why = if error.is_timeout() {
+            let most = progress.client.suite().clients.connect_timeout();
+            format!("it did not stand within {most:?}")
+        } else {
+            cause::root(&error).to_string()
+        };
+        let message = format!("{what} {}: {why}", target(progress));
         // Nothing was sent, so every operation may be tried again; a certificate does not change by trying.
         return fail(
             Error::new(ErrorKind::Connect, message)

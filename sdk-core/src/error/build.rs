@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
+use tokio::runtime::Handle;
 
 use super::{Effect, Error, ErrorKind, Inner, Source};
 use crate::idempotency::IdempotencyKey;
@@ -37,6 +38,16 @@ impl Error {
 
     pub(crate) fn configuration(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Configuration, message)
+    }
+
+    /// An error where no Tokio runtime is to wait on.
+    pub(crate) fn without_runtime() -> Result<(), Self> {
+        let message =
+            "there is no Tokio runtime here: await the call, or poll the walk, within one";
+        match Handle::try_current() {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Self::configuration(message)),
+        }
     }
 
     /// A rule of the contract that a value breaks: names parameter, rule and value.
@@ -120,18 +131,17 @@ impl Error {
     }
 
     /// Keeps the headers of a reply, but for what repeats what must not be shown.
-    pub(crate) fn with_headers(
-        mut self,
-        headers: &HeaderMap,
-        confidential: &Confidential<'_>,
-    ) -> Self {
-        let mut kept = headers.clone();
-        for (name, value) in &mut kept {
+    pub(crate) fn with_headers(mut self, headers: &HeaderMap, confidential: &Confidential) -> Self {
+        let mut kept = HeaderMap::with_capacity(headers.len());
+        for (name, value) in headers {
+            // What a server names after a secret says nothing else.
+            if confidential.is_in(name.as_str()) {
+                continue;
+            }
             let hidden = *name == SET_COOKIE
                 || confidential.is_in(&String::from_utf8_lossy(value.as_bytes()));
-            if hidden {
-                *value = HeaderValue::from_static("[redacted]");
-            }
+            let redacted = || HeaderValue::from_static("[redacted]");
+            kept.append(name, if hidden { redacted() } else { value.clone() });
         }
         self.0.headers = Some(Box::new(kept));
         self
@@ -145,6 +155,14 @@ impl Error {
             .with_retryable(retryable)
             .with_retry_after(after)
             .source(error)
+    }
+
+    /// The same error without what must not be shown.
+    pub(crate) fn withheld(mut self, confidential: &Confidential) -> Self {
+        if confidential.is_in(&self.0.message) {
+            self.0.message = confidential.line(&self.0.message);
+        }
+        self
     }
 
     pub(crate) fn with_body(mut self, body: Bytes) -> Self {

@@ -133,7 +133,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page<T>, A::Error> {
-        let mut has_cursor = false;
+        let (mut has_version, mut has_items, mut has_cursor) = (false, false, false);
+        // Of two members of one name nobody knows which of them counts, and one may be the end of the list.
+        let once = |name, seen: &mut bool| {
+            if std::mem::replace(seen, true) {
+                return Err(A::Error::duplicate_field(name));
+            }
+            Ok(())
+        };
         let mut page = Page {
             schema_version: None,
             items: None,
@@ -142,10 +149,16 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
         };
         while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
             let was_null = match name.as_ref() {
-                "schemaVersion" => replace(&mut page.schema_version, map.next_value()?),
-                "items" => replace(&mut page.items, map.next_value()?),
+                "schemaVersion" => {
+                    once("schemaVersion", &mut has_version)?;
+                    replace(&mut page.schema_version, map.next_value()?)
+                }
+                "items" => {
+                    once("items", &mut has_items)?;
+                    replace(&mut page.items, map.next_value()?)
+                }
                 "nextCursor" => {
-                    has_cursor = true;
+                    once("nextCursor", &mut has_cursor)?;
                     replace(&mut page.next_cursor, map.next_value()?)
                 }
                 _ => {

@@ -19,8 +19,11 @@ const LONGEST_WALK: u64 = 1 << 53;
 /// A longer cursor fits into no address.
 const LONGEST_CURSOR: usize = 64 * 1024;
 
+/// The query parameter that says how long a page is.
+const LIMIT: &str = "limit";
+
 /// Query parameters that say where a page begins and how long it is, not what is listed.
-const PLACE: [&str; 2] = ["cursor", "limit"];
+const PLACE: [&str; 2] = ["cursor", LIMIT];
 
 /// Where a walk stands: enough to go on in another process, without losing or repeating an item.
 ///
@@ -47,7 +50,7 @@ pub struct Checkpoint {
     operation: Cow<'static, str>,
     #[serde(default)]
     filters: String,
-    /// The installation; not in checkpoints of before this was kept.
+    /// The installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audience: Option<String>,
     /// The cursor of the page to be fetched next; none for the first page.
@@ -56,6 +59,9 @@ pub struct Checkpoint {
     /// How many items from that cursor on were delivered already.
     #[serde(default)]
     skip: usize,
+    /// The size of the pages that they are counted in; none for the server's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<String>,
     #[serde(default)]
     delivered: u64,
     #[serde(default)]
@@ -68,6 +74,7 @@ impl Checkpoint {
         audience: Option<&str>,
         filters: String,
         cursor: Option<String>,
+        limit: Option<String>,
     ) -> Self {
         Self {
             version: VERSION,
@@ -77,6 +84,7 @@ impl Checkpoint {
             audience: audience.map(str::to_owned),
             cursor,
             skip: 0,
+            limit,
             delivered: 0,
             finished: false,
         }
@@ -121,29 +129,33 @@ impl Checkpoint {
     /// skipped, if it is fetched again with another size: the rest is skipped in the following ones.
     ///
     /// # Errors
-    /// When the list ends before everything is skipped that was delivered: it is not the one that the walk began with.
+    /// When the page, fetched again with the same size, has fewer items than were delivered of it, or the list ends before
+    /// everything is skipped: it is not the one that the walk began with.
     pub(super) fn page(
         &mut self,
         skipped: usize,
         delivered: usize,
         next: Option<&str>,
+        limit: Option<&str>,
     ) -> Result<(), Error> {
         let left = self.skip - skipped;
+        let changed = |what: &str| {
+            let left = counted(left, "item");
+            let message = format!(
+                "the {what} ends {left} before the place of the checkpoint: it has changed since"
+            );
+            Err(Error::new(ErrorKind::Pagination, message).hint("start the walk again"))
+        };
         match next {
-            None if left > 0 => {
-                return Err(Error::new(
-                    ErrorKind::Pagination,
-                    format!(
-                        "the list ends {} before the place of the checkpoint: it has changed since",
-                        counted(left, "item")
-                    ),
-                )
-                .hint("start the walk again"));
-            }
+            _ if left > 0 && self.limit.as_deref() == limit => return changed("page"),
+            None if left > 0 => return changed("list"),
             None => self.finished = true,
             Some(cursor) => self.cursor = Some(cursor.to_owned()),
         }
         self.skip = left;
+        if left == 0 {
+            self.limit = limit.map(str::to_owned);
+        }
         self.delivered = self.delivered.saturating_add(delivered as u64);
         Ok(())
     }
@@ -172,10 +184,10 @@ impl Checkpoint {
                     .to_owned(),
             );
         }
-        if self.audience.is_some() && self.audience != own.audience {
+        if self.audience != own.audience {
             return refuse(format!(
                 "the checkpoint is of the audience {}, this walk of {}",
-                one_line(self.audience.as_deref().unwrap_or_default()),
+                one_line(self.audience.as_deref().unwrap_or("none")),
                 own.audience.as_deref().unwrap_or("none")
             ));
         }
@@ -191,6 +203,14 @@ impl Checkpoint {
         }
         Ok(())
     }
+}
+
+/// The size of pages that a path with its query asks for.
+pub(super) fn limit(target: &str) -> Option<String> {
+    let (_, query) = target.split_once('?')?;
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let (_, limit) = pairs.find(|(name, _)| name == LIMIT)?;
+    Some(limit.into_owned())
 }
 
 /// A digest of a path and its query, as far as they select what is listed; under a key if there is one.
@@ -211,6 +231,7 @@ pub(super) fn filters(target: &str, key: Option<&Secret>) -> String {
         add(value);
     }
     let digest = match key {
+        // The builder saw to its length.
         Some(key) => Hmac::mac(&all, key.expose()),
         None => Sha256::hash(&all),
     };

@@ -13,7 +13,7 @@ use super::cycle::CycleGuard;
 use super::fetch::{Fetch, Fetching};
 use super::items::Items;
 use crate::call::Call;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::json::Page;
 use crate::response::Response;
 use crate::runtime::Draft;
@@ -44,6 +44,8 @@ pub struct Pages<T> {
     make: MakeRequest,
     state: State<T>,
     checkpoint: Checkpoint,
+    /// The size of the pages, if the caller set it.
+    limit: Option<String>,
     /// Why the very first request cannot be made.
     refused: Option<Error>,
     guard: CycleGuard,
@@ -69,16 +71,27 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     ) -> Self {
         // What selects the items is read off the request as it would be sent, query parameters among the options
         // included, and relative to the base URL, which may change between two processes.
-        let (filters, refused) = match call.clone().prepare(make(cursor.as_deref())) {
+        let (filters, limit, refused) = match call.clone().prepare(make(cursor.as_deref())) {
             Ok(request) => {
-                let key = call.client().suite().digest_key.as_ref();
-                (checkpoint::filters(request.path(), key), None)
+                let (path, key) = (request.path(), call.client().suite().digest_key.as_ref());
+                (
+                    checkpoint::filters(path, key),
+                    checkpoint::limit(path),
+                    None,
+                )
             }
-            Err(error) => (String::new(), Some(error)),
+            Err(error) => (String::new(), None, Some(error)),
         };
         let audience = call.client().audience();
         Self {
-            checkpoint: Checkpoint::start(call.operation(), audience, filters, cursor),
+            checkpoint: Checkpoint::start(
+                call.operation(),
+                audience,
+                filters,
+                cursor,
+                limit.clone(),
+            ),
+            limit,
             call,
             make: Arc::new(make),
             state: State::Ready,
@@ -138,6 +151,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             make: self.make,
             state,
             checkpoint: self.checkpoint,
+            limit: self.limit,
             refused: self.refused,
             guard,
             read_ahead: self.read_ahead,
@@ -212,14 +226,26 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
                 Err(error) => return Poll::Ready(Some(Err(error))),
             },
         };
-        match fetch.poll(context) {
-            Poll::Pending => {
-                self.state = State::Fetching(fetch);
-                Poll::Pending
+        loop {
+            match fetch.poll(context) {
+                Poll::Pending => {
+                    self.state = State::Fetching(fetch);
+                    return Poll::Pending;
+                }
+                // The walk has moved to another runtime: what was begun there is begun once more here.
+                Poll::Ready(None) => fetch = Fetch::here(self.fetching()),
+                Poll::Ready(Some(Ok(page))) => return Poll::Ready(Some(self.arrived(page))),
+                Poll::Ready(Some(Err(error))) => {
+                    return Poll::Ready(Some(Err(self.explain(error))));
+                }
             }
-            Poll::Ready(Ok(page)) => Poll::Ready(Some(self.arrived(page))),
-            Poll::Ready(Err(error)) => Poll::Ready(Some(Err(self.explain(error)))),
         }
+    }
+
+    /// The call for the page at the checkpoint.
+    fn fetching(&self) -> Fetching<T> {
+        let request = (self.make)(self.checkpoint.cursor());
+        Box::pin(self.call.clone().send(request))
     }
 
     /// Begins to fetch the page at the checkpoint. What fails fails again when it is tried again.
@@ -242,7 +268,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
                 self.checkpoint.delivered()
             ));
         }
-        Ok(Box::pin(self.call.clone().send((self.make)(cursor))))
+        Ok(self.fetching())
     }
 
     /// Moves the checkpoint past a page, and on to the next one.
@@ -254,7 +280,10 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             items.drain(..skipped);
         }
         let (delivered, next) = (page.items().len(), page.next_cursor());
-        if let Err(error) = self.checkpoint.page(skipped, delivered, next) {
+        let limit = self.limit.as_deref();
+        let fits = expected_status(&page)
+            .and_then(|()| self.checkpoint.page(skipped, delivered, next, limit));
+        if let Err(error) = fits {
             return Err(self.call.unfit(error, &page));
         }
         self.state = if self.checkpoint.is_finished() {
@@ -279,6 +308,17 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
         error
     }
+}
+
+/// Of another status than the documented one nobody knows what its page is a page of.
+fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
+    let (status, known) = (page.status(), page.operation().statuses);
+    if known.is_empty() || known.contains(&status) {
+        return Ok(());
+    }
+    let message =
+        format!("the page came with the status {status}, which the contract does not show for it");
+    Err(Error::new(ErrorKind::Pagination, message))
 }
 
 impl<T: DeserializeOwned + Send + 'static> Stream for Pages<T> {

@@ -183,7 +183,7 @@ impl Check<'_> {
             // It may be a secret: only a member of its own has a type that says so.
             Some((name, _)) => Err(Error::invalid_unseen(
                 &self.path(name),
-                "be set by its own field or method, and not among the members that the contract does not show",
+                "be left to its own field or method, or to the SDK, and not be among the members that the contract does not show",
             )
             .of(self.operation)),
             None => Ok(()),

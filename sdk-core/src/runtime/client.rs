@@ -184,6 +184,7 @@ impl ApiClient {
     /// # Errors
     /// When no token can be had.
     pub async fn prewarm(&self) -> Result<(), Error> {
+        Error::without_runtime()?;
         let prewarmed = self.0.tokens.prewarm().await;
         prewarmed.map_err(|error| self.token_error(error))
     }
@@ -209,6 +210,7 @@ impl ApiClient {
         &self,
         operations: &[&'static Operation],
     ) -> Result<MissingScopes, Error> {
+        Error::without_runtime()?;
         let bearer = self.0.tokens.bearer().await;
         let bearer = bearer.map_err(|error| self.token_error(error))?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))

@@ -2,7 +2,6 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::json::{Mismatch, Page, RawJson, Record, explain, watch};
-use crate::text::one_line;
 
 /// A type that a reply decodes into.
 pub trait Reply: DeserializeOwned + Send + 'static {
@@ -40,6 +39,9 @@ impl<T: DeserializeOwned + Send + 'static> Reply for Page<T> {
     }
 }
 
+/// Makes a piece of a reply fit to be shown.
+pub(crate) type Shown<'a> = &'a dyn Fn(&str) -> String;
+
 /// What a reply is held to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
@@ -68,8 +70,13 @@ pub(crate) enum Unreadable {
     },
 }
 
-/// Decodes a reply in one pass over its text; only a failure costs another one, to explain it.
-pub(crate) fn decode<T: Reply>(body: &Bytes, terms: Terms) -> Result<T, Unreadable> {
+/// Decodes a reply in one pass over its text; only a failure costs another one, to explain it. What it says of pieces of
+/// the reply, in errors and in events, goes through `shown`.
+pub(crate) fn decode<T: Reply>(
+    body: &Bytes,
+    terms: Terms,
+    shown: Shown<'_>,
+) -> Result<T, Unreadable> {
     let expected = terms.schema_version;
     if body.is_empty()
         && expected.is_none()
@@ -86,7 +93,7 @@ pub(crate) fn decode<T: Reply>(body: &Bytes, terms: Terms) -> Result<T, Unreadab
         return Err(Unreadable::TooMany(terms.max_elements));
     }
     let (decoded, seen) = watch(|| serde_json::from_str::<T>(text));
-    let value = decoded.map_err(|error| unreadable::<T>(text, expected, &error))?;
+    let value = decoded.map_err(|error| unreadable::<T>(text, expected, &error, shown))?;
     if let Some(first) = seen.otherwise {
         tracing::warn!(
             object = first.object,
@@ -99,10 +106,10 @@ pub(crate) fn decode<T: Reply>(body: &Bytes, terms: Terms) -> Result<T, Unreadab
         && value.schema_version() != Some(expected)
     {
         // Types that know no version are read once more for it.
-        same_version(expected, stated_version(text), terms.lenient)?;
+        same_version(expected, stated_version(text), terms.lenient, shown)?;
     }
     if let Some(mismatch) = seen.constant {
-        other_constant(&mismatch, terms.lenient)?;
+        other_constant(&mismatch, terms.lenient, shown)?;
     }
     match value.lacks().filter(|_| expected.is_some()) {
         Some(lack) => Err(Unreadable::Malformed(lack)),
@@ -153,10 +160,10 @@ enum Stated {
 
 impl Stated {
     /// Holds it to the expected version. What stands there instead, if anything does, is the error.
-    fn check(self, expected: &str) -> Result<(), Option<String>> {
+    fn check(self, expected: &str, shown: Shown<'_>) -> Result<(), Option<String>> {
         match self {
             Self::Text(text) if text == expected => Ok(()),
-            Self::Text(text) | Self::Odd(text) => Err(Some(one_line(&text))),
+            Self::Text(text) | Self::Odd(text) => Err(Some(shown(&text))),
             Self::Nothing => Err(None),
         }
     }
@@ -177,8 +184,13 @@ fn stated_version(text: &str) -> Stated {
     }
 }
 
-fn same_version(expected: &'static str, found: Stated, lenient: bool) -> Result<(), Unreadable> {
-    let Err(found) = found.check(expected) else {
+fn same_version(
+    expected: &'static str,
+    found: Stated,
+    lenient: bool,
+    shown: Shown<'_>,
+) -> Result<(), Unreadable> {
+    let Err(found) = found.check(expected, shown) else {
         return Ok(());
     };
     if lenient {
@@ -193,14 +205,14 @@ fn same_version(expected: &'static str, found: Stated, lenient: bool) -> Result<
 }
 
 /// A constant says what a reply is: with another value it is not what its type makes of it.
-fn other_constant(mismatch: &Mismatch, lenient: bool) -> Result<(), Unreadable> {
+fn other_constant(mismatch: &Mismatch, lenient: bool, shown: Shown<'_>) -> Result<(), Unreadable> {
     let Mismatch {
         object,
         member,
         expected,
         found,
     } = mismatch;
-    let found = one_line(found);
+    let found = shown(found);
     if lenient {
         tracing::warn!(
             object,
@@ -220,6 +232,7 @@ fn unreadable<T: Reply>(
     text: &str,
     expected: Option<&'static str>,
     error: &serde_json::Error,
+    shown: Shown<'_>,
 ) -> Unreadable {
     if text.trim().is_empty() {
         return Unreadable::Malformed("the body is empty".to_owned());
@@ -229,8 +242,9 @@ fn unreadable<T: Reply>(
     }
     let detail = explain::<T>(text, error);
     let is_object = text.trim_ascii_start().starts_with('{');
-    if let Some(expected) = expected.filter(|_| is_object)
-        && let Err(found) = stated_version(text).check(expected)
+    // What is no JSON has no version.
+    if let Some(expected) = expected.filter(|_| is_object && !error.is_syntax())
+        && let Err(found) = stated_version(text).check(expected, shown)
     {
         return Unreadable::Schema {
             expected,

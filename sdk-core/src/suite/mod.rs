@@ -19,6 +19,7 @@ use crate::credentials::ClientCredentials;
 use crate::error::Error;
 use crate::retry::RetryBudget;
 use crate::secret::Secret;
+use crate::text::Confidential;
 use crate::token::{TokenCache, TokenRequest};
 use crate::transport::Clients;
 
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
     pub(crate) counters: Counters,
+    /// Where tokens are exchanged, unless they come from a source of the caller's.
+    pub(crate) token_endpoint: Option<Url>,
     /// For what no server may make us print.
     pub(crate) credentials: Option<ClientCredentials>,
     /// Of the digests of filters in checkpoints.
@@ -99,6 +102,16 @@ pub struct Stats {
     pub attempts: u64,
     /// Token exchanges begun.
     pub token_exchanges: u64,
+}
+
+impl Shared {
+    /// Has the credential and the tokens kept out of texts.
+    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+        if let Some(credentials) = &self.credentials {
+            credentials.confide(confidential);
+        }
+        self.tokens.confide(confidential);
+    }
 }
 
 impl Suite {

@@ -14,7 +14,8 @@ pub(crate) struct Settings {
     pub(crate) max_response_bytes: usize,
     pub(crate) max_response_elements: usize,
     pub(crate) schema_policy: SchemaPolicy,
-    pub(crate) replay_exact: bool,
+    /// What the caller said, if anything.
+    pub(crate) replay_exact: Option<bool>,
     pub(crate) refuse_missing_scopes: bool,
 }
 
@@ -28,10 +29,10 @@ impl Default for Settings {
             retry: RetryPolicy::default(),
             // The largest documented reply, 200 timeline entries, stays far below.
             max_response_bytes: 16 * 1024 * 1024,
-            // A hundred times what the largest documented reply may have; in memory some tens of mebibytes.
-            max_response_elements: 500_000,
+            // Many times what the largest documented reply may have; in memory a few tens of mebibytes at the very worst.
+            max_response_elements: 100_000,
             schema_policy: SchemaPolicy::Refuse,
-            replay_exact: false,
+            replay_exact: None,
             // The service decides; what a token was granted is only a hint.
             refuse_missing_scopes: false,
         }

@@ -34,6 +34,7 @@ pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
                 inner.extend(from_hex(&run));
             }
             inner.extend(from_numbers(&forms[at]));
+            inner.extend(from_hex_list(&forms[at]));
             for form in inner {
                 if forms.len() < MOST && !forms.iter().any(|known| *known == form) {
                     forms.push(Cow::Owned(form));
@@ -61,9 +62,7 @@ fn unescaped(text: &str) -> String {
         });
         match value.map(|value| (value, char::from_u32(value))) {
             // Bytes of one character may be escaped one by one.
-            Some((value @ 0..=255, _)) if first == '%' || first == '=' => {
-                bytes.extend(u8::try_from(value));
-            }
+            Some((value @ 0..=255, _)) if is_of_bytes(rest) => bytes.extend(u8::try_from(value)),
             Some((_, Some(character))) => {
                 bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
             }
@@ -74,6 +73,16 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Whether an escape stands for a byte, and not for a character.
+fn is_of_bytes(escape: &str) -> bool {
+    let mut characters = escape.chars();
+    match characters.next() {
+        Some('%' | '=') => true,
+        Some('\\') => matches!(characters.next(), Some('x' | '0'..='7')),
+        _ => false,
+    }
+}
+
 /// The value of an escape behind a backslash, and how long it is.
 fn backslash(rest: &str) -> Option<(u32, usize)> {
     let (kind, inner) = (rest.chars().next()?, rest.get(1..).unwrap_or_default());
@@ -81,7 +90,9 @@ fn backslash(rest: &str) -> Option<(u32, usize)> {
         'x' => digits(inner, 16, 2, 2)?,
         'u' | 'U' if inner.starts_with('{') => {
             let (value, length) = digits(&inner[1..], 16, 1, 6)?;
-            (value, length + 2)
+            // It may be cut off.
+            let closed = inner[1 + length..].starts_with('}');
+            (value, 1 + length + usize::from(closed))
         }
         'u' => digits(inner, 16, 4, 4)?,
         'U' => digits(inner, 16, 8, 8)?,
@@ -195,6 +206,22 @@ fn from_numbers(text: &str) -> Option<String> {
     (numbers.len() >= 4).then(|| text_of(&numbers)).flatten()
 }
 
+/// Bytes in hexadecimal digits with something between them: `63:61`, `0x63, 0x61`, `6361 6e61`.
+fn from_hex_list(text: &str) -> Option<String> {
+    let pieces = text
+        .split(|character: char| !character.is_ascii_alphanumeric())
+        .map(|piece| piece.strip_prefix("0x").unwrap_or(piece))
+        .filter(|piece| matches!(piece.len(), 2 | 4) && is_hex(piece));
+    let digits = pieces.collect::<Vec<_>>().concat();
+    (digits.len() >= SHORTEST_RUN)
+        .then(|| from_hex(&digits).next())
+        .flatten()
+}
+
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::forms;
@@ -212,12 +239,25 @@ mod tests {
             "63616e617279 2121",
             "[99, 97, 110, 97, 114, 121]",
             "&amp;#99;anary",
+            "63:61:6e:61:72:79",
+            "0x63, 0x61, 0x6e, 0x61, 0x72, 0x79",
+            "00000000: 6361 6e61 7279 0a0a  canary..",
         ] {
             let forms = forms(text);
             assert!(
                 forms.iter().any(|form| form.contains("canary")),
                 "{text}: {forms:?}"
             );
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_breaks_nothing() {
+        for text in [
+            "\\u{e", "\\u{e€", "\\u{", "\\", "%", "%4", "&#", "&#x1", "\\x4é", "\\u00e", "é\\",
+        ] {
+            assert!(!forms(text).is_empty());
+            assert!(!forms(&format!("ab{text}é{text}")).is_empty());
         }
     }
 }

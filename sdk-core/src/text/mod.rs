@@ -7,6 +7,6 @@ mod confidential;
 mod decoded;
 mod line;
 
-pub(crate) use confidential::Confidential;
+pub(crate) use confidential::{Confidential, Recent};
 pub use line::one_line;
 pub(crate) use line::{counted, one_line_of};

@@ -60,11 +60,6 @@ impl BearerToken {
         &self.header
     }
 
-    /// The token itself.
-    pub(crate) fn secret(&self) -> Option<&str> {
-        self.header.to_str().ok()?.strip_prefix("Bearer ")
-    }
-
     /// The scopes that were granted, if the source said.
     pub fn granted_scopes(&self) -> Option<&[String]> {
         self.scopes.as_deref()

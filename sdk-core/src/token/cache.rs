@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{TokenEntry, TokenPolicy, TokenRequest, TokenSource};
+use crate::text::{Confidential, Recent};
 
 /// The tokens of one source, by audience and scopes, which never mix.
 ///
@@ -13,6 +14,8 @@ use super::{TokenEntry, TokenPolicy, TokenRequest, TokenSource};
 pub struct TokenCache {
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
+    /// The tokens that came lately, which a server may repeat.
+    recent: Arc<Recent>,
     entries: Mutex<HashMap<TokenRequest, Arc<TokenEntry>>>,
 }
 
@@ -22,6 +25,7 @@ impl TokenCache {
         Self {
             source,
             policy: Arc::new(policy),
+            recent: Arc::default(),
             entries: Mutex::default(),
         }
     }
@@ -34,6 +38,7 @@ impl TokenCache {
                 request.clone(),
                 Arc::clone(&self.source),
                 Arc::clone(&self.policy),
+                Arc::clone(&self.recent),
             ))
         });
         Arc::clone(entry)
@@ -42,6 +47,11 @@ impl TokenCache {
     /// How many renewals were started, over all entries.
     pub fn exchanges(&self) -> u64 {
         self.lock().values().map(|entry| entry.exchanges()).sum()
+    }
+
+    /// Has the tokens that came lately kept out of texts.
+    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+        self.recent.confide(confidential);
     }
 
     /// The policy that all entries follow.

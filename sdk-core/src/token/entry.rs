@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -12,12 +12,14 @@ use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
 use super::flight::{self, Flight, Outcome, Ticket};
+use super::rejection::Target;
 use super::state::{Caller, State, Step};
 use super::{
     AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, TokenRequest,
     TokenSource, lifetime,
 };
 use crate::operation::Operation;
+use crate::text::{Confidential, Recent};
 
 /// How long a renewal on another runtime may show no sign of life before a caller starts its own: a runtime can exist
 /// without anybody driving it. A renewal that is merely slow shows them.
@@ -31,7 +33,10 @@ pub struct TokenEntry {
     request: TokenRequest,
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
+    recent: Arc<Recent>,
     state: RwLock<State>,
+    /// Whether anything may be held against a target that refused tokens.
+    has_rejections: AtomicBool,
     /// Told whenever a renewal ends, whichever it is: everybody who waits looks again.
     news: Notify,
 }
@@ -41,12 +46,15 @@ impl TokenEntry {
         request: TokenRequest,
         source: Arc<dyn TokenSource>,
         policy: Arc<TokenPolicy>,
+        recent: Arc<Recent>,
     ) -> Self {
         Self {
             request,
             source,
             policy,
+            recent,
             state: RwLock::default(),
+            has_rejections: AtomicBool::new(false),
             news: Notify::new(),
         }
     }
@@ -80,14 +88,35 @@ impl TokenEntry {
         self.obtain(true, Duration::MAX).await.map(drop)
     }
 
-    /// Takes note that a service answered a call of this operation with a 401. The token is dropped only if it is still
-    /// the one in use.
+    /// Takes note that a target answered a call with a 401, after it had refused `renewals` other tokens in a row under the
+    /// same call. The token is dropped only if it is still the one in use.
     ///
-    /// The call may resend if [`Rejection::allows_resend`]; otherwise new tokens have lately fared no better.
+    /// The call may resend if [`Rejection::allows_resend`]; otherwise another token would fare no better.
     #[must_use = "a token that is kept is no reason to resend"]
-    pub fn reject(&self, token: &BearerToken, operation: &'static Operation) -> Rejection {
-        self.write()
-            .reject(token, operation, Instant::now(), &self.policy)
+    pub fn reject(&self, token: &BearerToken, target: Target, renewals: u32) -> Rejection {
+        let rejection = {
+            let mut state = self.write();
+            state.reject(token, target, renewals, Instant::now(), &self.policy)
+        };
+        self.has_rejections.store(true, Ordering::Relaxed);
+        rejection
+    }
+
+    /// Takes note that a target took a token.
+    pub(crate) fn serves(&self, token: &BearerToken, operation: &'static Operation, path: &str) {
+        token.serves(operation);
+        // Hardly ever is there anything to forget.
+        if !self.has_rejections.load(Ordering::Relaxed) {
+            return;
+        }
+        let target = Target::new(operation, path);
+        if self.read().rejections().knows(target) {
+            let mut state = self.write();
+            state.rejections_mut().forget(target);
+            if state.rejections().is_empty() {
+                self.has_rejections.store(false, Ordering::Relaxed);
+            }
+        }
     }
 
     /// How many renewals were started, whatever became of them.
@@ -198,6 +227,18 @@ impl TokenEntry {
         started: Instant,
         answer: Result<AccessToken, TokenError>,
     ) -> Outcome {
+        let answer = match answer {
+            Ok(token) => {
+                self.recent.keep(token.expose());
+                Ok(token)
+            }
+            // A source may quote a token that it gave before.
+            Err(error) => {
+                let mut confidential = Confidential::default();
+                self.recent.confide(&mut confidential);
+                Err(error.withheld(&confidential))
+            }
+        };
         self.write()
             .settle(id, started, Instant::now(), answer, &self.policy)
     }

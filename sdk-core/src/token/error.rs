@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::text::{one_line, one_line_of};
+use crate::text::{Confidential, one_line, one_line_of};
 
 /// The kinds of [`TokenError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -150,6 +150,20 @@ impl TokenError {
     #[must_use]
     pub fn with_retry_after(self, retry_after: Duration) -> Self {
         self.with(|parts| parts.retry_after = Some(retry_after))
+    }
+
+    /// The same error without what must not be shown.
+    pub(super) fn withheld(self, confidential: &Confidential) -> Self {
+        let hide = |text: &mut Option<String>| {
+            if let Some(shown) = text.as_deref().filter(|text| confidential.is_in(text)) {
+                *text = Some(confidential.line(shown));
+            }
+        };
+        self.with(|parts| {
+            hide(&mut parts.code);
+            hide(&mut parts.description);
+            hide(&mut parts.request_id);
+        })
     }
 
     pub(super) fn with_cause(self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {

@@ -5,17 +5,18 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::Client;
+use reqwest::{Client, StatusCode};
 use secrecy::zeroize::Zeroizing;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
 use super::{
     AccessToken, TokenError, TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource,
 };
-use super::{backoff, form, reply, transport};
+use super::{backoff, form, lifetime, reply, transport};
+use crate::cause;
 use crate::credentials::{ClientAuthentication, ClientCredentials};
-use crate::text::Confidential;
+use crate::text::{Confidential, Recent};
 
 /// Room for a reply with a token of usual size.
 const USUAL_REPLY: usize = 8 * 1024;
@@ -33,6 +34,8 @@ pub struct ClientCredentialsSource {
     policy: TokenPolicy,
     /// The proxy before the endpoint, where one is known.
     proxy: Option<String>,
+    /// The tokens that it gave lately, which the endpoint may repeat.
+    given: Recent,
 }
 
 impl ClientCredentialsSource {
@@ -55,6 +58,7 @@ impl ClientCredentialsSource {
             authorization,
             policy: policy.clone(),
             proxy: None,
+            given: Recent::default(),
         }
     }
 
@@ -94,35 +98,58 @@ impl ClientCredentialsSource {
         body: Bytes,
         request: &TokenRequest,
     ) -> Result<AccessToken, TokenError> {
-        timeout(self.policy.exchange_timeout, self.send(body, request))
-            .await
-            .unwrap_or_else(|_elapsed| Err(TokenError::new(TokenErrorKind::Timeout)))
+        let most = self.policy.exchange_timeout;
+        let until = lifetime::later(Instant::now(), most);
+        let late = |_elapsed| {
+            let target = cause::target(&self.token_url, self.proxy.as_deref());
+            TokenError::new(TokenErrorKind::Timeout)
+                .with_description(format!("{target} did not answer within {most:?}"))
+        };
+        let sent = timeout_at(until, self.post(body)?.send()).await;
+        let mut response = sent.map_err(late)?.map_err(|error| self.failure(error))?;
+        let status = response.status();
+        let read = timeout_at(until, self.read(&mut response)).await;
+        let read = read.map_err(late).and_then(|read| read);
+        if status.is_success() {
+            let token = reply::success(&read?, request, &self.confidential())
+                .map_err(|error| error.with_status(status))?;
+            self.given.keep(token.expose());
+            return Ok(token);
+        }
+        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+            return Err(self.stopped());
+        }
+        // The status alone decides; a body that cannot be had explains nothing.
+        let body = read.unwrap_or_default();
+        let mut confidential = self.confidential();
+        confidential.add_secrets_of(&body);
+        let headers = response.headers();
+        Err(reply::failure(status, headers, &body, &confidential))
     }
 
-    async fn send(&self, body: Bytes, request: &TokenRequest) -> Result<AccessToken, TokenError> {
+    fn post(&self, body: Bytes) -> Result<reqwest::RequestBuilder, TokenError> {
+        const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
         let mut post = self
             .client
             .post(self.token_url.clone())
             .header(ACCEPT, HeaderValue::from_static("application/json"))
-            .header(
-                CONTENT_TYPE,
-                HeaderValue::from_static("application/x-www-form-urlencoded"),
-            );
+            .header(CONTENT_TYPE, FORM);
         if let Some(authorization) = self.authorization.clone()? {
             post = post.header(AUTHORIZATION, authorization);
         }
-        let response = post.body(body).send().await;
-        let mut response = response.map_err(|error| self.failure(error))?;
-        let status = response.status();
-        let read = self.read(&mut response).await;
-        if status.is_success() {
-            return reply::success(&read?, request, &self.confidential())
-                .map_err(|error| error.with_status(status));
-        }
-        // The status alone decides; a body that cannot be had explains nothing.
-        let body = read.unwrap_or_default();
-        let headers = response.headers();
-        Err(reply::failure(status, headers, &body, &self.confidential()))
+        Ok(post.body(body))
+    }
+
+    /// A proxy wants to know who asks: nothing got past it.
+    fn stopped(&self) -> TokenError {
+        let proxy = match &self.proxy {
+            Some(proxy) => format!("the proxy {proxy}"),
+            None => "a proxy in between".to_owned(),
+        };
+        TokenError::new(TokenErrorKind::Unreachable)
+            .with_status(StatusCode::PROXY_AUTHENTICATION_REQUIRED)
+            .with_description(format!("{proxy} wants a credential"))
+            .with_retryable(false)
     }
 
     fn failure(&self, error: reqwest::Error) -> TokenError {
@@ -130,13 +157,14 @@ impl ClientCredentialsSource {
     }
 
     /// What no reply of the endpoint may make us print.
-    fn confidential(&self) -> Confidential<'_> {
+    fn confidential(&self) -> Confidential {
         let mut confidential = Confidential::default();
         self.credentials.confide(&mut confidential);
+        self.given.confide(&mut confidential);
         if let Ok(Some(header)) = &self.authorization
             && let Ok(text) = header.to_str()
         {
-            confidential.add(text.trim_start_matches("Basic "));
+            confidential.add_secret(text.trim_start_matches("Basic "));
         }
         confidential
     }

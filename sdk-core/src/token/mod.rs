@@ -11,8 +11,9 @@
 //!   them. One that is slow is waited for; one is taken for lost when its runtime is gone, or shows no sign of life.
 //! * Failures are followed by a growing quiet time in which callers get the last error without traffic. A token that is
 //!   dead on arrival is a failure, and a live token is not given up for one that ends sooner.
-//! * A 401 drops the token only if it is still the one that was sent: at once if it had served that operation before, and
-//!   else, for an operation that refuses token after token, ever more rarely.
+//! * A 401 drops the token only if it is still the one that was sent: at once, unless the operation, or the path, has lately
+//!   refused token after token as soon as they came. Then it does ever more rarely, so that one that refuses every token
+//!   robs no other.
 
 mod backoff;
 mod bearer;
@@ -41,5 +42,5 @@ pub use entry::TokenEntry;
 pub use error::{TokenError, TokenErrorKind};
 pub use exchange::ClientCredentialsSource;
 pub use policy::TokenPolicy;
-pub use rejection::Rejection;
+pub use rejection::{Rejection, Target};
 pub use source::{AccessToken, TokenFuture, TokenRequest, TokenSource};

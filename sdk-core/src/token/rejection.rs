@@ -1,10 +1,19 @@
 //! What a 401 does to a token, and how a storm of them is bounded.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::{TokenPolicy, backoff, lifetime};
+use crate::operation::Operation;
+
+/// How many tokens in a row one call may see refused and replaced, if others are served by them.
+pub(super) const MOST_RENEWALS: u32 = 3;
+
+/// How many operations and paths are remembered for refusing tokens.
+const MOST_STREAKS: usize = 256;
 
 /// What became of a token that a service answered with a 401.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,8 +23,7 @@ pub enum Rejection {
     Dropped,
     /// The token had been replaced or dropped already: the next call has another.
     Superseded,
-    /// The token is kept: new tokens have lately been refused as soon as they came, so that yet another would
-    /// change nothing.
+    /// The token is kept: another would be refused as well.
     Kept,
 }
 
@@ -26,65 +34,119 @@ impl Rejection {
     }
 }
 
+/// What a token is sent to: an operation, and one path of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    pub(super) operation: &'static Operation,
+    path: u64,
+}
+
+/// An operation, or a path of it.
+type Key = (usize, Option<u64>);
+
+impl Target {
+    /// The target of a request.
+    pub fn new(operation: &'static Operation, path: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        Self {
+            operation,
+            path: hasher.finish(),
+        }
+    }
+
+    /// The path, and the operation as a whole.
+    fn keys(self) -> [Key; 2] {
+        let operation = std::ptr::from_ref(self.operation).addr();
+        [(operation, Some(self.path)), (operation, None)]
+    }
+}
+
 /// Decides which rejections may drop a token.
 ///
-/// A token that has served the operation before died in the middle of its life, and is dropped at once. One that it has
-/// never served may be refused because of what no renewal changes (a wrong audience, an entitlement answered with 401, a
-/// gateway that knows only one operation less): such rejections must not turn each call into an exchange, nor rob the
-/// operations that the token serves well. The first two of an operation are believed at once; further ones, if they follow
-/// each other closely, ever more rarely.
+/// A token that has served calls before died in the middle of its life, and is dropped at once. But a target may refuse what
+/// no renewal changes (a wrong audience, an entitlement answered with 401, a gateway that knows only one operation less):
+/// that must not turn each call into an exchange, nor rob the others of a token that serves them well. It is known by the
+/// tokens that the target refuses as soon as they come: the first two of these are believed at once, further ones, if they
+/// follow each other closely and no call of the target succeeds in between, ever more rarely.
 #[derive(Debug, Default)]
-pub(super) struct Rejections(Vec<Streak>);
+pub(super) struct Rejections(HashMap<Key, Streak>);
 
-/// Tokens that an operation refused before they had ever served it.
+/// Tokens that an operation, or a path of it, refused as soon as they came.
 #[derive(Debug)]
 struct Streak {
-    operation: &'static str,
     length: u32,
     last: Instant,
     quiet_until: Option<Instant>,
+    /// The token that was counted last.
+    generation: u64,
 }
 
 impl Rejections {
-    /// Whether a rejection at `now` may drop the token, which `served` the operation before or not; if so, it counts.
-    pub(super) fn admit(
+    /// Whether a rejection by a target is no news: it refused token after token of late. One that has `served` the operation
+    /// says that not all its paths do.
+    pub(super) fn is_quiet(&self, target: Target, served: bool, now: Instant) -> bool {
+        let quiet = |key: Key| {
+            let until = self.0.get(&key).and_then(|streak| streak.quiet_until);
+            until.is_some_and(|until| now < until)
+        };
+        let [path, any_path] = target.keys();
+        quiet(path) || (!served && quiet(any_path))
+    }
+
+    /// Takes note that a target refused a token as soon as it came.
+    pub(super) fn count(
         &mut self,
-        operation: &'static str,
-        served: bool,
+        target: Target,
+        generation: u64,
         now: Instant,
         policy: &TokenPolicy,
         roll: f64,
-    ) -> bool {
+    ) {
+        let (base, cap) = (policy.backoff_base, policy.backoff_cap);
         // Twice the longest quiet time, or else a lasting storm would count as a series of first rejections.
-        let memory = policy
-            .backoff_cap
-            .saturating_mul(2)
-            .max(Duration::from_secs(60));
-        self.0.retain(|streak| {
-            let recent = now.saturating_duration_since(streak.last) < memory;
-            recent && !(served && streak.operation == operation)
-        });
-        if served {
-            return true;
+        let memory = cap.saturating_mul(2).max(Duration::from_secs(60));
+        self.0
+            .retain(|_, streak| now.saturating_duration_since(streak.last) < memory);
+        if self.0.len() >= MOST_STREAKS {
+            let oldest = self.0.iter().min_by_key(|(_, streak)| streak.last);
+            if let Some(oldest) = oldest.map(|(key, _)| *key) {
+                self.0.remove(&oldest);
+            }
         }
-        let streaks = &mut self.0;
-        let Some(streak) = streaks.iter_mut().find(|it| it.operation == operation) else {
-            streaks.push(Streak {
-                operation,
-                length: 1,
+        for key in target.keys() {
+            let streak = self.0.entry(key).or_insert(Streak {
+                length: 0,
                 last: now,
                 quiet_until: None,
+                generation: 0,
             });
-            return true;
-        };
-        if streak.quiet_until.is_some_and(|until| now < until) {
-            return false;
+            // Any number of calls may see one token refused.
+            if streak.generation == generation {
+                continue;
+            }
+            if streak.length > 0 {
+                let quiet = backoff::half_jitter(base, cap, streak.length, roll);
+                streak.quiet_until = Some(lifetime::later(now, quiet));
+            }
+            (streak.generation, streak.last) = (generation, now);
+            streak.length = streak.length.saturating_add(1);
         }
-        streak.last = now;
-        let (base, cap) = (policy.backoff_base, policy.backoff_cap);
-        let quiet = backoff::half_jitter(base, cap, streak.length, roll);
-        streak.quiet_until = Some(lifetime::later(now, quiet));
-        streak.length = streak.length.saturating_add(1);
-        true
+    }
+
+    /// Whether anything is held against a target.
+    pub(super) fn knows(&self, target: Target) -> bool {
+        target.keys().iter().any(|key| self.0.contains_key(key))
+    }
+
+    /// Takes note that a target took a token.
+    pub(super) fn forget(&mut self, target: Target) {
+        for key in target.keys() {
+            self.0.remove(&key);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::{AccessToken, TokenError, TokenErrorKind, TokenRequest};
 use crate::retry_after::retry_after;
@@ -18,8 +19,8 @@ struct Success<'a> {
     access_token: Cow<'a, str>,
     #[serde(default)]
     token_type: Option<Value>,
-    #[serde(default)]
-    expires_in: Option<Value>,
+    #[serde(borrow, default)]
+    expires_in: Option<&'a RawValue>,
     #[serde(default)]
     scope: Option<Value>,
 }
@@ -28,7 +29,7 @@ struct Success<'a> {
 pub(super) fn success(
     body: &[u8],
     request: &TokenRequest,
-    confidential: &Confidential<'_>,
+    confidential: &Confidential,
 ) -> Result<AccessToken, TokenError> {
     // An array would be read too, by position.
     if !body.trim_ascii_start().starts_with(b"{") {
@@ -51,10 +52,10 @@ pub(super) fn success(
         return Err(malformed("the token_type is not Bearer"));
     }
     let mut echo = Confidential::default();
-    echo.add(&*reply.access_token);
+    echo.add_secret(&reply.access_token);
     let shown = |scope: &String| !confidential.is_in(scope) && !echo.is_in(scope);
     let mut token = AccessToken::new(&*reply.access_token);
-    if let Some(lifetime) = reply.expires_in.as_ref().and_then(seconds) {
+    if let Some(lifetime) = reply.expires_in.and_then(seconds) {
         token = token.with_lifetime(lifetime);
     }
     match reply.scope.as_ref().and_then(scopes) {
@@ -68,12 +69,9 @@ pub(super) fn success(
 }
 
 /// `expires_in` as a number, or as a number in a string. Negative is zero; anything else is as good as missing.
-fn seconds(value: &Value) -> Option<Duration> {
-    let seconds = match value {
-        Value::Number(number) => number.as_f64()?,
-        Value::String(text) => text.trim().parse().ok()?,
-        _ => return None,
-    };
+fn seconds(value: &RawValue) -> Option<Duration> {
+    // A number of any size: JSON has no largest one.
+    let seconds: f64 = value.get().trim_matches('"').trim().parse().ok()?;
     if seconds.is_nan() {
         return None;
     }
@@ -98,7 +96,7 @@ pub(super) fn failure(
     status: StatusCode,
     headers: &HeaderMap,
     body: &[u8],
-    confidential: &Confidential<'_>,
+    confidential: &Confidential,
 ) -> TokenError {
     if status.is_redirection() {
         return malformed(

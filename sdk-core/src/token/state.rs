@@ -9,11 +9,10 @@ use tokio::time::Instant;
 
 use super::bearer::Phase;
 use super::flight::{Flight, Outcome};
-use super::rejection::Rejections;
+use super::rejection::{MOST_RENEWALS, Rejections, Target};
 use super::{
     AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, backoff, lifetime,
 };
-use crate::operation::Operation;
 
 /// Who asks for a token, and what for.
 #[derive(Clone, Copy, Debug)]
@@ -246,31 +245,47 @@ impl State {
             .unwrap_or_default()
     }
 
-    /// Takes note that a service refused `token` for an operation.
+    /// Takes note that a target refused `token`, after it had refused `renewals` others in a row under the same call.
     pub(super) fn reject(
         &mut self,
         token: &BearerToken,
-        operation: &'static Operation,
+        target: Target,
+        renewals: u32,
         now: Instant,
         policy: &TokenPolicy,
     ) -> Rejection {
+        let enough = renewals >= MOST_RENEWALS;
         // The caller's borrow keeps the address alive, so an equal address is the same token.
-        if !self
-            .token
-            .as_deref()
-            .is_some_and(|held| std::ptr::eq(held, token))
-        {
-            return Rejection::Superseded;
+        let held = self.token.as_deref();
+        if !held.is_some_and(|held| std::ptr::eq(held, token)) {
+            return if enough {
+                Rejection::Kept
+            } else {
+                Rejection::Superseded
+            };
         }
-        let served = token.has_served(operation);
-        if !self
-            .rejections
-            .admit(operation.id, served, now, policy, jitter())
-        {
+        // One that served others since it came may have died in between, now and then.
+        let on_arrival = enough || !token.was_accepted();
+        if on_arrival {
+            let generation = token.generation();
+            self.rejections
+                .count(target, generation, now, policy, jitter());
+        }
+        let served = token.has_served(target.operation);
+        if self.rejections.is_quiet(target, served, now) || (on_arrival && renewals > 0) {
             return Rejection::Kept;
         }
         self.token = None;
         self.quiet_until = None;
         Rejection::Dropped
+    }
+
+    /// What is held against targets that refused tokens.
+    pub(super) fn rejections(&self) -> &Rejections {
+        &self.rejections
+    }
+
+    pub(super) fn rejections_mut(&mut self) -> &mut Rejections {
+        &mut self.rejections
     }
 }

@@ -8,23 +8,26 @@ use super::proxy;
 use crate::config::{is_loopback_name, is_plain_loopback};
 use crate::error::Error;
 
-/// How long a connection may take to be made: on loopback and within a region it takes milliseconds.
-pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// When an HTTP/2 connection with requests under way is asked whether it is still there, and how long it may take to answer.
+/// How long connections are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pings {
-    pub(crate) interval: Duration,
-    pub(crate) timeout: Duration,
+pub(crate) struct Waits {
+    /// Until one stands.
+    pub(crate) connect: Duration,
+    /// When an HTTP/2 connection with requests under way is asked whether it is still there.
+    pub(crate) ping_interval: Duration,
+    /// How long it may take to answer.
+    pub(crate) ping_timeout: Duration,
 }
 
-impl Default for Pings {
+impl Default for Waits {
     fn default() -> Self {
         Self {
+            // On loopback and within a region it takes milliseconds.
+            connect: Duration::from_secs(5),
             // Together below the time of an attempt, so that a connection that went silent is left before the attempt after
             // it begins.
-            interval: Duration::from_secs(4),
-            timeout: Duration::from_secs(4),
+            ping_interval: Duration::from_secs(4),
+            ping_timeout: Duration::from_secs(4),
         }
     }
 }
@@ -38,6 +41,7 @@ pub(crate) struct Clients {
     loopback: Option<Client>,
     /// Whether a builder of the caller's made them.
     is_callers: bool,
+    waits: Waits,
 }
 
 impl Clients {
@@ -47,28 +51,26 @@ impl Clients {
         own: Option<ClientBuilder>,
         agent: &str,
         addresses: &[Url],
-        pings: Pings,
+        waits: Waits,
     ) -> Result<Self, Error> {
         if let Some(builder) = own {
             return Ok(Self {
-                network: Some(finish(builder.user_agent(agent), addresses, pings)?),
+                network: Some(finish(builder.user_agent(agent), addresses, waits)?),
                 loopback: None,
                 is_callers: true,
+                waits,
             });
         }
-        let usual = || {
-            Client::builder()
-                .connect_timeout(CONNECT_TIMEOUT)
-                .user_agent(agent)
-        };
+        let usual = || Client::builder().user_agent(agent);
         let (near, far): (Vec<&Url>, Vec<&Url>) =
             addresses.iter().partition(|url| is_plain_loopback(url));
-        let loopback = || finish(without_roots(usual().no_proxy()), addresses, pings);
-        let network = || finish(usual(), addresses, pings);
+        let loopback = || finish(without_roots(usual().no_proxy()), addresses, waits);
+        let network = || finish(usual(), addresses, waits);
         Ok(Self {
             network: (!far.is_empty()).then(network).transpose()?,
             loopback: (!near.is_empty()).then(loopback).transpose()?,
             is_callers: false,
+            waits,
         })
     }
 
@@ -78,6 +80,11 @@ impl Clients {
             return None;
         }
         proxy::proxy_for(url)
+    }
+
+    /// How long a connection may take to stand.
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        self.waits.connect
     }
 
     /// The pool for an address.
@@ -91,8 +98,10 @@ impl Clients {
 }
 
 /// What is the same for every pool.
-fn finish(builder: ClientBuilder, addresses: &[Url], pings: Pings) -> Result<Client, Error> {
-    let mut builder = builder.redirect(reqwest::redirect::Policy::none());
+fn finish(builder: ClientBuilder, addresses: &[Url], waits: Waits) -> Result<Client, Error> {
+    let mut builder = builder
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(waits.connect);
     // A name that only sounds like loopback goes there too, whatever a resolver says.
     for name in addresses.iter().filter_map(Url::host_str) {
         if is_loopback_name(name) {
@@ -103,20 +112,20 @@ fn finish(builder: ClientBuilder, addresses: &[Url], pings: Pings) -> Result<Cli
             builder = builder.resolve_to_addrs(name, &addresses);
         }
     }
-    with_pings(builder, pings).build().map_err(|error| {
+    with_pings(builder, waits).build().map_err(|error| {
         Error::configuration("the HTTP client cannot be built").source(error.without_url())
     })
 }
 
 #[cfg(feature = "http2")]
-fn with_pings(builder: ClientBuilder, pings: Pings) -> ClientBuilder {
+fn with_pings(builder: ClientBuilder, waits: Waits) -> ClientBuilder {
     builder
-        .http2_keep_alive_interval(pings.interval)
-        .http2_keep_alive_timeout(pings.timeout)
+        .http2_keep_alive_interval(waits.ping_interval)
+        .http2_keep_alive_timeout(waits.ping_timeout)
 }
 
 #[cfg(not(feature = "http2"))]
-fn with_pings(builder: ClientBuilder, _pings: Pings) -> ClientBuilder {
+fn with_pings(builder: ClientBuilder, _waits: Waits) -> ClientBuilder {
     builder
 }
 

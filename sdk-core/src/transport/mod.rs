@@ -7,4 +7,4 @@ mod clients;
 mod proxy;
 
 pub(crate) use begun::Begun;
-pub(crate) use clients::{CONNECT_TIMEOUT, Clients, Pings};
+pub(crate) use clients::{Clients, Waits};

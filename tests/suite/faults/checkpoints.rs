@@ -24,6 +24,8 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
         ("version", json!(u32::MAX)),
         ("cursor", json!("c".repeat(100_000))),
         ("audience", json!("https://another.suite.test")),
+        // One that names no audience is of no installation.
+        ("audience", json!(null)),
         ("operation", json!("listTasks\u{1b}[31m")),
         ("filters", json!("")),
     ] {
@@ -51,11 +53,8 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
             "{member}"
         );
     }
-    // One from before audiences were kept is still understood.
-    let mut form = sound;
-    form.as_object_mut().unwrap().remove("audience");
-    let checkpoint: Checkpoint = serde_json::from_value(form).unwrap();
-    let _ = crm.people().list().items().resume(checkpoint).unwrap();
+    let sound: Checkpoint = serde_json::from_value(sound).unwrap();
+    let _ = crm.people().list().items().resume(sound).unwrap();
     assert_eq!(peer.requests().len(), requests);
 }
 
@@ -80,17 +79,30 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
     }
     let checkpoint = items.checkpoint();
 
-    for shrunk in [
-        vec![page(&["b"], json!(null))],
-        vec![page(&[], json!("c-3")), page(&["b"], json!(null))],
+    // In pages of the same size, a page that ends early has changed; in others, only a list that does.
+    for (limit, shrunk, words) in [
+        (
+            None,
+            vec![page(&["b"], json!(null))],
+            "the page ends 1 item before",
+        ),
+        (
+            None,
+            vec![page(&["b"], json!("c-3")), page(&["c"], json!(null))],
+            "the page ends 1 item before",
+        ),
+        (
+            Some(1),
+            vec![page(&[], json!("c-3")), page(&["b"], json!(null))],
+            "the list ends 1 item before",
+        ),
     ] {
         let peer = Peer::start(script(shrunk));
-        let mut items = crm_at(&peer)
-            .people()
-            .list()
-            .items()
-            .resume(checkpoint.clone())
-            .unwrap();
+        let mut walk = crm_at(&peer).people().list();
+        if let Some(limit) = limit {
+            walk = walk.limit(limit);
+        }
+        let mut items = walk.items().resume(checkpoint.clone()).unwrap();
         let error = loop {
             match items.try_next().await {
                 Ok(item) => assert!(item.is_some(), "a complete walk"),
@@ -102,10 +114,7 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
             (ErrorKind::Pagination, Some(200)),
             "{error}"
         );
-        assert!(
-            error.to_string().contains("the list ends 1 item before"),
-            "{error}"
-        );
+        assert!(error.to_string().contains(words), "{error}");
         assert!(!items.checkpoint().is_finished());
     }
     // One that fits goes on.
@@ -123,19 +132,24 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
 
 #[tokio::test]
 async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
-    let secret = Secret::from("from the vault");
+    let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
     let plain = IdempotencyKey::derive("payroll", ["ann@example.com"]);
-    let keyed = IdempotencyKey::derive_keyed(&secret, "payroll", ["ann@example.com"]);
+    let derive =
+        |secret| IdempotencyKey::derive_keyed(secret, "payroll", ["ann@example.com"]).unwrap();
+    let keyed = derive(&secret);
     assert_ne!(plain, keyed);
-    assert_eq!(
-        keyed,
-        IdempotencyKey::derive_keyed(&secret, "payroll", ["ann@example.com"])
-    );
-    assert_ne!(
-        keyed,
-        IdempotencyKey::derive_keyed(&Secret::from("x"), "payroll", ["ann@example.com"])
-    );
+    assert_eq!(keyed, derive(&secret));
+    assert_ne!(keyed, derive(&another));
     assert_eq!(keyed, key(keyed.as_str()));
+    // A variable that was not set is no secret.
+    for short in ["", "fifteen bytes !"] {
+        let short = Secret::from(short);
+        let error = IdempotencyKey::derive_keyed(&short, "payroll", ["x"]).unwrap_err();
+        assert!(error.to_string().contains("at least 16 bytes"), "{error}");
+        let suite = builder_at("https://suite.test").digest_key(short);
+        let error = suite.build().unwrap_err();
+        assert!(error.to_string().contains("at least 16 bytes"), "{error}");
+    }
 
     let peer = Peer::start(always(json(200, &json!({"items": [], "nextCursor": "c"}))));
     let suite = |digest_key: Option<&str>| -> Suite {
@@ -150,12 +164,12 @@ async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
         let form = serde_json::to_value(walk(suite).checkpoint()).unwrap();
         form["filters"].as_str().unwrap().to_owned()
     };
-    let (plain, keyed) = (suite(None), suite(Some("k-1")));
+    let (plain, keyed) = (suite(None), suite(Some("from the vault: k-1")));
     assert_ne!(digest(&plain), digest(&keyed));
-    assert_eq!(digest(&keyed), digest(&suite(Some("k-1"))));
-    assert_ne!(digest(&keyed), digest(&suite(Some("k-2"))));
+    assert_eq!(digest(&keyed), digest(&suite(Some("from the vault: k-1"))));
+    assert_ne!(digest(&keyed), digest(&suite(Some("from the vault: k-2"))));
     let _ = walk(&keyed)
-        .resume(walk(&suite(Some("k-1"))).checkpoint())
+        .resume(walk(&suite(Some("from the vault: k-1"))).checkpoint())
         .unwrap();
     let error = walk(&keyed).resume(walk(&plain).checkpoint()).unwrap_err();
     assert!(error.to_string().contains("`digest_key`"), "{error}");

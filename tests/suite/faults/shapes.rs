@@ -61,7 +61,7 @@ async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
     let peer = Peer::start([page(5_000_000)]);
     let error = crm_at(&peer).people().list().await.unwrap_err();
     let words = [
-        "more than 500000 elements and members",
+        "more than 100000 elements and members",
         "`max_response_elements`",
     ];
     assert_unreadable(&error, ErrorKind::Decode, &words);

@@ -50,6 +50,10 @@ fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedComma
             .unwrap_or(u64::MAX)
             .to_be_bytes(),
     );
+    for flag in ["sent", "replayShown", "withoutToken"] {
+        hash.update([u8::from(form[flag].as_bool().unwrap_or(false))]);
+    }
+    hash.update([form["replayExact"].as_bool().map_or(2, u8::from)]);
     let digest = hash.finalize();
     let digest: Vec<_> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     form["digest"] = digest.concat().into();
@@ -292,20 +296,20 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
 async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let (secret, another) = (Secret::from("from the vault"), Secret::from("guessed"));
+    let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
     let command = calendar
         .events()
         .command(&new_event("Kick-off"))
         .prepare()
         .unwrap();
-    let sealed = command.clone().seal(&secret);
+    let sealed = command.clone().seal(&secret).unwrap();
     let sealed: PreparedCommand =
         serde_json::from_str(&serde_json::to_string(&sealed).unwrap()).unwrap();
 
     let body = command.body().replace("Kick-off", "Kick-out");
     let forged = edited(&sealed, &[("body", json!(body))]);
     forged.verify().unwrap();
-    let resealed = forged.clone().seal(&another);
+    let resealed = forged.clone().seal(&another).unwrap();
     for (command, words) in [
         (&command, "no seal"),
         (&forged, "does not match"),
@@ -321,6 +325,18 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
             (ErrorKind::PreparedCommand, Effect::NotSent)
         );
         assert!(error.to_string().contains(words), "{error}");
+    }
+    // A variable that was not set is no secret.
+    let empty = Secret::from("");
+    for error in [
+        command.clone().seal(&empty).unwrap_err(),
+        calendar
+            .send_prepared(&sealed)
+            .sealed_by(&empty)
+            .await
+            .unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("at least 16 bytes"), "{error}");
     }
     assert!(peer.requests().is_empty());
     calendar

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use http::HeaderValue;
 use secrecy::ExposeSecret;
 use url::Url;
 
@@ -13,6 +14,7 @@ use crate::config::{self, APPLICATIONS, Purpose};
 use crate::credentials::ClientCredentials;
 use crate::error::Error;
 use crate::retry::RetryBudget;
+use crate::secret::Secret;
 use crate::token::{ClientCredentialsSource, TokenCache, TokenSource};
 use crate::transport::Clients;
 
@@ -29,6 +31,17 @@ impl SuiteBuilder {
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
         faults.extend(self.crossed());
+        if HeaderValue::from_str(&self.agent()).is_err() {
+            faults.push(Error::configuration(
+                "`user_agent` must have visible characters only, as a header has: got another text",
+            ));
+        }
+        if let Some(Err(fault)) = self.digest_key.as_ref().map(Secret::as_key) {
+            faults.push(Error::configuration(format!(
+                "`digest_key`: {}",
+                fault.message()
+            )));
+        }
         let mut addresses: Vec<Url> = applications
             .values()
             .filter_map(|application| application.url.clone())
@@ -42,8 +55,8 @@ impl SuiteBuilder {
         let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
             return Err(Error::all(faults));
         };
-        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.pings)?;
-        let mut own = None;
+        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.waits)?;
+        let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
@@ -54,6 +67,7 @@ impl SuiteBuilder {
                 let client = clients.client_for(&endpoint)?;
                 let policy = &self.token_policy;
                 own = Some(credentials.clone());
+                token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(client, endpoint, credentials, policy);
                 Arc::new(source.through(proxy))
             }
@@ -64,6 +78,7 @@ impl SuiteBuilder {
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
+            token_endpoint,
             credentials: own,
             digest_key: self.digest_key,
         };
@@ -174,6 +189,10 @@ impl SuiteBuilder {
         .collect();
         let message = if missing.is_empty() {
             return None;
+        } else if self.trusts_environment && !self.credential_from_environment && !has_credentials {
+            "the credential is missing: call `credentials` or `token_source`, since `environment_addresses` takes none \
+             from the environment"
+                .to_owned()
         } else if self.layers.has_variables() {
             format!("missing environment variables: {}", missing.join(", "))
         } else if has_credentials {

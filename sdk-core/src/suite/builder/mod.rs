@@ -17,7 +17,7 @@ use crate::options::SchemaPolicy;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 use crate::token::{TokenPolicy, TokenSource};
-use crate::transport::Pings;
+use crate::transport::Waits;
 
 /// Builds a [`Suite`](crate::Suite).
 ///
@@ -30,6 +30,8 @@ pub struct SuiteBuilder {
     layers: Layers,
     /// Whether the caller said that its own credential may go to addresses from the environment.
     trusts_environment: bool,
+    /// Whether the environment may give the credential.
+    credential_from_environment: bool,
     scopes: HashMap<&'static str, Vec<String>>,
     credentials: Option<ClientCredentials>,
     source: Option<Arc<dyn TokenSource>>,
@@ -38,7 +40,7 @@ pub struct SuiteBuilder {
     retry_budget: Option<u32>,
     digest_key: Option<Secret>,
     http: Option<reqwest::ClientBuilder>,
-    pings: Pings,
+    waits: Waits,
     user_agent: Option<String>,
     insecure_http: bool,
     faults: Vec<Error>,
@@ -51,10 +53,10 @@ impl SuiteBuilder {
     /// A credential that is set in code does not go to an address from the environment: whoever controls one of the two
     /// would get the other. To have it so, call [`environment_addresses`](Self::environment_addresses).
     pub fn environment(mut self) -> Self {
-        self.layers
-            .environment
-            .get_or_insert_default()
-            .read(process_variables());
+        let variables = process_variables(&mut self.faults);
+        let environment = self.layers.environment.get_or_insert_default();
+        environment.read(variables);
+        self.credential_from_environment = true;
         self
     }
 
@@ -62,11 +64,10 @@ impl SuiteBuilder {
     /// used with them: for programs that have their secret from a vault.
     pub fn environment_addresses(mut self) -> Self {
         let credential = [config::CLIENT_ID, config::CLIENT_SECRET];
-        let addresses = process_variables().filter(|(name, _)| !credential.contains(&&**name));
-        self.layers
-            .environment
-            .get_or_insert_default()
-            .read(addresses);
+        let mut variables = process_variables(&mut self.faults);
+        variables.retain(|(name, _)| !credential.contains(&&**name));
+        let environment = self.layers.environment.get_or_insert_default();
+        environment.read(variables);
         self.trusts_environment = true;
         self
     }
@@ -145,9 +146,17 @@ impl SuiteBuilder {
     /// Limits each attempt; 10 seconds by default.
     ///
     /// The connection pool is one for all runtimes. A pooled connection that was made on a runtime which nobody drives any
-    /// more (one `block_on` after another, each on a runtime of its own) is only left when an attempt over it times out.
+    /// more (one `block_on` after another, each on a runtime of its own) is only left when an attempt over it times out. Each
+    /// such connection costs one attempt: after many of them a call can be out of attempts before it meets a live one.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.attempt_timeout = timeout;
+        self
+    }
+
+    /// Limits the time until a connection stands; 5 seconds by default. When it is up, nothing was sent, and any call may be
+    /// sent again: keep it below the time of an attempt.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.waits.connect = timeout;
         self
     }
 
@@ -175,7 +184,7 @@ impl SuiteBuilder {
         self
     }
 
-    /// Limits how many elements and members a reply may have, however small they are; 500,000 by default. Each takes memory
+    /// Limits how many elements and members a reply may have, however small they are; 100,000 by default. Each takes memory
     /// of its own, many times what it takes in the text.
     pub fn max_response_elements(mut self, elements: usize) -> Self {
         self.settings.max_response_elements = elements;
@@ -191,7 +200,7 @@ impl SuiteBuilder {
     /// Lets commands without a documented key be repeated after an ambiguous failure; see
     /// [`CallOptions::replay_exact`](crate::CallOptions::replay_exact).
     pub fn replay_exact(mut self, replay: bool) -> Self {
-        self.settings.replay_exact = replay;
+        self.settings.replay_exact = Some(replay);
         self
     }
 
@@ -216,7 +225,8 @@ impl SuiteBuilder {
     }
 
     /// Takes the caller's own HTTP configuration: proxies, roots, pool sizes. The suite switches redirects off, sets the
-    /// user agent and the [pings](Self::http2_pings) of HTTP/2, and binds names such as `localhost` to loopback.
+    /// user agent, the [time for connecting](Self::connect_timeout) and the [pings](Self::http2_pings) of HTTP/2, and binds
+    /// names such as `localhost` to loopback.
     ///
     /// Without this call, plain HTTP to loopback goes through no proxy, whatever the environment says. A builder of the
     /// caller's says itself which proxies there are: one that is left as it comes follows the environment for loopback too,
@@ -231,7 +241,7 @@ impl SuiteBuilder {
     /// attempt uses another. (A connection of HTTP/1.1 is left when its attempt times out.)
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
-        self.pings = Pings { interval, timeout };
+        (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
         self
     }
 
@@ -248,10 +258,20 @@ impl SuiteBuilder {
     }
 }
 
-/// The environment as far as it is text: no other variable counts.
-fn process_variables() -> impl Iterator<Item = (String, String)> {
-    std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+/// The environment of the process. A variable of the suite's that is no text is a mistake; no other one counts.
+fn process_variables(faults: &mut Vec<Error>) -> Vec<(String, String)> {
+    let named =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let mut variables = Vec::new();
+    for (name, value) in named.filter(|(name, _)| name.starts_with("SUITE_")) {
+        match value.into_string() {
+            Ok(value) => variables.push((name, value)),
+            Err(_) => faults.push(Error::configuration(format!(
+                "`{name}` must be text in UTF-8"
+            ))),
+        }
+    }
+    variables
 }
 
 impl fmt::Debug for SuiteBuilder {

@@ -3,6 +3,7 @@
 use crate::credentials::ClientCredentials;
 
 use super::*;
+use crate::token::Target;
 
 #[tokio::test(start_paused = true)]
 async fn fault_32_no_token_and_no_secret_is_printed() {
@@ -14,7 +15,10 @@ async fn fault_32_no_token_and_no_secret_is_printed() {
     let cache = cache(&source);
     let entry = cache.entry(TokenRequest::new());
     let bearer = entry.bearer().await.unwrap();
-    assert_eq!(entry.reject(&bearer, &OPERATIONS.read), Rejection::Dropped);
+    assert_eq!(
+        entry.reject(&bearer, Target::new(&OPERATIONS.read, "/"), 0),
+        Rejection::Dropped
+    );
     let error = entry.bearer().await.unwrap_err();
     let credentials =
         ClientCredentials::new("service", "canary-secret").form_field("assertion", "canary-field");

@@ -1,6 +1,12 @@
 //! What a 401 does.
 
 use super::*;
+use crate::operation::Operation;
+use crate::token::{Target, TokenEntry};
+
+fn target(operation: &'static Operation) -> Target {
+    Target::new(operation, operation.route)
+}
 
 #[tokio::test(start_paused = true)]
 async fn fault_06_a_thousand_rejections_of_one_token_cause_one_renewal() {
@@ -10,7 +16,11 @@ async fn fault_06_a_thousand_rejections_of_one_token_cause_one_renewal() {
     for _ in 0..1_000 {
         let (entry, sent) = (Arc::clone(&entry), Arc::clone(&sent));
         calls.spawn(async move {
-            assert!(entry.reject(&sent, &OPERATIONS.read).allows_resend());
+            assert!(
+                entry
+                    .reject(&sent, target(&OPERATIONS.read), 0)
+                    .allows_resend()
+            );
             entry.bearer().await
         });
     }
@@ -24,11 +34,14 @@ async fn fault_06_a_thousand_rejections_of_one_token_cause_one_renewal() {
 async fn fault_07_a_late_401_leaves_the_newer_token_alone() {
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     let older = entry.bearer().await.unwrap();
-    assert_eq!(entry.reject(&older, &OPERATIONS.read), Rejection::Dropped);
+    assert_eq!(
+        entry.reject(&older, target(&OPERATIONS.read), 0),
+        Rejection::Dropped
+    );
     let newer = entry.bearer().await.unwrap();
 
     assert_eq!(
-        entry.reject(&older, &OPERATIONS.read),
+        entry.reject(&older, target(&OPERATIONS.read), 0),
         Rejection::Superseded
     );
     assert!(Arc::ptr_eq(&entry.try_bearer().unwrap(), &newer));
@@ -48,7 +61,7 @@ async fn a_token_of_another_entry_rejects_nothing() {
     crm.bearer().await.unwrap();
 
     assert_eq!(
-        crm.reject(&foreign, &OPERATIONS.read),
+        crm.reject(&foreign, target(&OPERATIONS.read), 0),
         Rejection::Superseded
     );
     assert!(crm.try_bearer().is_some());
@@ -62,7 +75,11 @@ async fn a_service_that_refuses_every_token_causes_no_storm() {
     // Ten minutes of a hundred calls a second, each refused.
     while start.elapsed() < Duration::from_secs(600) {
         let sent = entry.bearer().await.unwrap();
-        kept += u32::from(!entry.reject(&sent, &OPERATIONS.read).allows_resend());
+        kept += u32::from(
+            !entry
+                .reject(&sent, target(&OPERATIONS.read), 0)
+                .allows_resend(),
+        );
         pass(0.01).await;
     }
     assert!(
@@ -79,14 +96,19 @@ async fn fault_37_a_token_that_has_served_is_renewed_at_once_whatever_the_streak
     // Refused as soon as they come, again and again: such rejections are believed ever more rarely.
     while {
         let sent = entry.bearer().await.unwrap();
-        entry.reject(&sent, &OPERATIONS.read).allows_resend()
+        entry
+            .reject(&sent, target(&OPERATIONS.read), 0)
+            .allows_resend()
     } {}
     let before = source.asked();
     // The next one serves, and dies in the middle of its life, three times a second.
     for _ in 0..100 {
         let sent = entry.bearer().await.unwrap();
-        sent.serves(&OPERATIONS.read);
-        assert_eq!(entry.reject(&sent, &OPERATIONS.read), Rejection::Dropped);
+        entry.serves(&sent, &OPERATIONS.read, OPERATIONS.read.route);
+        assert_eq!(
+            entry.reject(&sent, target(&OPERATIONS.read), 0),
+            Rejection::Dropped
+        );
         pass(0.3).await;
     }
     assert!(
@@ -101,16 +123,83 @@ async fn fault_37_an_operation_that_refuses_every_token_causes_no_storm_beside_o
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(600) {
-        entry.bearer().await.unwrap().serves(&OPERATIONS.read);
-        let sent = entry.bearer().await.unwrap();
-        let _ = entry.reject(&sent, &OPERATIONS.command);
+        let good = entry.bearer().await.unwrap();
+        entry.serves(&good, &OPERATIONS.read, OPERATIONS.read.route);
+        refused(&entry, target(&OPERATIONS.command)).await;
         pass(0.01).await;
     }
     assert!(
-        source.asked() <= 50,
+        source.asked() <= 60,
         "{} exchanges in ten minutes",
         source.asked()
     );
+}
+
+/// A call that gets a 401 for every token; how often it is sent.
+async fn refused(entry: &Arc<TokenEntry>, target: Target) -> u32 {
+    for attempt in 1.. {
+        let sent = entry.bearer().await.unwrap();
+        if !entry.reject(&sent, target, attempt - 1).allows_resend() {
+            return attempt;
+        }
+    }
+    unreachable!()
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_a_record_that_is_always_refused_causes_no_storm_beside_one_that_is_not() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(600) {
+        let good = entry.bearer().await.unwrap();
+        entry.serves(&good, &OPERATIONS.read, "/people/good");
+        refused(&entry, Target::new(&OPERATIONS.read, "/people/odd")).await;
+        pass(0.01).await;
+    }
+    assert!(
+        source.asked() <= 60,
+        "{} exchanges in ten minutes",
+        source.asked()
+    );
+    // Neither does the one hold up the other: its token died, and is replaced at once.
+    let good = entry.bearer().await.unwrap();
+    let target = Target::new(&OPERATIONS.read, "/people/good");
+    entry.serves(&good, &OPERATIONS.read, "/people/good");
+    assert_eq!(entry.reject(&good, target, 0), Rejection::Dropped);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_one_call_has_a_token_renewed_a_few_times_at_most() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    let odd = Target::new(&OPERATIONS.read, "/people/odd");
+    // Others are served by each token before the call gets its refusal.
+    let mut attempts = 0;
+    loop {
+        let sent = entry.bearer().await.unwrap();
+        entry.serves(&sent, &OPERATIONS.read, "/people/good");
+        if !entry.reject(&sent, odd, attempts).allows_resend() {
+            break;
+        }
+        attempts += 1;
+    }
+    assert_eq!((attempts, source.asked()), (3, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_tokens_of_one_use_serve_any_number_of_operations_in_turn() {
+    let (entry, source) = entry(|number| Ok(token(number, 300)));
+    for call in 0..300_u32 {
+        let path = format!("/{}", call % 7);
+        let target = Target::new(&OPERATIONS.read, &path);
+        let sent = entry.bearer().await.unwrap();
+        if call > 0 {
+            assert_eq!(entry.reject(&sent, target, 0), Rejection::Dropped);
+        }
+        let sent = entry.bearer().await.unwrap();
+        entry.serves(&sent, &OPERATIONS.read, &path);
+        pass(0.3).await;
+    }
+    assert_eq!(source.asked(), 300);
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +207,10 @@ async fn a_revocation_every_few_minutes_is_believed_at_once() {
     let (entry, source) = entry(|number| Ok(token(number, 300)));
     for _ in 0..20 {
         let sent = entry.bearer().await.unwrap();
-        assert_eq!(entry.reject(&sent, &OPERATIONS.read), Rejection::Dropped);
+        assert_eq!(
+            entry.reject(&sent, target(&OPERATIONS.read), 0),
+            Rejection::Dropped
+        );
         pass(120.0).await;
     }
     assert_eq!(source.asked(), 20);
@@ -134,7 +226,10 @@ async fn a_rejected_token_is_not_brought_back_by_a_failing_renewal() {
         }
     });
     let sent = entry.bearer().await.unwrap();
-    assert_eq!(entry.reject(&sent, &OPERATIONS.read), Rejection::Dropped);
+    assert_eq!(
+        entry.reject(&sent, target(&OPERATIONS.read), 0),
+        Rejection::Dropped
+    );
 
     entry.bearer().await.unwrap_err();
     entry.bearer().await.unwrap_err();
