@@ -6,24 +6,29 @@
 
 #[path = "support/line.rs"]
 mod line;
+#[path = "support/out.rs"]
+mod out;
+
+use std::process::ExitCode;
 
 use line::line;
+use out::put;
 use sdk_core::{Error, Method, SchemaPolicy, Suite, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Error> {
+async fn main() -> Result<ExitCode, Error> {
     let server = ReferenceServer::start().await;
     let suite = Suite::builder().variables(server.environment()).build()?;
     let crm = sdk_crm::Client::new(&suite)?;
     let accounting = sdk_accounting::Client::new(&suite)?;
 
-    println!("At start-up, all is as expected:");
-    println!("{}", crm.check_contract().await?);
-    println!("{}", accounting.check_contract().await?);
-    println!(
+    put!("At start-up, all is as expected:");
+    put!("{}", crm.check_contract().await?);
+    put!("{}", accounting.check_contract().await?);
+    put!(
         "{}\n",
         sdk_calendar::Client::new(&suite)?.check_contract().await?
     );
@@ -48,41 +53,39 @@ async fn main() -> Result<(), Error> {
         .fault(Operation::GetAccountingMetadata)
         .body(metadata.to_string(), "application/json");
 
-    println!("After an update of the CRM and of Accounting:");
-    println!("{}", crm.check_contract().await?);
-    println!("{}\n", accounting.check_contract().await?);
+    put!("After an update of the CRM and of Accounting:");
+    put!("{}", crm.check_contract().await?);
+    put!("{}\n", accounting.check_contract().await?);
 
-    println!("A reply of another schema is not acted upon:");
+    put!("A reply of another schema is not acted upon:");
     match crm.today().get().await {
-        Err(error) => println!("{error}\n"),
-        Ok(_) => println!("taken\n"),
+        Err(error) => put!("{error}\n"),
+        Ok(_) => put!("taken\n"),
     }
 
-    println!("Unless the program says that it copes:");
+    put!("Unless the program says that it copes:");
     let today = crm.today().get().schema_policy(SchemaPolicy::Warn).await?;
     let unknown: Vec<&str> = today.extra.iter().map(|(name, _)| name).collect();
-    println!(
+    put!(
         "{} items of {}, unknown members: {unknown:?}\n",
         today.attention.len(),
         line(&today.schema_version)
     );
 
-    println!("What a part of the program needs, and what its token lacks:");
+    put!("What a part of the program needs, and what its token lacks:");
     let needed = [&operations::LIST_PEOPLE, &operations::SUBMIT_COMMAND];
-    println!("least scopes: {:?}", least_scopes(&needed));
+    put!("least scopes: {:?}", least_scopes(&needed));
     let narrow = sdk_crm::Client::new(&suite.with_scopes("crm", ["crm:people:read"])?)?;
-    println!("{}\n", narrow.missing_scopes(&needed).await?);
+    put!("{}\n", narrow.missing_scopes(&needed).await?);
 
-    println!(
-        "An endpoint that this SDK does not know yet, with token, retries and errors as ever:"
-    );
+    put!("An endpoint that this SDK does not know yet, with token, retries and errors as ever:");
     match crm
         .raw_call((Method::Get, "/api/crm/v1/notes"))
         .query("limit", "10")
         .await
     {
-        Ok(notes) => println!("{}", line(notes.as_str())),
-        Err(error) => println!("{error}"),
+        Ok(notes) => put!("{}", line(notes.as_str())),
+        Err(error) => put!("{error}"),
     }
-    Ok(())
+    Ok(out::end(ExitCode::SUCCESS))
 }

@@ -9,12 +9,16 @@
 
 #[path = "support/line.rs"]
 mod line;
+#[path = "support/out.rs"]
+mod out;
 
 use std::collections::HashMap;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use opentelemetry::trace::{SpanId, Status, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
+use out::put;
 use sdk_core::{Error, RetryPolicy, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 use tracing::Level;
@@ -24,7 +28,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
+async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let exporter = InMemorySpanExporter::default();
     let provider = SdkTracerProvider::builder()
         .with_simple_exporter(exporter.clone())
@@ -44,7 +48,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     provider.force_flush()?;
     draw(&exporter.get_finished_spans()?);
-    Ok(())
+    Ok(out::end(ExitCode::SUCCESS))
 }
 
 /// A day in the life of a service, in four calls.
@@ -92,14 +96,14 @@ fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &s
         } else {
             '✓'
         };
-        println!(
+        put!(
             "{indent}{mark} {}  {:.1} ms",
             span.name,
             took.as_secs_f64() * 1000.0
         );
         for attribute in &span.attributes {
             let name = attribute.key.as_str();
-            println!("{indent}    {name} = {}", line::line(&attribute.value));
+            put!("{indent}    {name} = {}", line::line(&attribute.value));
         }
         for event in span.events.iter() {
             let told = event
@@ -110,7 +114,7 @@ fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &s
                 .map(|it| format!("{} = {}", it.key, it.value))
                 .collect();
             let told = line::line(told.join(", "));
-            println!("{indent}    • {} ({told})", event.name);
+            put!("{indent}    • {} ({told})", event.name);
         }
         branch(
             children,

@@ -7,6 +7,8 @@
 //! cargo run --example token_source
 //! ```
 
+#[path = "support/out.rs"]
+mod out;
 #[path = "support/private.rs"]
 mod private;
 #[path = "support/stop.rs"]
@@ -16,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use out::put;
 use sdk_core::{AccessToken, Suite, TokenError, TokenFuture, TokenRequest, TokenSource};
 use sdk_reference_server::ReferenceServer;
 
@@ -50,7 +53,7 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let file = folder.0.join("token");
     tokio::select! {
         () = stop.heard() => Ok(stop.status()),
-        done = run(&server, &file) => done.map(|()| ExitCode::SUCCESS),
+        done = run(&server, &file) => done.map(|()| out::end(ExitCode::SUCCESS)),
     }
 }
 
@@ -68,13 +71,13 @@ async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::e
     let Err(error) = crm.today().get().await else {
         return Err("there is no token yet, and still the call succeeded".into());
     };
-    println!("before the sidecar wrote the file: {error}");
+    put!("before the sidecar wrote the file: {error}");
 
     sidecar_writes(server, file).await?;
     // A failure is followed by a quiet time of about a second, in which calls get the last error without traffic.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let today = crm.today().get().await?;
-    println!(
+    put!(
         "with the first token: {} in the queue",
         today.attention.len()
     );
@@ -83,7 +86,7 @@ async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::e
     server.revoke_tokens();
     sidecar_writes(server, file).await?;
     let today = crm.today().get().await?;
-    println!(
+    put!(
         "with the next token: {} in the queue, {} attempts",
         today.attention.len(),
         today.attempts()

@@ -8,6 +8,7 @@ use sdk_core::{Page, Pages, Record};
 use crate::Failure;
 use crate::encode::Encoder;
 use crate::options::Options;
+use crate::out::note;
 use crate::progress::Progress;
 use crate::stop::Stop;
 use crate::target::{self, Found, Target};
@@ -40,7 +41,7 @@ impl Job {
             Found::Complete(saved) => {
                 target::forget(file)?;
                 let records = saved.checkpoint.delivered();
-                eprintln!("{} was complete: {records} records", file.display());
+                note!("{} was complete: {records} records", file.display());
                 return Ok(None);
             }
             Found::Interrupted(saved) => {
@@ -48,7 +49,7 @@ impl Job {
                 let target = Target::go_on(file, &saved)?;
                 let pages = pages.resume(saved.checkpoint);
                 let pages = pages.map_err(|error| format!("{error}; --restart begins anew"))?;
-                eprintln!("Going on after {} records.", pages.checkpoint().delivered());
+                note!("Going on after {} records.", pages.checkpoint().delivered());
                 (pages, encoder, target)
             }
             Found::Nothing => {
@@ -119,7 +120,7 @@ impl Job {
         let (file, bytes) = self.target.publish()?;
         self.progress.complete(&file, bytes);
         if let Some(names) = self.encoder.left_out() {
-            eprintln!("Members without a column, left out: {names}");
+            note!("Members without a column, left out: {names}");
         }
         Ok(ExitCode::SUCCESS)
     }

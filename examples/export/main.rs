@@ -24,6 +24,8 @@ mod target;
 
 #[path = "../support/line.rs"]
 mod line;
+#[path = "../support/out.rs"]
+mod out;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/stop.rs"]
@@ -31,7 +33,6 @@ mod stop;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use sdk_core::{Pages, Record};
@@ -39,6 +40,7 @@ use sdk_core::{Pages, Record};
 use encode::Encoder;
 use job::Job;
 use options::{Destination, Options};
+use out::note;
 use stop::Stop;
 
 type Failure = Box<dyn std::error::Error>;
@@ -48,14 +50,14 @@ async fn main() -> ExitCode {
     let options = match Options::parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(message) => {
-            eprintln!("{message}\n\n{}", options::USAGE);
+            note!("{message}\n\n{}", options::USAGE);
             return ExitCode::from(2);
         }
     };
     match export(&options).await {
-        Ok(status) => status,
+        Ok(status) => out::end(status),
         Err(failure) => {
-            eprintln!("{failure}");
+            note!("{failure}");
             ExitCode::FAILURE
         }
     }
@@ -85,16 +87,15 @@ async fn to_stdout(mut pages: Pages<Record>, mut stop: Stop) -> Result<ExitCode,
             biased;
             () = stop.heard() => {
                 let records = pages.checkpoint().delivered();
-                eprintln!("Stopped after {records} records; the same command begins anew.");
+                note!("Stopped after {records} records; the same command begins anew.");
                 return Ok(stop.status());
             }
             next = pages.try_next() => next?,
         };
         let Some(page) = next else { break };
         let lines = encoder.encode(&page.into_inner().try_into_items()?)?;
-        let lines = encode::escaped(std::str::from_utf8(&lines)?);
-        if std::io::stdout().write_all(lines.as_bytes()).is_err() {
-            // Whoever reads has seen enough (`| head`).
+        out::write(&encode::escaped(std::str::from_utf8(&lines)?));
+        if out::is_lost() {
             break;
         }
     }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
+use crate::out::note;
+
 /// How often a plain line is written: a log is read later, and by people.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -50,7 +52,7 @@ impl Progress {
             Some(bar) => bar.set_position(records),
             None if self.last_line.elapsed() >= PAUSE => {
                 self.last_line = Instant::now();
-                eprintln!("{}: {} records so far", self.list, HumanCount(records));
+                note!("{}: {} records so far", self.list, HumanCount(records));
             }
             None => {}
         }
@@ -59,7 +61,7 @@ impl Progress {
     pub(crate) fn stopped(&self, what_next: &str) {
         self.clear();
         let records = HumanCount(self.records);
-        eprintln!(
+        note!(
             "{}: stopped after {records} records; {what_next}",
             self.list
         );
@@ -67,7 +69,7 @@ impl Progress {
 
     pub(crate) fn complete(&self, file: &Path, bytes: u64) {
         self.clear();
-        eprintln!(
+        note!(
             "{}: {} records, {}, in {}",
             file.display(),
             HumanCount(self.records),

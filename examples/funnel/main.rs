@@ -16,17 +16,20 @@ mod picture;
 
 #[path = "../support/line.rs"]
 mod line;
+#[path = "../support/out.rs"]
+mod out;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+
+use out::note;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -49,14 +52,14 @@ async fn main() -> ExitCode {
     let options = match parse(std::env::args().skip(1)) {
         Ok(options) => options,
         Err(message) => {
-            eprintln!("{message}\n\n{USAGE}");
+            note!("{message}\n\n{USAGE}");
             return ExitCode::from(2);
         }
     };
     match draw(options).await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => out::end(ExitCode::SUCCESS),
         Err(failure) => {
-            eprintln!("{failure}");
+            note!("{failure}");
             ExitCode::FAILURE
         }
     }
@@ -78,11 +81,10 @@ async fn draw(options: Options) -> Result<(), Failure> {
 
     let svg = picture::svg(&funnel)?;
     if options.out == "-" {
-        // Whoever reads may have seen enough.
-        let _ = std::io::stdout().write_all(svg.as_bytes());
+        out::write(&svg);
     } else {
         private::replace(options.out.as_ref(), svg.as_bytes())?;
-        eprintln!("{}: {} stages", options.out, funnel.stages.len());
+        note!("{}: {} stages", options.out, funnel.stages.len());
     }
     Ok(())
 }

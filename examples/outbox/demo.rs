@@ -8,6 +8,7 @@ use std::time::Duration;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 
 use crate::Failure;
+use crate::out::{self, put};
 use crate::private::Folder;
 use crate::stop::{Stop, shield};
 use crate::store::{Counts, Store};
@@ -25,13 +26,13 @@ pub(crate) async fn run(only: Option<u32>, stop: &Stop) -> Result<ExitCode, Fail
         .start()
         .await;
     let folder = Folder::new("suite-outbox")?;
-    println!("A service with {ORDERS} orders is killed (SIGKILL) and started again.\n");
-    println!("step  killed when the command was         orders  commits  receipts  replayed");
+    put!("A service with {ORDERS} orders is killed (SIGKILL) and started again.\n");
+    put!("step  killed when the command was         orders  commits  receipts  replayed");
     match only {
         Some(number) => one_step(&server, &folder.0, number)?,
         None if everywhere(&server, &folder.0, stop)? => {}
         None => {
-            println!("\nStopped; the next run begins anew.");
+            put!("\nStopped; the next run begins anew.");
             return Ok(stop.status());
         }
     }
@@ -51,6 +52,9 @@ fn everywhere(server: &ReferenceServer, folder: &Path, stop: &Stop) -> Result<bo
         if stop.is_heard() {
             return Ok(false);
         }
+        if out::is_lost() {
+            return Ok(true);
+        }
         let life = Life::begin(server, folder, step.to_string());
         let Some(name) = life.kill_at(step)? else {
             break;
@@ -60,10 +64,10 @@ fn everywhere(server: &ReferenceServer, folder: &Path, stop: &Stop) -> Result<bo
     let life = Life::begin(server, folder, "-".to_owned());
     life.kill_before_the_reply()?;
     life.end("committed, its reply under way")?;
-    println!(
+    put!(
         "\nEach order was committed once and has its receipt. `replayed` counts the receipts that"
     );
-    println!("came on a second sending, because the first one's reply was never recorded.");
+    put!("came on a second sending, because the first one's reply was never recorded.");
     Ok(true)
 }
 
@@ -127,7 +131,7 @@ impl<'a> Life<'a> {
             replayed,
         } = Store::open(&self.database)?.counts()?;
         let commits = u32::try_from(self.server.commits(OPERATION) - self.commits)?;
-        println!(
+        put!(
             "{:>4}  {killed:<36}{orders:>6}{commits:>9}{receipts:>10}{replayed:>10}",
             self.label
         );

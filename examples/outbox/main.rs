@@ -17,6 +17,8 @@ mod steps;
 mod store;
 mod worker;
 
+#[path = "../support/out.rs"]
+mod out;
 #[path = "../support/private.rs"]
 mod private;
 #[path = "../support/stop.rs"]
@@ -24,6 +26,7 @@ mod stop;
 
 use std::process::ExitCode;
 
+use out::note;
 use steps::Steps;
 use stop::Stop;
 
@@ -35,9 +38,9 @@ async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match run(&arguments).await {
-        Ok(status) => status,
+        Ok(status) => out::end(status),
         Err(error) => {
-            eprintln!("outbox: {error}");
+            note!("outbox: {error}");
             ExitCode::FAILURE
         }
     }

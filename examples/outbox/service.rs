@@ -9,6 +9,7 @@ use sdk_calendar::Client;
 use sdk_calendar::types::EventCommand;
 use sdk_core::{IdempotencyKey, Suite};
 
+use crate::out::note;
 use crate::steps::Steps;
 use crate::stop::Stop;
 use crate::store::Store;
@@ -38,7 +39,7 @@ pub(crate) async fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let (orders, receipts) = (counts.orders, counts.receipts);
-    eprintln!(
+    note!(
         "Stopped with {orders} orders and {receipts} receipts; the same command goes on from here."
     );
     Ok(stop.status())

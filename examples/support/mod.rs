@@ -3,15 +3,17 @@
 use sdk_core::{Error, Suite};
 use sdk_reference_server::{Builder, ReferenceServer};
 
+use crate::out::note;
+
 /// A reference server in this process, with the data that `demo` asks for, unless the environment names a suite
 /// (`SUITE_CRM_URL` and the other variables).
 pub(crate) async fn server(demo: impl FnOnce(Builder) -> Builder) -> Option<ReferenceServer> {
     // On standard error: the output of an example may be data.
     if std::env::vars_os().any(|(name, _)| names_a_suite(&name)) {
-        eprintln!("Talking to the suite that the environment names.");
+        note!("Talking to the suite that the environment names.");
         return None;
     }
-    eprintln!("No suite in the environment: talking to a reference server in this process.");
+    note!("No suite in the environment: talking to a reference server in this process.");
     Some(demo(ReferenceServer::builder()).start().await)
 }
 

@@ -12,20 +12,23 @@ mod stops;
 
 #[path = "../support/line.rs"]
 mod line;
+#[path = "../support/out.rs"]
+mod out;
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::process::ExitCode;
 
+use out::note;
 use sdk_core::{Error, Suite};
 use sdk_reference_server::ReferenceServer;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     match tour().await {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => out::end(ExitCode::SUCCESS),
         Err(error) => {
-            eprintln!("\nThe tour ended early: {error}");
+            note!("\nThe tour ended early: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,19 +1,19 @@
 //! How the tour looks.
 
 use std::fmt::Display;
-use std::io::{Write, stdout};
 
 use sdk_core::Error;
 
 use crate::line::line;
+use crate::out::put;
 
 /// A new stop.
 pub(crate) fn heading(title: &str) {
-    put("");
-    put(format_args!(
+    put!("");
+    put!(
         "── {title} {}",
         "─".repeat(66_usize.saturating_sub(title.chars().count()))
-    ));
+    );
 }
 
 /// A name and its value.
@@ -23,22 +23,17 @@ pub(crate) fn fact(name: &str, value: impl Display) {
 
 /// A name and what stands beside it in columns.
 pub(crate) fn row(name: &str, columns: impl Display) {
-    put(format_args!("  {:<26}{columns}", line(name)));
+    put!("  {:<26}{columns}", line(name));
 }
 
 /// An error, which is one line already.
 pub(crate) fn tell(error: &Error) {
-    put(format_args!("  {error}"));
+    put!("  {error}");
 }
 
 /// A sentence.
 pub(crate) fn say(text: impl Display) {
-    put(format_args!("  {}", line(text)));
-}
-
-/// Whoever reads the output may have seen enough (`| head`), which is no failure of the tour.
-fn put(text: impl Display) {
-    let _ = writeln!(stdout(), "{text}");
+    put!("  {}", line(text));
 }
 
 /// A bar of up to `width` characters.

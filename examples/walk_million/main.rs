@@ -11,6 +11,8 @@
 mod meter;
 mod server;
 
+#[path = "../support/out.rs"]
+mod out;
 #[path = "../support/stop.rs"]
 mod stop;
 
@@ -22,6 +24,7 @@ use sdk_core::Suite;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 
 use meter::{Meter, peak_memory};
+use out::put;
 use server::Server;
 use stop::Stop;
 
@@ -45,12 +48,12 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
             let stop = Stop::listen()?;
             let people = people.unwrap_or("1000000").parse()?;
             if !(walk(people, &stop).await? && read_ahead(&stop).await?) {
-                println!("Stopped; a measurement always begins anew.");
+                put!("Stopped; a measurement always begins anew.");
                 return Ok(stop.status());
             }
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(out::end(ExitCode::SUCCESS))
 }
 
 /// Returns whether it came to the end before it was to stop.
@@ -59,7 +62,7 @@ async fn walk(people: u32, stop: &Stop) -> Result<bool, Box<dyn Error>> {
     let crm = sdk_crm::Client::new(&server.suite)?;
     crm.prewarm().await?;
 
-    println!("a walk over {people} people:");
+    put!("a walk over {people} people:");
     // A tenth of the walk at each end.
     let tenth = (people / 10).max(1);
     let (mut items, mut first_memory) = (0, None);
@@ -85,20 +88,20 @@ async fn walk(people: u32, stop: &Stop) -> Result<bool, Box<dyn Error>> {
 
     let took = (end.at - begin.at).as_secs_f64();
     let stats = server.suite.stats();
-    println!("{items} items on {} pages in {took:.1} s", stats.calls);
-    println!("{} token exchanges", stats.token_exchanges);
-    println!("per thousand items:");
+    put!("{items} items on {} pages in {took:.1} s", stats.calls);
+    put!("{} token exchanges", stats.token_exchanges);
+    put!("per thousand items:");
     let first = after_first.since(begin, tenth);
-    println!("  of the first {tenth:>7}      {first}");
+    put!("  of the first {tenth:>7}      {first}");
     let last = end.since(before_last, tenth);
-    println!("  of the last  {tenth:>7}      {last}");
+    put!("  of the last  {tenth:>7}      {last}");
     if let (Some(first), Some(last)) = (first_memory, last_memory) {
-        println!("peak memory of this process:");
-        println!(
+        put!("peak memory of this process:");
+        put!(
             "  after {:>9} items     {first} KiB",
             FIRST_LOOK.min(people)
         );
-        println!("  after {items:>9} items     {last} KiB");
+        put!("  after {items:>9} items     {last} KiB");
     }
     server.stop().map(|()| true)
 }
@@ -129,8 +132,8 @@ async fn read_ahead(stop: &Stop) -> Result<bool, Box<dyn Error>> {
     }
     let [without, with] = took.map(|time| time.as_secs_f64());
     let share = with / without;
-    println!("40 pages of 20 ms, with 20 ms of work on each:");
-    println!("  without read-ahead        {without:.2} s");
-    println!("  with read-ahead           {with:.2} s, {share:.2} of it");
+    put!("40 pages of 20 ms, with 20 ms of work on each:");
+    put!("  without read-ahead        {without:.2} s");
+    put!("  with read-ahead           {with:.2} s, {share:.2} of it");
     Ok(true)
 }

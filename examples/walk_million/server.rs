@@ -1,12 +1,13 @@
 //! The reference server in a process of its own, so that what is measured is the client alone.
 
 use std::error::Error;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
 use sdk_core::{ClientCredentials, Suite};
 use sdk_reference_server::{ReferenceServer, Transport};
 
+use crate::out::put;
 use crate::stop::shield;
 
 /// The argument that makes this program a server.
@@ -20,9 +21,8 @@ pub(crate) async fn serve(people: u32) -> Result<(), Box<dyn Error>> {
         .people(u64::from(people))
         .start()
         .await;
-    println!("{} {}", server.core_url(), server.crm_url());
-    println!("{} {}", server.client_id(), server.client_secret());
-    std::io::stdout().flush()?;
+    put!("{} {}", server.core_url(), server.crm_url());
+    put!("{} {}", server.client_id(), server.client_secret());
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! What the examples owe to whoever runs them, as programs: row 84 of the list of faults. What each of them is for is
 //! tested in `walks` and `commands`.
 
+mod output;
 #[cfg(unix)]
 mod private;
 #[cfg(unix)]
@@ -22,11 +23,17 @@ async fn server() -> ReferenceServer {
     server.people(100).start().await
 }
 
-/// Starts an example in a folder: its name and its arguments.
-fn start(environment: Environment, folder: &Folder, line: &str) -> Child {
+/// An example in a folder: its name and its arguments.
+fn command(environment: Environment, folder: &Folder, line: &str) -> Command {
     let mut words = line.split(' ');
     let mut command = Command::new(program(words.next().unwrap()));
     command.args(words).envs(environment).current_dir(&folder.0);
+    command
+}
+
+/// Starts an example, and hears all that it says.
+fn start(environment: Environment, folder: &Folder, line: &str) -> Child {
+    let mut command = command(environment, folder, line);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
