@@ -11,7 +11,7 @@ use crate::options::Options;
 use crate::out::note;
 use crate::progress::Progress;
 use crate::stop::Stop;
-use crate::target::{self, Found, Target};
+use crate::target::{self, Found, Place, Target};
 
 const GO_ON: &str = "the same command goes on from here";
 
@@ -31,10 +31,11 @@ impl Job {
         pages: Pages<Record>,
         options: &Options,
     ) -> Result<Option<Self>, Failure> {
+        let place = Place::claim(file)?;
         let found = if options.restart {
             Found::Nothing
         } else {
-            target::look(file)?
+            place.look()?
         };
         let columns = options.columns.as_deref();
         let (pages, encoder, target) = match found {
@@ -46,7 +47,7 @@ impl Job {
             }
             Found::Interrupted(saved) => {
                 let encoder = Encoder::for_file(file, columns, saved.columns.clone())?;
-                let target = Target::go_on(file, &saved)?;
+                let target = place.go_on(&saved)?;
                 let pages = pages.resume(saved.checkpoint);
                 let pages = pages.map_err(|error| format!("{error}; --restart begins anew"))?;
                 note!("Going on after {} records.", pages.checkpoint().delivered());
@@ -54,7 +55,7 @@ impl Job {
             }
             Found::Nothing => {
                 let encoder = Encoder::for_file(file, columns, None)?;
-                (pages, encoder, Target::begin(file)?)
+                (pages, encoder, place.begin()?)
             }
         };
         Ok(Some(Self {

@@ -8,18 +8,21 @@
 //! - `people.csv` appears by a rename once the checkpoint says that the walk is finished.
 //!
 //! Whatever the part holds beyond the bytes that count was written after the last checkpoint. It is cut off, and
-//! those pages are fetched again: no record is lost, none is there twice. One export at a time may write to a file.
+//! those pages are fetched again: no record is lost, none is there twice.
+//!
+//! One export at a time writes to a file: it holds a lock on the part, and another one is refused. Where there are no Unix
+//! locks, nobody holds it back.
 //!
 //! All of them are for their owner only, and none may be a link.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use sdk_core::Checkpoint;
 use serde::{Deserialize, Serialize};
 
-use super::private::{self, beside};
+use super::private::{self, beside, naming};
 
 /// What the checkpoint file holds.
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,41 +44,85 @@ pub(crate) enum Found {
     Complete(Saved),
 }
 
-/// Looks for what an earlier export has left.
-pub(crate) fn look(file: &Path) -> io::Result<Found> {
-    let path = checkpoint(file);
-    let Some(mut json) = private::open(&path)? else {
-        return Ok(Found::Nothing);
-    };
-    let mut text = Vec::new();
-    json.read_to_end(&mut text)?;
-    let saved: Saved = serde_json::from_slice(&text).map_err(|error| {
-        let path = path.display();
-        io::Error::other(format!("{path}: {error}; --restart begins anew"))
-    })?;
-    let length = |path: &Path| -> io::Result<Option<u64>> {
-        let file = private::open(path)?;
-        let data = file.map(|file| file.metadata()).transpose()?;
-        Ok(data.map(|data| data.len()))
-    };
-    if let Some(length) = length(&part(file))? {
-        if length >= saved.bytes {
-            return Ok(Found::Interrupted(saved));
-        }
-    } else if saved.checkpoint.is_finished() && length(file)? == Some(saved.bytes) {
-        return Ok(Found::Complete(saved));
+/// Where an export goes to. If there is a part, no other export that still runs writes to it.
+#[derive(Debug)]
+pub(crate) struct Place {
+    file: PathBuf,
+    part: Option<File>,
+}
+
+impl Place {
+    pub(crate) fn claim(file: &Path) -> io::Result<Self> {
+        let part = private::open(&part(file))?;
+        part.as_ref().map_or(Ok(()), |part| lock(file, part))?;
+        let file = file.to_owned();
+        Ok(Self { file, part })
     }
-    Err(io::Error::other(format!(
-        "{} does not hold the {} bytes that its checkpoint speaks of; --restart begins anew",
-        part(file).display(),
-        saved.bytes
-    )))
+
+    /// Looks for what an earlier export has left.
+    pub(crate) fn look(&self) -> io::Result<Found> {
+        let path = checkpoint(&self.file);
+        let Some(mut json) = private::open(&path)? else {
+            return Ok(Found::Nothing);
+        };
+        let mut text = Vec::new();
+        naming(&path, json.read_to_end(&mut text))?;
+        let saved: Saved = serde_json::from_slice(&text).map_err(|error| {
+            let path = path.display();
+            io::Error::other(format!("{path}: {error}; --restart begins anew"))
+        })?;
+        if let Some(part) = &self.part {
+            if part.metadata()?.len() >= saved.bytes {
+                return Ok(Found::Interrupted(saved));
+            }
+        } else if saved.checkpoint.is_finished()
+            && let Some(data) = private::look(&self.file)?
+            && data.len() == saved.bytes
+        {
+            return Ok(Found::Complete(saved));
+        }
+        Err(io::Error::other(format!(
+            "{} does not hold the {} bytes that its checkpoint speaks of; --restart begins anew",
+            part(&self.file).display(),
+            saved.bytes
+        )))
+    }
+
+    /// Begins with nothing.
+    pub(crate) fn begin(self) -> io::Result<Target> {
+        // What could not be published in the end is not begun.
+        private::look(&self.file)?;
+        let path = part(&self.file);
+        let part = if self.part.is_some() {
+            // The checkpoint goes first: it speaks of what the part is about to lose.
+            forget(&self.file)?;
+            private::create_anew(&path)
+        } else {
+            private::create(&path)
+        };
+        let part = part.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => busy(&self.file),
+            _ => error,
+        })?;
+        lock(&self.file, &part)?;
+        // Without a part, too, there may be one: of a complete export that died, and is not wanted.
+        forget(&self.file)?;
+        Target::of(self.file, part, 0)
+    }
+
+    /// Goes on after the bytes that count.
+    pub(crate) fn go_on(self, saved: &Saved) -> io::Result<Target> {
+        private::look(&self.file)?;
+        let part = self.part.ok_or(ErrorKind::NotFound)?;
+        Target::of(self.file, part, saved.bytes)
+    }
 }
 
 /// Forgets an export that is complete or not wanted.
 pub(crate) fn forget(file: &Path) -> io::Result<()> {
-    match fs::remove_file(checkpoint(file)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+    let path = checkpoint(file);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => naming(&path, Err(error)),
         _ => settle(file),
     }
 }
@@ -89,35 +136,16 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Begins with nothing.
-    pub(crate) fn begin(file: &Path) -> io::Result<Self> {
-        // What could not be published in the end is not begun.
-        private::look(file)?;
-        // The checkpoint goes first: it speaks of what the part is about to lose.
-        forget(file)?;
-        Self::of(file, private::create_anew(&part(file))?, 0)
-    }
-
-    /// Goes on after the bytes that count.
-    pub(crate) fn go_on(file: &Path, saved: &Saved) -> io::Result<Self> {
-        private::look(file)?;
-        let part = private::open(&part(file))?.ok_or(io::ErrorKind::NotFound)?;
-        Self::of(file, part, saved.bytes)
-    }
-
-    fn of(file: &Path, mut part: File, bytes: u64) -> io::Result<Self> {
-        part.set_len(bytes)?;
-        part.seek(SeekFrom::Start(bytes))?;
-        Ok(Self {
-            file: file.to_owned(),
-            part,
-            bytes,
-        })
+    fn of(file: PathBuf, mut part: File, bytes: u64) -> io::Result<Self> {
+        let begun = part.set_len(bytes);
+        let begun = begun.and_then(|()| part.seek(SeekFrom::Start(bytes)));
+        naming(&self::part(&file), begun)?;
+        Ok(Self { file, part, bytes })
     }
 
     /// Adds what counts from the next checkpoint on.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.part.write_all(bytes)?;
+        naming(&part(&self.file), self.part.write_all(bytes))?;
         self.bytes += bytes.len() as u64;
         Ok(())
     }
@@ -128,7 +156,7 @@ impl Target {
         checkpoint: Checkpoint,
         columns: Option<Vec<String>>,
     ) -> io::Result<()> {
-        self.part.sync_data()?;
+        naming(&part(&self.file), self.part.sync_data())?;
         let saved = Saved {
             checkpoint,
             bytes: self.bytes,
@@ -141,7 +169,8 @@ impl Target {
     /// Gives the finished file its name. The checkpoint must have been saved.
     pub(crate) fn publish(self) -> io::Result<(PathBuf, u64)> {
         private::look(&self.file)?;
-        fs::rename(part(&self.file), &self.file)?;
+        let part = part(&self.file);
+        naming(&part, fs::rename(&part, &self.file))?;
         settle(&self.file)?;
         forget(&self.file)?;
         Ok((self.file, self.bytes))
@@ -156,11 +185,41 @@ fn checkpoint(file: &Path) -> PathBuf {
     beside(file, ".checkpoint")
 }
 
+/// Keeps others from the part for as long as it is open.
+#[cfg(unix)]
+fn lock(file: &Path, held: &File) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    use rustix::fs::{FlockOperation, flock};
+    let path = part(file);
+    match flock(held, FlockOperation::NonBlockingLockExclusive) {
+        Err(rustix::io::Errno::WOULDBLOCK) => return Err(busy(file)),
+        locked => naming(&path, locked.map_err(Into::into))?,
+    }
+    // Whoever had the lock may have published the part in the last moment, or put another one in its place.
+    let held = naming(&path, held.metadata())?;
+    match private::look(&path)? {
+        Some(found) if (found.dev(), found.ino()) == (held.dev(), held.ino()) => Ok(()),
+        _ => Err(busy(file)),
+    }
+}
+
+#[cfg(not(unix))]
+fn lock(_: &Path, _: &File) -> io::Result<()> {
+    Ok(())
+}
+
+fn busy(file: &Path) -> io::Error {
+    let why = format!("{}: another export is writing to it", file.display());
+    io::Error::new(ErrorKind::ResourceBusy, why)
+}
+
 /// Makes renames and removals outlast a power cut, where a folder can be synchronised.
 fn settle(file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|path| !path.as_os_str().is_empty());
-    match File::open(folder.unwrap_or(Path::new("."))) {
-        Ok(folder) if cfg!(unix) => folder.sync_all(),
+    let folder = folder.unwrap_or(Path::new("."));
+    match File::open(folder) {
+        Ok(open) if cfg!(unix) => naming(folder, open.sync_all()),
         _ => Ok(()),
     }
 }

@@ -164,7 +164,8 @@ impl Store {
 /// that the process has open already.
 fn private_files(path: &Path) -> io::Result<PathBuf> {
     let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new(".")).canonicalize()?;
+    let folder = folder.unwrap_or(Path::new("."));
+    let folder = private::naming(folder, folder.canonicalize())?;
     let path = folder.join(path.file_name().unwrap_or_default());
     if private::open(&path)?.is_none() {
         match private::create(&path) {

@@ -19,9 +19,9 @@ pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
         Ok(data) if data.is_symlink() => "it is a symbolic link, which is not followed",
         Ok(_) => "it is not a file",
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(named(path, &error)),
+        Err(error) => return naming(path, Err(error)),
     };
-    Err(named(path, &io::Error::other(why)))
+    naming(path, Err(io::Error::other(why)))
 }
 
 /// The file that is there, if one is. From now on it is its owner's alone, and somebody else's is an error.
@@ -36,20 +36,19 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     match open() {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(named(path, &error)),
+        Err(error) => naming(path, Err(error)),
     }
 }
 
 /// A new file; an error if there is one.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    let file = options().create_new(true).open(path);
-    file.map_err(|error| named(path, &error))
+    naming(path, options().create_new(true).open(path))
 }
 
 /// A new file in place of the one that is there, which may be somebody else's or have another name.
 pub(crate) fn create_anew(path: &Path) -> io::Result<File> {
     if look(path)?.is_some() {
-        fs::remove_file(path).map_err(|error| named(path, &error))?;
+        naming(path, fs::remove_file(path))?;
     }
     create(path)
 }
@@ -59,9 +58,15 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     look(path)?;
     let fresh = beside(path, ".new");
     let mut file = create_anew(&fresh)?;
-    file.write_all(bytes)?;
-    file.sync_data()?;
-    fs::rename(&fresh, path).map_err(|error| named(path, &error))
+    naming(&fresh, file.write_all(bytes))?;
+    naming(&fresh, file.sync_data())?;
+    naming(path, fs::rename(&fresh, path))
+}
+
+/// What became of a file, with its name in the error.
+pub(crate) fn naming<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
+    let named = |error: io::Error| format!("{}: {error}", path.display());
+    result.map_err(|error| io::Error::new(error.kind(), named(error)))
 }
 
 /// The name of a file and what is put after it.
@@ -89,7 +94,7 @@ impl Folder {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                     number = number.wrapping_add(1);
                 }
-                Err(error) => return Err(named(&path, &error)),
+                Err(error) => return naming(&path, Err(error)),
             }
         }
     }
@@ -112,8 +117,4 @@ fn options() -> OpenOptions {
         options.mode(0o600).custom_flags(flags);
     }
     options
-}
-
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -1,6 +1,8 @@
 //! What the examples owe to whoever runs them, as programs: row 84 of the list of faults. What each of them is for is
 //! tested in `walks` and `commands`.
 
+#[cfg(unix)]
+mod files;
 mod output;
 #[cfg(unix)]
 mod private;

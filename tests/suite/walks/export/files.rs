@@ -13,15 +13,19 @@ use sdk_core::Checkpoint;
 use serde_json::json;
 
 use crate::programs::Folder;
-use target::{Found, Target, look};
+use target::{Found, Place, Target};
 
 fn checkpoint(finished: bool) -> Checkpoint {
     serde_json::from_value(json!({"version": 1, "finished": finished})).unwrap()
 }
 
+fn place(file: &Path) -> Place {
+    Place::claim(file).unwrap()
+}
+
 /// An export that has saved `one` and written `two` besides.
 fn interrupted(file: &Path) -> Target {
-    let mut target = Target::begin(file).unwrap();
+    let mut target = place(file).begin().unwrap();
     target.append(b"one\n").unwrap();
     target.save(checkpoint(false), None).unwrap();
     target.append(b"two\n").unwrap();
@@ -35,11 +39,11 @@ fn what_came_after_the_checkpoint_is_written_again() {
     drop(interrupted(&file));
     assert_eq!(fs::read(folder.file("a.csv.part")).unwrap(), b"one\ntwo\n");
 
-    let Found::Interrupted(saved) = look(&file).unwrap() else {
+    let Found::Interrupted(saved) = place(&file).look().unwrap() else {
         panic!("it was interrupted");
     };
     assert_eq!(saved.bytes, 4);
-    let mut target = Target::go_on(&file, &saved).unwrap();
+    let mut target = place(&file).go_on(&saved).unwrap();
     target.append(b"2\n").unwrap();
     target.save(checkpoint(true), None).unwrap();
     let (published, bytes) = target.publish().unwrap();
@@ -56,10 +60,10 @@ fn a_checkpoint_that_was_not_renamed_yet_does_not_count() {
     drop(interrupted(&file));
     fs::write(folder.file("a.csv.checkpoint.new"), "{\"chec").unwrap();
 
-    let Found::Interrupted(saved) = look(&file).unwrap() else {
+    let Found::Interrupted(saved) = place(&file).look().unwrap() else {
         panic!("it was interrupted");
     };
-    let mut target = Target::go_on(&file, &saved).unwrap();
+    let mut target = place(&file).go_on(&saved).unwrap();
     target.save(checkpoint(true), None).unwrap();
     target.publish().unwrap();
 
@@ -71,12 +75,12 @@ fn a_checkpoint_that_was_not_renamed_yet_does_not_count() {
 fn a_part_without_a_checkpoint_is_nothing() {
     let folder = Folder::new("export-files-part");
     let file = folder.file("a.csv");
-    let mut target = Target::begin(&file).unwrap();
+    let mut target = place(&file).begin().unwrap();
     target.append(b"one\n").unwrap();
     drop(target);
 
-    assert!(matches!(look(&file).unwrap(), Found::Nothing));
-    let mut target = Target::begin(&file).unwrap();
+    assert!(matches!(place(&file).look().unwrap(), Found::Nothing));
+    let mut target = place(&file).begin().unwrap();
     target.append(b"1\n").unwrap();
     target.save(checkpoint(true), None).unwrap();
     target.publish().unwrap();
@@ -89,20 +93,20 @@ fn a_finished_export_is_published_by_the_next_run_or_known_to_be() {
     let file = folder.file("a.csv");
     // Of an earlier export, to be replaced.
     fs::write(&file, "old").unwrap();
-    let mut target = Target::begin(&file).unwrap();
+    let mut target = place(&file).begin().unwrap();
     target.append(b"one\n").unwrap();
     target.save(checkpoint(true), None).unwrap();
     drop(target);
-    let found = look(&file).unwrap();
+    let found = place(&file).look().unwrap();
     assert!(matches!(found, Found::Interrupted(saved) if saved.checkpoint.is_finished()));
     assert_eq!(fs::read(&file).unwrap(), b"old");
 
     // Dead between the rename and the removal.
     fs::rename(folder.file("a.csv.part"), &file).unwrap();
-    let found = look(&file).unwrap();
+    let found = place(&file).look().unwrap();
     assert!(matches!(found, Found::Complete(saved) if saved.bytes == 4));
     target::forget(&file).unwrap();
-    assert!(matches!(look(&file).unwrap(), Found::Nothing));
+    assert!(matches!(place(&file).look().unwrap(), Found::Nothing));
     assert_eq!(fs::read(&file).unwrap(), b"one\n");
 }
 
@@ -118,10 +122,23 @@ fn files_that_do_not_fit_are_an_error_until_they_are_given_up() {
     for spoil in odd {
         drop(interrupted(&file));
         spoil(&folder.0);
-        let error = look(&file).unwrap_err().to_string();
+        let error = place(&file).look().unwrap_err().to_string();
         assert!(error.contains("--restart begins anew"), "{error}");
         assert!(error.contains("a.csv."), "{error}");
     }
-    drop(Target::begin(&file).unwrap());
-    assert!(matches!(look(&file).unwrap(), Found::Nothing));
+    drop(place(&file).begin().unwrap());
+    assert!(matches!(place(&file).look().unwrap(), Found::Nothing));
+}
+
+#[test]
+fn of_two_exports_that_begin_at_once_one_is_refused() {
+    let folder = Folder::new("export-files-at-once");
+    let file = folder.file("a.csv");
+    let (first, second) = (place(&file), place(&file));
+    let mut target = first.begin().unwrap();
+    target.save(checkpoint(true), None).unwrap();
+    let error = second.begin().unwrap_err().to_string();
+    assert!(error.contains("a.csv: another export"), "{error}");
+    target.publish().unwrap();
+    assert_eq!(folder.names(), ["a.csv"]);
 }
