@@ -4,11 +4,24 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::message::Drip;
 use crate::seconds;
+
+/// Headers that say where a message ends, or what becomes of the connection. hyper writes them, and gives up on others.
+const FRAMING: [&str; 8] = [
+    "connection",
+    "content-length",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// The effects of one fault; those that are not set do nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -79,6 +92,42 @@ impl Effects {
         *self == Effects::default()
     }
 
+    /// What no reply can carry, by the name of its member.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let statuses = [
+            ("status", self.status),
+            ("replyAfterCommitWith", self.reply_after_commit_with),
+        ];
+        for (member, status) in statuses {
+            if let Some(status) = status.filter(|status| !(200..=599).contains(status)) {
+                return Err(format!("{member}: {status} is no status of a reply"));
+            }
+        }
+        if self.drip_body.is_some_and(|drip| drip.bytes == 0) {
+            return Err("dripBody.bytes: at least 1 is needed".to_owned());
+        }
+        for (name, value) in &self.headers {
+            let member = format!("headers.{name}");
+            match HeaderName::from_bytes(name.as_bytes()) {
+                Err(_) => return Err(format!("{member}: it is no name of a header")),
+                Ok(name) if FRAMING.contains(&name.as_str()) => {
+                    return Err(format!(
+                        "{member}: it frames the message, which is for the server to do"
+                    ));
+                }
+                Ok(_) => check_value(&member, value)?,
+            }
+        }
+        if let Some(body) = &self.body {
+            check_value("body.mediaType", &body.media_type)?;
+        }
+        match &self.retry_after {
+            Some(value) if !value.is_ascii() => Err(format!("retryAfter: {value:?} is not ASCII")),
+            Some(value) => check_value("retryAfter", value),
+            None => Ok(()),
+        }
+    }
+
     /// Whether only hyper can do this.
     pub(super) fn breaks_the_wire(&self) -> bool {
         self.break_body || self.drip_body.is_some()
@@ -93,6 +142,11 @@ impl Effects {
     pub(super) fn summary(&self) -> String {
         words(self)
     }
+}
+
+fn check_value(member: &str, value: &str) -> Result<(), String> {
+    let checked = HeaderValue::from_str(value).map(drop);
+    checked.map_err(|_| format!("{member}: {value:?} is no value of a header"))
 }
 
 /// A body in place of the true one; an empty media type leaves the header out.

@@ -82,16 +82,27 @@ impl Fault {
     }
 
     /// Answers with this status and does not serve the request.
+    ///
+    /// # Panics
+    /// If it is none from 200 to 599.
     pub fn status(self, status: u16) -> Fault {
         self.with(|effects| effects.status = Some(status))
     }
 
     /// Adds `Retry-After` to the reply.
+    ///
+    /// # Panics
+    /// If it is not ASCII, or no header can carry it.
     pub fn retry_after(self, value: impl Into<String>) -> Fault {
         self.with(|effects| effects.retry_after = Some(value.into()))
     }
 
     /// Sets a header of the reply.
+    ///
+    /// # Panics
+    /// If there is no such header, or if it frames the message, as `content-length`, `transfer-encoding` and `connection` do:
+    /// [`truncate_body`](Fault::truncate_body), [`break_body`](Fault::break_body) and [`lose_reply`](Fault::lose_reply) break a
+    /// message.
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
         self.with(|effects| {
             effects.headers.insert(name.into(), value.into());
@@ -99,6 +110,9 @@ impl Fault {
     }
 
     /// Replaces the body of the reply and its media type; an empty media type leaves the header out.
+    ///
+    /// # Panics
+    /// If no header can carry the media type.
     pub fn body(self, body: impl Into<Bytes>, media_type: impl Into<String>) -> Fault {
         let (content, media_type) = (body.into(), media_type.into());
         self.with(|effects| {
@@ -125,6 +139,9 @@ impl Fault {
     }
 
     /// Serves the request, commit included, and answers with this status if it went well.
+    ///
+    /// # Panics
+    /// If it is none from 200 to 599.
     pub fn reply_after_commit_with(self, status: u16) -> Fault {
         self.with(|effects| effects.reply_after_commit_with = Some(status))
     }
@@ -146,7 +163,8 @@ impl Fault {
     /// Sends the body slowly: so many bytes at a time, with a pause after each.
     ///
     /// # Panics
-    /// Unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do this.
+    /// If these are none, or unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do
+    /// this.
     pub fn drip_body(self, bytes: usize, pause: Duration) -> Fault {
         self.assert_breakable("drip_body()");
         self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
@@ -215,10 +233,19 @@ impl Fault {
     }
 
     fn with(self, change: impl FnOnce(&mut Effects)) -> Fault {
+        let mut checked = Ok(());
         self.suite.faults.change(self.id, |rule| {
-            change(&mut rule.then);
-            rule.begin_rounds();
+            let mut then = rule.then.clone();
+            change(&mut then);
+            checked = then.check();
+            if checked.is_ok() {
+                rule.then = then;
+                rule.begin_rounds();
+            }
         });
+        if let Err(problem) = checked {
+            panic!("{problem}");
+        }
         self
     }
 

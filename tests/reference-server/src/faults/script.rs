@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -107,24 +106,7 @@ fn check_effects(then: &Effects) -> Result<(), String> {
     if then.is_empty() {
         return Err("then: it has no effect".to_owned());
     }
-    for status in [then.status, then.reply_after_commit_with]
-        .into_iter()
-        .flatten()
-    {
-        if !(200..=599).contains(&status) {
-            return Err(format!("then: {status} is no status of a reply"));
-        }
-    }
-    if then.drip_body.is_some_and(|drip| drip.bytes == 0) {
-        return Err("then.dripBody.bytes: at least 1 is needed".to_owned());
-    }
-    for (name, value) in &then.headers {
-        let name_holds = HeaderName::from_bytes(name.as_bytes()).is_ok();
-        if !name_holds || HeaderValue::from_str(value).is_err() {
-            return Err(format!("then.headers: {name:?} is no header"));
-        }
-    }
-    Ok(())
+    then.check().map_err(|problem| format!("then.{problem}"))
 }
 
 #[cfg(test)]

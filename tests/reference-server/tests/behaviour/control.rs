@@ -98,6 +98,51 @@ async fn a_mistake_in_a_fault_is_named_and_none_is_taken() {
 }
 
 #[tokio::test]
+async fn what_no_reply_can_carry_is_refused_by_name() {
+    let control = Control::start(Transport::Hyper).await;
+    let framing = "connection Content-Length keep-alive proxy-connection te trailer transfer-encoding upgrade";
+    let mut refused: Vec<(Value, String)> = framing
+        .split(' ')
+        .map(|name| {
+            let problem = format!("then.headers.{name}: it frames the message");
+            (json!({"headers": {name: "5"}}), problem)
+        })
+        .collect();
+    let body = json!({"text": "", "mediaType": "a\nb"});
+    for (then, problem) in [
+        (
+            json!({"retryAfter": "a\nb"}),
+            r#"retryAfter: "a\nb" is no value"#,
+        ),
+        (
+            json!({"retryAfter": "é"}),
+            r#"retryAfter: "é" is not ASCII"#,
+        ),
+        (
+            json!({"headers": {"x-a": "a\nb"}}),
+            r#"headers.x-a: "a\nb" is no value"#,
+        ),
+        (
+            json!({"headers": {"a b": "c"}}),
+            "headers.a b: it is no name",
+        ),
+        (
+            json!({"body": body}),
+            r#"body.mediaType: "a\nb" is no value"#,
+        ),
+    ] {
+        refused.push((then, format!("then.{problem}")));
+    }
+    for (then, problem) in refused {
+        let faults = json!({"faults": [{"then": then}]});
+        let refused = control.post("/-/faults", &faults).await.expect(400);
+        let message = refused["error"].as_str().unwrap();
+        assert!(message.contains(&problem), "{message}");
+    }
+    assert_eq!(control.get("/-/faults").await["faults"], json!([]));
+}
+
+#[tokio::test]
 async fn time_tokens_and_clients_follow() {
     let control = Control::start(Transport::Hyper).await;
     let token = control.peer.token(App::Crm).await;

@@ -1,8 +1,9 @@
 //! Scripted faults.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
+use sdk_reference_server::{App, Fault, Operation, ReferenceServer, Transport};
 use serde_json::json;
 
 use crate::peer::Peer;
@@ -329,4 +330,24 @@ async fn what_wiremock_cannot_do_is_refused() {
     peer.server
         .fault(Operation::ListPeople)
         .drip_body(1, Duration::ZERO);
+}
+
+#[tokio::test]
+async fn what_no_reply_can_carry_is_refused_where_it_is_said() {
+    let peer = Peer::start().await;
+    let refused: [fn(Fault) -> Fault; 5] = [
+        |fault| fault.header("Content-Length", "5"),
+        |fault| fault.header("x-a", "a\nb"),
+        |fault| fault.retry_after("é"),
+        |fault| fault.body("", "a\nb"),
+        |fault| fault.status(101),
+    ];
+    let named = "headers.Content-Length headers.x-a retryAfter body.mediaType status";
+    for (effect, named) in refused.into_iter().zip(named.split(' ')) {
+        let fault = peer.server.fault(Operation::ListPeople);
+        let problem = catch_unwind(AssertUnwindSafe(|| effect(fault))).unwrap_err();
+        let problem = problem.downcast::<String>().unwrap();
+        assert!(problem.starts_with(named), "{problem}");
+    }
+    peer.crm("/people").await.expect(200);
 }
