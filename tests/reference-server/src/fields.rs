@@ -49,6 +49,11 @@ impl<'a> Fields<'a> {
         self.members.contains_key(name)
     }
 
+    /// Whether the member is there, and counts.
+    pub(crate) fn gives(self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
     pub(crate) fn required(self, name: &str) -> Result<&'a Json, Refusal> {
         self.get(name)
             .ok_or_else(|| Refusal::invalid(format!("{name}: missing")))

@@ -121,20 +121,23 @@ impl History {
             .map(|came| came.stage);
         let reason = *self.random.pick(&REASONS);
         let currency = *self.random.pick(currencies);
-        let values = [self.random.between(-9, 999), self.random.between(0, 99_999)];
-        let kind = if known.is_some() { "move" } else { "create" };
-        let mut body = json!({
+        let mut values = [self.random.between(-9, 999), self.random.between(0, 99_999)];
+        values.sort_unstable();
+        let (kind, payload) = if known.is_some() {
+            let mut payload = json!({"stage": stage});
+            if reason != "none" {
+                payload["reasonCode"] = json!(reason);
+            }
+            ("move", payload)
+        } else {
+            let payload = json!({"title": "T", "stage": stage, "currency": currency,
+                "valueMinMinor": values[0], "valueMaxMinor": values[1]});
+            ("create", payload)
+        };
+        let body = json!({
             "commandType": format!("opportunity.{kind}"), "commandId": format!("{}", self.commands),
-            "subjectReference": known.map(|known| &known.reference),
-            "payload": {"title": "T", "stage": stage, "reasonCode": reason, "currency": currency,
-                "valueMinMinor": values[0], "valueMaxMinor": values[1]},
+            "subjectReference": known.map(|known| &known.reference), "payload": payload,
         });
-        if reason == "none" {
-            body["payload"]
-                .as_object_mut()
-                .unwrap()
-                .remove("reasonCode");
-        }
         self.commands += 1;
         let refused = |before| ["won", "closed_not_proceeding", stage].contains(&before);
         let got = self.command(&body).await;

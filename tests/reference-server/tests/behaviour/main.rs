@@ -10,6 +10,7 @@ mod funnel;
 mod guide;
 mod http;
 mod lists;
+mod members;
 mod notations;
 mod pages;
 mod peer;

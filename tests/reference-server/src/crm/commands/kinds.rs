@@ -1,4 +1,5 @@
-//! The types of record commands that this server knows, and the write scope each of them needs. Neither is shown.
+//! The types of record commands that this server knows, the write scope each of them needs, and the members of its payload.
+//! None of them is shown.
 
 /// A type of record command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +65,59 @@ impl Kind {
             "task" => "crm:tasks:write",
             // An activity is something that happened with a person.
             _ => "crm:people:write",
+        }
+    }
+
+    /// Whether it makes the record that it concerns.
+    pub(crate) fn creates(self) -> bool {
+        self.name().ends_with(".create")
+    }
+
+    /// The members of its payload.
+    pub(crate) const fn members(self) -> &'static [&'static str] {
+        match self {
+            Kind::PersonCreate | Kind::PersonUpdate => &[
+                "displayName",
+                "givenName",
+                "familyName",
+                "email",
+                "jobTitle",
+                "organizationReference",
+                "status",
+            ],
+            Kind::OrganizationCreate | Kind::OrganizationUpdate => {
+                &["displayName", "city", "status"]
+            }
+            Kind::OpportunityCreate => &[
+                "title",
+                "stage",
+                "organizationReference",
+                "personReference",
+                "ownerReference",
+                "valueMinMinor",
+                "valueMaxMinor",
+                "currency",
+            ],
+            Kind::OpportunityUpdate => &[
+                "title",
+                "organizationReference",
+                "personReference",
+                "valueMinMinor",
+                "valueMaxMinor",
+                "currency",
+            ],
+            Kind::OpportunityMove => &["stage", "reasonCode"],
+            Kind::OpportunityAssign | Kind::TaskAssign => &["ownerReference"],
+            Kind::ActivityRecord => &["summary", "type"],
+            Kind::TaskCreate => &[
+                "title",
+                "status",
+                "dueAt",
+                "opportunityReference",
+                "ownerReference",
+            ],
+            Kind::TaskUpdate => &["title", "status", "dueAt", "opportunityReference"],
+            Kind::TaskComplete => &[],
         }
     }
 

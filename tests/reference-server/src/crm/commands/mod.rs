@@ -89,6 +89,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         actor: caller.actor,
         now: call.now,
     };
+    command.check_members()?;
     settle(call, &body, &command.envelope, |store| command.apply(store))
 }
 
@@ -141,6 +142,26 @@ impl Command<'_> {
             "publicReference": reference,
             "recordVersion": version,
         }))
+    }
+
+    /// 400 if it has what only another command would heed. What none would heed may be anything.
+    fn check_members(&self) -> Result<(), Refusal> {
+        let refused = |member: &str| {
+            let kind = self.kind.name();
+            Err(Refusal::invalid(format!(
+                "{member}: {kind} does not take it"
+            )))
+        };
+        if self.kind.creates() && self.subject.is_some() {
+            return refused("subjectReference");
+        }
+        if self.kind.creates() && self.envelope.expected_version.is_some() {
+            return refused("expectedRecordVersion");
+        }
+        let taken = self.kind.members();
+        let mut known = kinds::ALL.iter().flat_map(|kind| kind.members());
+        let other = known.find(|name| self.payload.gives(name) && !taken.contains(name));
+        other.map_or(Ok(()), |name| refused(name))
     }
 
     /// The reference of the record to change.

@@ -52,12 +52,13 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             if let Some(title) = changed(payload, "title")? {
                 row.title = title.into();
             }
-            row.value_min_minor = payload
-                .integer("valueMinMinor")?
-                .unwrap_or(row.value_min_minor);
-            row.value_max_minor = payload
-                .integer("valueMaxMinor")?
-                .unwrap_or(row.value_max_minor);
+            if let Some(currency) = changed(payload, "currency")? {
+                row.currency = currency.into();
+            }
+            row.organization = organization(command, store)?.or(row.organization);
+            row.person = person(command, store)?.or(row.person);
+            let values = values(payload, row.value_min_minor, row.value_max_minor)?;
+            (row.value_min_minor, row.value_max_minor) = values;
         }
     }
     row.updated_at = command.now;
@@ -69,25 +70,25 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
 
 fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload = command.payload;
-    let organization = command.linked(
-        "organizationReference",
-        ReferenceKind::Organization,
-        |reference| store.organizations.index(reference),
-    )?;
-    let person = command.linked("personReference", ReferenceKind::Person, |reference| {
-        store.people.index(reference)
-    })?;
+    // Nothing, unless the other one forbids it.
+    let least = payload
+        .integer("valueMaxMinor")?
+        .map_or(0, |most| most.min(0));
+    let most = payload
+        .integer("valueMinMinor")?
+        .map_or(0, |least| least.max(0));
+    let (value_min_minor, value_max_minor) = values(payload, least, most)?;
     let opportunity = Opportunity {
         title: payload.required_text("title")?.to_owned().into(),
         stage: stage(payload)?,
         before: None,
         entered_stage_at: command.now,
         close_reason: None,
-        organization,
-        person,
+        organization: organization(command, store)?,
+        person: person(command, store)?,
         owner: owner(command, store)?,
-        value_min_minor: payload.integer("valueMinMinor")?.unwrap_or_default(),
-        value_max_minor: payload.integer("valueMaxMinor")?.unwrap_or_default(),
+        value_min_minor,
+        value_max_minor,
         currency: changed(payload, "currency")?
             .unwrap_or_else(|| "EUR".to_owned())
             .into(),
@@ -113,6 +114,30 @@ fn reason(payload: Fields<'_>) -> Result<Option<Text>, Refusal> {
         ))),
         code => Ok(code.map(Into::into)),
     }
+}
+
+/// The least and the most that it may be worth: what is given, or else these.
+fn values(payload: Fields<'_>, least: i64, most: i64) -> Result<(i64, i64), Refusal> {
+    let least = payload.integer("valueMinMinor")?.unwrap_or(least);
+    let most = payload.integer("valueMaxMinor")?.unwrap_or(most);
+    if least > most {
+        let message = format!("valueMinMinor: {least} is over the valueMaxMinor, {most}");
+        return Err(Refusal::invalid(message));
+    }
+    Ok((least, most))
+}
+
+fn organization(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {
+    let kind = ReferenceKind::Organization;
+    command.linked("organizationReference", kind, |reference| {
+        store.organizations.index(reference)
+    })
+}
+
+fn person(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {
+    command.linked("personReference", ReferenceKind::Person, |reference| {
+        store.people.index(reference)
+    })
 }
 
 fn owner(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {

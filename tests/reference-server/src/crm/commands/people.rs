@@ -5,6 +5,7 @@ use super::{Command, changed};
 use crate::data::Store;
 use crate::data::people::{Person, STATUSES};
 use crate::data::reference::Kind as ReferenceKind;
+use crate::fields::Fields;
 use crate::refusal::Refusal;
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
@@ -17,9 +18,9 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
     let email = changed(payload, "email")?;
     let job = changed(payload, "jobTitle")?;
-    let name = name(command)?;
     if command.kind == Kind::PersonCreate {
-        let (given, family) =
+        let name = name(payload, ["", ""])?.filter(|[given, _]| !given.is_empty());
+        let [given, family] =
             name.ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?;
         let person = Person {
             given: given.into(),
@@ -42,7 +43,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     if person.status == "archived" {
         return Err(Refusal::conflict("invalid_state", "the person is archived"));
     }
-    if let Some((given, family)) = name {
+    if let Some([given, family]) = name(payload, [&person.given, &person.family])? {
         // The derived address must not change with the name.
         person.email = Some(person.email(index));
         person.given = given.into();
@@ -63,17 +64,22 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     Ok((reference.to_owned(), version))
 }
 
-/// The name, given in two parts or as one to display.
-fn name(command: &Command<'_>) -> Result<Option<(String, String)>, Refusal> {
-    let payload = command.payload;
+/// The name, given in two parts or as one to display. A part that is not given is what it was.
+fn name(payload: Fields<'_>, before: [&str; 2]) -> Result<Option<[String; 2]>, Refusal> {
     let given = changed(payload, "givenName")?;
     let family = changed(payload, "familyName")?;
-    if let (Some(given), family) = (given, family) {
-        return Ok(Some((given, family.unwrap_or_default())));
+    match (changed(payload, "displayName")?, given, family) {
+        (None, None, None) => Ok(None),
+        (None, given, family) => Ok(Some([
+            given.unwrap_or_else(|| before[0].to_owned()),
+            family.unwrap_or_else(|| before[1].to_owned()),
+        ])),
+        (Some(name), None, None) => {
+            let (given, family) = name.split_once(' ').unwrap_or((&name, ""));
+            Ok(Some([given, family].map(str::to_owned)))
+        }
+        _ => Err(Refusal::invalid(
+            "displayName: it is given in parts already",
+        )),
     }
-    let Some(display) = changed(payload, "displayName")? else {
-        return Ok(None);
-    };
-    let (given, family) = display.split_once(' ').unwrap_or((&display, ""));
-    Ok(Some((given.to_owned(), family.to_owned())))
 }

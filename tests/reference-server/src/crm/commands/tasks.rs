@@ -12,15 +12,16 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     let owner = command.linked("ownerReference", ReferenceKind::Actor, |reference| {
         store.actors.index(reference)
     })?;
+    let opportunity = command.linked(
+        "opportunityReference",
+        ReferenceKind::Opportunity,
+        |reference| store.opportunities.index(reference),
+    )?;
+    let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
     if command.kind == Kind::TaskCreate {
-        let opportunity = command.linked(
-            "opportunityReference",
-            ReferenceKind::Opportunity,
-            |reference| store.opportunities.index(reference),
-        )?;
         let task = Task {
             title: payload.required_text("title")?.to_owned().into(),
-            status: "open".into(),
+            status: status.unwrap_or_else(|| "open".to_owned()).into(),
             // Whoever makes a task has it, unless somebody else shall.
             owner: owner.or(Some(command.actor)),
             opportunity,
@@ -52,9 +53,10 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             if let Some(title) = changed(payload, "title")? {
                 task.title = title.into();
             }
-            if let Some(status) = payload.one_of("status", &STATUSES)? {
-                task.status = status.to_owned().into();
+            if let Some(status) = status {
+                task.status = status.into();
             }
+            task.opportunity = opportunity.or(task.opportunity);
             task.due_at = payload.instant("dueAt")?.or(task.due_at);
         }
     }
