@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use sdk_calendar::types::CalendarCommandResult;
@@ -23,6 +23,8 @@ const SCHEMA: &str = "
         number  INTEGER PRIMARY KEY,
         order_id TEXT NOT NULL UNIQUE REFERENCES orders (id),
         command TEXT NOT NULL,
+        -- In seconds since the beginning of 1970; NULL while nothing was sent.
+        first_sent INTEGER,
         -- NULL until the service said no to this very command: then somebody has to look.
         refused TEXT
     );
@@ -44,6 +46,8 @@ pub(crate) struct Store {
 pub(crate) struct Pending {
     pub(crate) number: i64,
     pub(crate) command: PreparedCommand,
+    /// When it may have been sent for the first time.
+    pub(crate) first_sent: Option<SystemTime>,
 }
 
 /// What is in the database.
@@ -105,16 +109,31 @@ impl Store {
     /// The oldest command to send after another one. Without that, each would be looked for among all that were sent.
     pub(crate) fn next(&self, after: i64) -> Result<Option<Pending>, Failure> {
         let query =
-            "SELECT number, command FROM outbox LEFT JOIN receipts USING (number) WHERE number > ?1
+            "SELECT number, command, first_sent FROM outbox LEFT JOIN receipts USING (number) WHERE number > ?1
                      AND receipts.number IS NULL AND refused IS NULL ORDER BY number LIMIT 1";
         let row = self.database.query_row(query, [after], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+            Ok((
+                row.get(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, Option<u32>>(2)?,
+            ))
         });
-        let Some((number, command)) = row.optional()? else {
+        let Some((number, command, first_sent)) = row.optional()? else {
             return Ok(None);
         };
-        let command = serde_json::from_str(&command)?;
-        Ok(Some(Pending { number, command }))
+        Ok(Some(Pending {
+            number,
+            command: serde_json::from_str(&command)?,
+            first_sent: first_sent.map(|at| UNIX_EPOCH + Duration::from_secs(at.into())),
+        }))
+    }
+
+    /// Records that a command is about to be sent. From here on it may have happened.
+    pub(crate) fn sending(&self, number: i64, now: SystemTime) -> Result<(), Failure> {
+        let now = u32::try_from(now.duration_since(UNIX_EPOCH)?.as_secs())?;
+        let update = "UPDATE outbox SET first_sent = ?2 WHERE number = ?1 AND first_sent IS NULL";
+        self.database.execute(update, params![number, now])?;
+        Ok(())
     }
 
     /// Records what the service said. Two workers may have sent the same command: both got the same result.

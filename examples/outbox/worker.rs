@@ -29,11 +29,14 @@ pub(crate) async fn drain(
             return Ok(false);
         }
         // One that is too old for its key to be remembered may have happened, and waits for a person.
-        let next = StoredRule::default().next(&pending.command, None, SystemTime::now());
+        let now = SystemTime::now();
+        let next = StoredRule::default().next(&pending.command, pending.first_sent, now);
         if let StoredStep::Park(reason) = next {
             store.set_aside(pending.number, &reason)?;
             continue;
         }
+        steps.take("before it is recorded as sent");
+        store.sending(pending.number, now)?;
         steps.take("before it is sent");
         let sent = calendar
             .send_prepared(&pending.command)
