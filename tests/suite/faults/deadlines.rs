@@ -1,14 +1,17 @@
-//! Row 15: a server that takes its time, in every way there is. The clock is moved by hand, once the peer has the
+//! Rows 15, 18 and 23: a server that takes its time, in every way there is. The clock is moved by hand, once the peer has the
 //! request.
 
 use std::time::Duration;
 
 use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use super::fixtures::{PERSON, created, new_event, new_person, person};
-use crate::peer::{Peer, Step, always, reply, script, stall};
-use crate::support::{HoldClock, calendar_at, crm_at, quick_retry, until};
+use crate::peer::{Peer, Step, always, json, reply, script, stall};
+use crate::support::{
+    HoldClock, builder_at, calendar_at, crm_at, quick_retry, quick_tokens, until,
+};
 
 /// How long an attempt may take, and how long a call: two attempts and a rest.
 const ATTEMPT: Duration = Duration::from_secs(4);
@@ -113,4 +116,66 @@ async fn fault_15_limits_beyond_the_clock_are_none() {
         .unwrap();
 
     assert_eq!(person.attempts(), 2);
+}
+
+#[tokio::test]
+async fn fault_23_a_refusal_whose_body_never_ends_is_the_refusal_that_it_is() {
+    // Its head comes at once, and its body byte by byte until long after the test.
+    let refused = |status, code: &str| {
+        let body = json!({"error": {"code": code}, "error_description": "no"});
+        json(status, &body).dripped(Duration::from_secs(3_600))
+    };
+    let brief = Duration::from_millis(300);
+
+    let keyed = async {
+        let peer = Peer::start(always(refused(409, "TIME_CONFLICT")));
+        let event = new_event("Kick-off");
+        let command = calendar_at(&peer).events().command(&event);
+        (command.timeout(brief).await.unwrap_err(), peer, 409)
+    };
+    let unkeyed = async {
+        let peer = Peer::start(always(refused(422, "INVALID")));
+        let command = crm_at(&peer).commands().submit(new_person());
+        (command.timeout(brief).await.unwrap_err(), peer, 422)
+    };
+    let (keyed, unkeyed) = tokio::join!(keyed, unkeyed);
+    for (error, peer, status) in [keyed, unkeyed] {
+        assert_eq!(
+            (error.status(), error.attempts(), error.effect()),
+            (Some(status), 1, Effect::Refused),
+            "{error}"
+        );
+        assert!(!error.retryable());
+        assert_eq!(peer.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn fault_18_a_503_whose_body_never_ends_is_repeated_as_one() {
+    let hung = reply(503).body("busy").dripped(Duration::from_secs(3_600));
+    let peer = Peer::start([hung, person()]);
+    let call = crm_at(&peer).people().get(PERSON);
+    let person = call.timeout(Duration::from_millis(300)).await.unwrap();
+    assert_eq!(person.attempts(), 2);
+    assert_eq!(peer.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
+    let body = json!({"error": "invalid_client"});
+    let hung = json(401, &body).dripped(Duration::from_secs(3_600));
+    let peer = Peer::start(always(person()).tokens_always(hung));
+    let mut policy = quick_tokens();
+    policy.exchange_timeout = Duration::from_millis(300);
+    let suite = builder_at(&peer.url()).token_policy(policy);
+    let crm = sdk_crm::Client::new(&suite.build().unwrap()).unwrap();
+
+    let error = crm.people().get(PERSON).await.unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
+    assert_eq!(
+        (error.effect(), error.retryable()),
+        (Effect::NotSent, false)
+    );
+    assert_eq!((peer.exchanges().len(), peer.requests().len()), (1, 0));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use sdk_core::{
-    AccessToken, Effect, ErrorKind, TokenError, TokenFuture, TokenRequest, TokenSource,
+    AccessToken, Effect, ErrorKind, Method, TokenError, TokenFuture, TokenRequest, TokenSource,
 };
 use sdk_crm::Client;
 use sdk_reference_server::Operation;
@@ -100,22 +100,58 @@ async fn fault_37_a_token_that_is_refused_on_arrival_fails_the_call() {
     assert_eq!((error.status(), error.attempts()), (Some(401), 2));
     assert_eq!(peer.exchanges().len(), 2);
 
-    // Two in a row die under one call, each after it had served another one: it goes on.
+    // Tokens die under one call, each after it had served another one: it goes on twice, and not for ever.
     let refused = || reply(401).held();
-    let peer = Peer::start(
-        script([person(), refused(), person(), refused(), person()]).then_always(person()),
-    );
-    let crm = crm_at(&peer);
-    crm.people().get(PERSON).await.unwrap();
-    let call = tokio::spawn(crm.people().get(PERSON).send());
-    for round in [2, 4] {
-        peer.saw(round).await;
-        // Meanwhile another call is served by the same token.
+    for deaths in [2, 3, 4, 5] {
+        let steps = (0..deaths).flat_map(|_| [person(), refused()]);
+        let peer = Peer::start(script(steps).then_always(person()));
+        let crm = crm_at(&peer);
         crm.people().get(PERSON).await.unwrap();
-        peer.release(1);
+        let call = tokio::spawn(crm.people().get(PERSON).send());
+        for round in 1..=deaths.min(4) {
+            peer.saw(2 * round).await;
+            // Meanwhile another call is served by the same token.
+            crm.people().get(PERSON).await.unwrap();
+            peer.release(1);
+        }
+        let attempts = match call.await.unwrap() {
+            Ok(person) => person.attempts(),
+            Err(error) => {
+                assert_eq!((deaths > 3, error.status()), (true, Some(401)), "{error}");
+                error.attempts()
+            }
+        };
+        assert_eq!(attempts as usize, (deaths + 1).min(4), "{deaths}");
+        assert_eq!(peer.exchanges().len(), (deaths + 1).min(4), "{deaths}");
     }
-    assert_eq!(call.await.unwrap().unwrap().attempts(), 3);
-    assert_eq!(peer.exchanges().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_37_many_operations_share_tokens_that_die_and_none_pays_for_another() {
+    const STEP: Duration = Duration::from_millis(100);
+    let _clock = HoldClock::new();
+    let peer = Peer::start(always(person()));
+    let source = Dying::default();
+    let builder = builder_at(&peer.url()).token_source(source.clone());
+    let crm = Client::new(&builder.build().unwrap()).unwrap();
+    let mut failures = 0;
+    for call in 0..600_usize {
+        advance(STEP).await;
+        // Each second another, so that each operation meets a dead one again and again.
+        source.lives(format!("t-{}", call / 10));
+        peer.refuse_all_but(&source.current());
+        let outcome = match call % 3 {
+            0 => crm.people().get(PERSON).await.map(drop),
+            1 => crm.organizations().get("ORG-0123456789AB").await.map(drop),
+            _ => {
+                let path = format!("/api/crm/v1/notes/{}", call % 6);
+                let call = crm.raw_call((Method::Get, path));
+                call.await.map(drop)
+            }
+        };
+        failures += u32::from(outcome.is_err());
+    }
+    assert_eq!((failures, source.asked()), (0, 60));
 }
 
 /// Gives the tokens that live just now.

@@ -1,14 +1,14 @@
-//! Rows 24 to 27: lists that go in circles, fail, or outlive their token.
+//! Rows 24 to 27 and 58: lists that go in circles, fail, or outlive their token.
 
 use std::time::Duration;
 
-use sdk_core::{Checkpoint, ErrorKind, Items, Record, RetryPolicy};
+use sdk_core::{Checkpoint, Effect, ErrorKind, Items, Record, RetryPolicy};
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::json;
 use tokio::time::advance;
 
 use super::fixtures::page;
-use crate::peer::Peer;
+use crate::peer::{Peer, reply};
 use crate::support::{HoldClock, crm_at, crm_for};
 
 /// A server with so many people.
@@ -144,4 +144,43 @@ async fn fault_27_a_token_that_dies_in_the_middle_of_a_walk_is_renewed() {
     assert_eq!(taken, all);
     assert_eq!(server.exchanges(), 10);
     assert_eq!(server.attempts(Operation::ListPeople), 2 + 10 + 1);
+}
+
+#[tokio::test]
+async fn fault_58_a_page_with_a_member_twice_or_another_status_is_no_end_of_a_list() {
+    let twice = |members: &str| {
+        let body = format!(r#"{{"items":[{{"publicReference":"b"}}],{members}}}"#);
+        reply(200)
+            .header("content-type", "application/json")
+            .body(body)
+    };
+    let last = page(&json!([{"publicReference": "b"}]), None);
+    let odd = [
+        (twice(r#""nextCursor":"c-3","nextCursor":null"#), 200),
+        (twice(r#""nextCursor":null,"nextCursor":"c-3""#), 200),
+        (twice(r#""nextCursor":null,"items":[]"#), 200),
+        (
+            twice(r#""nextCursor":null,"schemaVersion":"a","schemaVersion":"b""#),
+            200,
+        ),
+        // Somebody still works on it, or gave a part of it.
+        (last.clone().with_status(202), 202),
+        (last.clone().with_status(206), 206),
+        (last.with_status(299), 299),
+    ];
+    for (odd, status) in odd {
+        let first = page(&json!([{"publicReference": "a"}]), Some("c-2"));
+        let peer = Peer::start([first, odd]);
+        let mut items = crm_at(&peer).people().list().items();
+
+        let (taken, error) = take(&mut items).await;
+
+        assert_eq!(taken, ["a"], "{status}");
+        let error = error.unwrap();
+        assert_eq!(error.status(), Some(status), "{error}");
+        assert_eq!(error.effect(), Effect::Unknown, "{error}");
+        let checkpoint = items.checkpoint();
+        assert!(!checkpoint.is_finished() && checkpoint.cursor() == Some("c-2"));
+        assert_eq!(peer.requests().len(), 2);
+    }
 }

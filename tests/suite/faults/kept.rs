@@ -1,0 +1,240 @@
+//! Rows 55, 64, 72 and 78: what a stored command says of itself, beside its request.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use sdk_accounting::Client;
+use sdk_core::{
+    CallOptions, Effect, ErrorKind, ParkReason, PreparedCommand, Secret, StoredRule, StoredStep,
+};
+use serde_json::{Value, json};
+
+use super::fixtures::{committed, created, new_event, new_person};
+use crate::peer::{Peer, always, close, json, reply, script};
+use crate::support::{builder_at, calendar_at, crm_at, key, suite_at};
+
+/// As it comes back from a table.
+fn stored(command: &PreparedCommand) -> PreparedCommand {
+    let stored: PreparedCommand =
+        serde_json::from_str(&serde_json::to_string(command).unwrap()).unwrap();
+    stored.verify().unwrap();
+    stored
+}
+
+#[tokio::test]
+async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
+    // Neither a key nor an exact replay is shown for a counterparty.
+    let peer = Peer::start(script([close()]).then_always(json(201, &json!({}))));
+    let accounting = Client::new(&suite_at(&peer)).unwrap();
+    let counterparties = accounting.counterparties();
+    let call = || counterparties.create(json!({"name": "Ann Example"}));
+    let (rule, now) = (StoredRule::default(), SystemTime::now());
+
+    let fresh = stored(&call().prepare().unwrap());
+    assert!(!fresh.was_sent() && !fresh.is_replayable());
+    assert_eq!(rule.next(&fresh, None, now), StoredStep::Send);
+    let parked = StoredStep::Park(ParkReason::NoReplay);
+    assert_eq!(rule.next(&fresh, Some(now), now), parked);
+
+    // One that comes out of an error says by itself that it went out.
+    let error = call().await.unwrap_err();
+    assert_eq!(error.effect(), Effect::Unknown);
+    let open = stored(error.command().unwrap());
+    assert!(open.was_sent());
+    assert_eq!(rule.next(&open, None, now), parked);
+    let StoredStep::Park(reason) = rule.next(&open, None, now) else {
+        unreachable!()
+    };
+    assert!(
+        reason.to_string().contains("look whether it happened"),
+        "{reason}"
+    );
+
+    // A key of the caller's is one by which it is recognised, and so is what the contract shows for the CRM.
+    let keyed = call()
+        .idempotency_key(key("counterparty-4711"))
+        .prepare()
+        .unwrap();
+    let shown = crm_at(&peer)
+        .commands()
+        .submit(new_person())
+        .prepare()
+        .unwrap();
+    for command in [stored(&keyed), stored(&shown)] {
+        assert!(command.is_replayable());
+        assert_eq!(rule.next(&command, Some(now), now), StoredStep::Send);
+    }
+    assert_eq!(peer.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn fault_55_a_form_of_version_1_does_not_get_younger() {
+    let old = include_str!("../commands/fixtures/event-v1.json");
+    let peer = Peer::start(always(created()));
+    let suite = builder_at(&peer.url()).audience("calendar", "https://calendar.example");
+    let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    for (member, value) in [
+        ("preparedAt", json!(u64::try_from(now.as_millis()).unwrap())),
+        ("replayShown", json!(true)),
+        ("sent", json!(true)),
+        ("withoutToken", json!(true)),
+        ("replayExact", json!(true)),
+    ] {
+        let mut form: Value = serde_json::from_str(old).unwrap();
+        form[member] = value;
+        let command: PreparedCommand = serde_json::from_value(form).unwrap();
+        let error = calendar.send_prepared(&command).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.effect()),
+            (ErrorKind::PreparedCommand, Effect::NotSent),
+            "{member}"
+        );
+    }
+    assert!(peer.requests().is_empty());
+    let old: PreparedCommand = serde_json::from_str(old).unwrap();
+    assert!(old.was_sent(), "it does not say so");
+    calendar.send_prepared(&old).await.unwrap();
+}
+
+#[tokio::test]
+async fn fault_72_a_replay_goes_without_a_token_if_the_command_did() {
+    let peer = Peer::start(always(committed()));
+    let crm = crm_at(&peer);
+    let call = crm.commands().submit(new_person()).without_token();
+    let command = stored(&call.prepare().unwrap());
+
+    crm.send_prepared(&command).await.unwrap();
+
+    assert_eq!(peer.requests()[0].bearer(), None);
+    assert!(peer.exchanges().is_empty());
+}
+
+#[tokio::test]
+async fn fault_72_repeats_are_allowed_by_the_call_before_the_client_and_the_suite() {
+    // What a broken reply leads to: one attempt, or two.
+    let attempts =
+        async |suite: Option<bool>, client: Option<bool>, call: Option<bool>, raw: bool| {
+            let peer = Peer::start([close(), committed()]);
+            let mut builder = builder_at(&peer.url());
+            if let Some(replay) = suite {
+                builder = builder.replay_exact(replay);
+            }
+            let mut defaults = CallOptions::default();
+            defaults.replay_exact = client;
+            let crm = sdk_crm::Client::new(&builder.build().unwrap())
+                .unwrap()
+                .with_defaults(defaults);
+            let mut submit = crm.commands().submit(new_person());
+            if let Some(replay) = call {
+                submit = submit.replay_exact(replay);
+            }
+            let ended = if raw {
+                let command = stored(&submit.prepare().unwrap());
+                crm.send_prepared(&command).await.map(drop)
+            } else {
+                submit.await.map(drop)
+            };
+            if let Err(error) = &ended {
+                assert_eq!(error.effect(), Effect::Unknown);
+            }
+            peer.requests().len()
+        };
+    for is_stored in [false, true] {
+        for (suite, client, call, expected) in [
+            (None, None, None, 1),
+            (Some(true), None, None, 2),
+            (Some(true), Some(false), None, 1),
+            (Some(false), Some(true), None, 2),
+            (Some(true), Some(true), Some(false), 1),
+            (Some(false), Some(false), Some(true), 2),
+        ] {
+            let seen = attempts(suite, client, call, is_stored).await;
+            assert_eq!(seen, expected, "{suite:?} {client:?} {call:?} {is_stored}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_72_a_key_does_not_overrule_who_forbids_repeats() {
+    for by_client in [true, false] {
+        let peer = Peer::start([close(), committed()]);
+        let mut defaults = CallOptions::default();
+        defaults.replay_exact = by_client.then_some(false);
+        let crm = crm_at(&peer).with_defaults(defaults);
+        let mut call = crm.commands().submit(new_person());
+        call = call.idempotency_key(key("a-key-of-the-caller"));
+        if !by_client {
+            call = call.replay_exact(false);
+        }
+        let error = call.await.unwrap_err();
+        assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
+        assert_eq!(peer.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn fault_78_what_was_prepared_is_not_changed_on_the_way_out() {
+    let peer = Peer::start(always(created()));
+    let calendar = calendar_at(&peer);
+    let call = calendar.events().command(&new_event("Kick-off"));
+    let command = call.header("x-tenant", "north").prepare().unwrap();
+
+    for name in ["x-tenant", "X-Tenant"] {
+        let call = calendar.send_prepared(&command).header(name, "south");
+        let error = call.await.unwrap_err();
+        assert_eq!(
+            (error.kind(), error.effect()),
+            (ErrorKind::InvalidInput, Effect::NotSent)
+        );
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    assert!(peer.requests().is_empty());
+    let call = calendar.send_prepared(&command).header("x-trace", "1");
+    call.await.unwrap();
+    let seen = &peer.requests()[0];
+    assert_eq!(
+        (seen.header("x-tenant"), seen.header("x-trace")),
+        (Some("north"), Some("1"))
+    );
+}
+
+#[tokio::test]
+async fn fault_82_a_seal_under_a_secret_that_is_too_short_is_none() {
+    let peer = Peer::start(always(created()));
+    let calendar = calendar_at(&peer);
+    let call = calendar.events().command(&new_event("Kick-off"));
+    let command = call.prepare().unwrap();
+    for short in ["", "fifteen bytes !"] {
+        let short = Secret::from(short);
+        for error in [
+            command.clone().seal(&short).unwrap_err(),
+            command.verify_seal(&short).unwrap_err(),
+        ] {
+            assert!(!error.to_string().contains("fifteen bytes"), "{error}");
+        }
+    }
+    assert!(peer.requests().is_empty());
+}
+
+#[tokio::test]
+async fn fault_64_the_age_of_a_command_that_was_sent_runs_from_its_first_sending() {
+    let peer = Peer::start([reply(500)]);
+    let before = SystemTime::now();
+    let calendar = calendar_at(&peer);
+    let event = new_event("Kick-off");
+    let call = calendar.events().command(&event);
+    let call = call.retry(sdk_core::RetryPolicy::none());
+    let error = call.await.unwrap_err();
+    let command = stored(error.command().unwrap());
+
+    let day = Duration::from_secs(24 * 3_600);
+    let prepared = command.prepared_at().unwrap();
+    assert!(prepared + Duration::from_secs(1) > before && command.was_sent());
+    let rule = StoredRule::default();
+    assert_eq!(rule.next(&command, None, prepared + day), StoredStep::Send);
+    let late = rule.next(&command, None, prepared + day + Duration::from_secs(61));
+    assert!(
+        matches!(late, StoredStep::Park(ParkReason::TooOld { .. })),
+        "{late:?}"
+    );
+}

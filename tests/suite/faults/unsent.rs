@@ -1,0 +1,111 @@
+//! Rows 45, 74, 75 and 79: what was provably never sent, and settings of the environment that are no text.
+
+use std::net::TcpListener;
+use std::time::Duration;
+
+use sdk_core::runtime::reqwest;
+use sdk_core::{Effect, ErrorKind};
+use sdk_crm::Client;
+
+use super::fixtures::new_person;
+use crate::peer::{Peer, always, reply};
+use crate::support::{builder_at, crm_at};
+
+#[tokio::test]
+async fn fault_45_a_connection_that_does_not_stand_in_time_sent_nothing() {
+    // A connection is accepted, and its TLS handshake never answered.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    for own in [false, true] {
+        let tokens = Peer::start([]);
+        let mut suite = builder_at(&tokens.url())
+            .application_url("crm", format!("https://{address}"))
+            .connect_timeout(Duration::from_millis(50));
+        if own {
+            // Whatever the caller's own client would wait for.
+            let patient = reqwest::Client::builder().connect_timeout(Duration::from_secs(3_600));
+            suite = suite.http_client(patient);
+        }
+        let crm = Client::new(&suite.build().unwrap()).unwrap();
+
+        let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+        assert_eq!(error.kind(), ErrorKind::Connect, "{error}");
+        assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 3));
+        let line = error.to_string();
+        assert!(
+            line.contains(&address.to_string()) && line.contains("50ms"),
+            "{line}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn fault_79_an_address_longer_than_any_is_refused_before_it_is_sent() {
+    let peer = Peer::start(always(reply(414)));
+    let crm = crm_at(&peer);
+    let long = "q".repeat(70_000);
+    for error in [
+        crm.people().list().q(&*long).await.unwrap_err(),
+        crm.people().get(&*long).await.unwrap_err(),
+        crm.people().list().query("x", &long).await.unwrap_err(),
+        crm.people()
+            .list()
+            .q(&*long)
+            .items()
+            .try_next()
+            .await
+            .unwrap_err(),
+    ] {
+        assert_eq!(
+            (error.kind(), error.effect(), error.attempts()),
+            (ErrorKind::InvalidInput, Effect::NotSent, 0),
+            "{error}"
+        );
+        assert!(error.to_string().len() < 1_000, "{error}");
+    }
+    assert_eq!(peer.connections(), 0);
+}
+
+#[test]
+fn fault_75_without_a_runtime_a_token_and_a_look_at_scopes_are_errors_that_say_so() {
+    let peer = Peer::start([]);
+    let crm = crm_at(&peer);
+    let needed = [&sdk_crm::operations::LIST_PEOPLE];
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut poll = |call: std::pin::Pin<&mut dyn Future<Output = sdk_core::Error>>| match call
+        .poll(&mut context)
+    {
+        std::task::Poll::Ready(error) => error,
+        std::task::Poll::Pending => panic!("it waits for nothing"),
+    };
+    let prewarm = std::pin::pin!(async { crm.prewarm().await.unwrap_err() });
+    let scopes = std::pin::pin!(async { crm.missing_scopes(&needed).await.unwrap_err() });
+    for error in [poll(prewarm), poll(scopes)] {
+        assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
+        assert!(error.to_string().contains("no Tokio runtime"), "{error}");
+    }
+    assert_eq!(peer.connections(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    use std::process::Command;
+
+    use crate::programs::{output, program, told};
+
+    let mut tour = Command::new(program("tour"));
+    tour.env("SUITE_CORE_URL", "https://core.suite.test")
+        .env("SUITE_CLIENT_ID", "client")
+        .env("SUITE_CLIENT_SECRET", OsStr::from_bytes(b"s3cret-\xff"));
+
+    let output = output(&mut tour);
+
+    assert!(!output.status.success());
+    let told = told(&output);
+    assert!(told.contains("SUITE_CLIENT_SECRET"), "{told}");
+    assert!(!told.contains("s3cret"), "{told}");
+}
