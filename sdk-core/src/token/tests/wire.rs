@@ -112,6 +112,9 @@ fn a_reply_is_read_leniently() {
         ("-5", Some(0)),
         (r#""-5""#, Some(0)),
         ("1e300", Some(u64::MAX)),
+        // Beyond any double.
+        ("1e400", Some(u64::MAX)),
+        ("-1e400", Some(0)),
         ("null", None),
         (r#""soon""#, None),
         (r#""NaN""#, None),
