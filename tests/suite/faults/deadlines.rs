@@ -151,13 +151,20 @@ async fn fault_23_a_refusal_whose_body_never_ends_is_the_refusal_that_it_is() {
 }
 
 #[tokio::test]
-async fn fault_18_a_503_whose_body_never_ends_is_repeated_as_one() {
+async fn fault_18_a_503_whose_body_never_ends_is_still_a_503() {
     let hung = reply(503).body("busy").dripped(Duration::from_secs(3_600));
-    let peer = Peer::start([hung, person()]);
-    let call = crm_at(&peer).people().get(PERSON);
-    let person = call.timeout(Duration::from_millis(300)).await.unwrap();
-    assert_eq!(person.attempts(), 2);
-    assert_eq!(peer.requests().len(), 2);
+    let peer = Peer::start([hung]);
+    let command = crm_at(&peer).commands().submit(new_person());
+    let error = command
+        .timeout(Duration::from_millis(300))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        (error.kind(), error.status(), error.effect()),
+        (ErrorKind::Unavailable, Some(503), Effect::Unknown),
+        "{error}"
+    );
+    assert_eq!(peer.requests().len(), 1);
 }
 
 #[tokio::test]
