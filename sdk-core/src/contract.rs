@@ -88,6 +88,7 @@ pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
             let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
             let mut confidential = Confidential::default();
             client.suite().confide(&mut confidential);
+            client.defaults().confide(&mut confidential);
             Ok(compare(application, operation, metadata, &confidential))
         }
     }

@@ -159,9 +159,7 @@ impl Error {
 
     /// The same error without what must not be shown.
     pub(crate) fn withheld(mut self, confidential: &Confidential) -> Self {
-        if confidential.is_in(&self.0.message) {
-            self.0.message = confidential.line(&self.0.message);
-        }
+        self.0.message = confidential.line(&self.0.message);
         self
     }
 

@@ -1,5 +1,5 @@
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::json::{Mismatch, Page, RawJson, Record, explain, watch};
 
@@ -242,8 +242,9 @@ fn unreadable<T: Reply>(
     }
     let detail = explain::<T>(text, error);
     let is_object = text.trim_ascii_start().starts_with('{');
-    // What is no JSON has no version.
-    if let Some(expected) = expected.filter(|_| is_object && !error.is_syntax())
+    // What is no JSON has no version; what is wrong may come after the member of another type.
+    let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
+    if let Some(expected) = expected.filter(|_| is_object && is_json())
         && let Err(found) = stated_version(text).check(expected, shown)
     {
         return Unreadable::Schema {
