@@ -13,6 +13,7 @@ mod fixtures;
 mod kept;
 mod leads;
 mod network;
+mod proxies;
 mod redirects;
 mod refusals;
 mod rejections;

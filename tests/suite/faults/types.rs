@@ -1,15 +1,17 @@
 //! Rows 59 and 66: members of another type or value than documented.
 
+use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{ErrorKind, Record, SchemaPolicy};
+use sdk_core::{Effect, ErrorKind, Method, Record, SchemaPolicy};
 use sdk_crm::Client;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use super::fixtures::{created, new_event};
+use super::fixtures::{PERSON, created, new_event, new_person};
 use super::shapes::assert_unreadable;
-use crate::peer::{Peer, json};
-use crate::support::{Events, builder_for, calendar_at, crm_for};
+use crate::peer::{Peer, Step, always, json, reply};
+use crate::samples::import;
+use crate::support::{Events, builder_for, calendar_at, crm_at, crm_for, suite_at};
 
 #[tokio::test]
 async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
@@ -189,4 +191,140 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
         let error = crm.today().get().await.unwrap_err();
         assert_unreadable(&error, ErrorKind::SchemaVersion, &["suite-crm-today.v1"]);
     }
+}
+
+#[tokio::test]
+async fn fault_66_what_is_no_json_has_no_schema_version() {
+    let version = "suite-crm-opportunities-page.v2";
+    for (body, whole) in [
+        ("<html>busy</html>".to_owned(), true),
+        ("{'items': []}".to_owned(), true),
+        ("{\"items\": [] \"nextCursor\": null}".to_owned(), true),
+        ("{\"items\": [}".to_owned(), true),
+        (
+            format!("{{\"schemaVersion\": \"{version}\", items: []}}"),
+            true,
+        ),
+        (
+            "{\"items\": [], \"nextCursor\": null, \"schemaVersion\": \"v3\"} trailing".to_owned(),
+            true,
+        ),
+        // What is wrong comes after what has another type.
+        (
+            "{\"schemaVersion\": 7, \"items\": [], oops}".to_owned(),
+            true,
+        ),
+        ("{\"items\": 7, \"nextCursor\": NaN}".to_owned(), true),
+        ("{\"items\": [".to_owned(), false),
+    ] {
+        let step = reply(200)
+            .header("content-type", "application/json")
+            .body(body.clone());
+        let peer = Peer::start(always(step));
+        let crm = crm_at(&peer);
+        let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
+        let lenient = crm.opportunities().list().schema_policy(SchemaPolicy::Warn);
+        let mut walk = crm.opportunities().list().items();
+
+        for error in [
+            crm.opportunities().list().await.unwrap_err(),
+            lenient.await.unwrap_err(),
+            raw.await.unwrap_err(),
+            walk.try_next().await.unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::Decode, "{body}: {error}");
+            assert_eq!(error.status(), Some(200));
+            let line = error.to_string();
+            assert!(!line.contains("this SDK was built for"), "{body}: {line}");
+            assert_eq!(error.retryable(), !whole, "{body}: {line}");
+            assert_eq!(error.body().unwrap(), body.as_bytes());
+        }
+        assert_eq!(peer.requests().len(), if whole { 4 } else { 12 });
+    }
+}
+
+/// The result of an import with this outcome.
+fn imported(status: u16, outcome: &Value) -> Step {
+    let mut result = json!({
+        "schemaVersion": "suite-accounting-command-result.v1",
+        "operation": "import_run.create",
+        "outcome": outcome,
+        "commandReceiptReference": "RCT-1",
+        "subjectReference": "IMP-1",
+        "recordVersion": 1,
+        "replayed": false,
+    });
+    if outcome.is_null() {
+        result.as_object_mut().unwrap().remove("outcome");
+    }
+    json(status, &result)
+}
+
+#[tokio::test]
+async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed() {
+    for (status, outcome, committed) in [
+        (201, json!("succeeded"), Some(true)),
+        (201, json!("pending"), None),
+        (201, json!("failed"), None),
+        (201, json!("Succeeded"), None),
+        (201, json!(true), None),
+        (201, Value::Null, None),
+        (202, json!("succeeded"), None),
+    ] {
+        let peer = Peer::start(always(imported(status, &outcome)));
+        let accounting = sdk_accounting::Client::new(&suite_at(&peer)).unwrap();
+        let body = import("adapter", ImportMode::EvidenceOnly);
+        let typed = accounting.import_runs().create(&body).await;
+        let command = accounting.import_runs().create(&body).prepare().unwrap();
+        let stored = accounting.send_prepared(&command).await.unwrap();
+        if let Ok(receipt) = &typed {
+            assert_eq!(receipt.is_committed(), committed, "{status} {outcome}");
+            assert_eq!(receipt.is_replay(), Some(false));
+        } else {
+            let error = typed.unwrap_err();
+            assert!(!outcome.is_string(), "{error}");
+            assert_eq!(
+                (error.kind(), error.effect()),
+                (ErrorKind::Decode, Effect::Unknown)
+            );
+        }
+        assert_eq!(stored.is_committed(), committed, "{status} {outcome}");
+        assert_eq!(stored.status(), status);
+        let requests = peer.requests();
+        assert_eq!(requests.len(), 2);
+        assert!(requests.iter().all(|seen| seen.key().is_some()));
+    }
+
+    // A calendar's that is taken all the same, and a reply of an operation of which nothing is shown.
+    let mut failed: Value = serde_json::from_slice(created().text()).unwrap();
+    failed["outcome"] = json!("failed");
+    let peer = Peer::start([json(201, &failed), json(201, &failed)]);
+    let calendar = calendar_at(&peer);
+    let call = calendar.events().command(&new_event("Kick-off"));
+    let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
+    assert_eq!(receipt.is_committed(), None);
+    let raw = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
+    assert_eq!(raw.await.unwrap().is_committed(), None);
+
+    // Of the CRM's results nothing is shown: the status alone speaks.
+    let result = |status| {
+        json(
+            status,
+            &json!({"outcome": "pending", "publicReference": PERSON}),
+        )
+    };
+    let peer = Peer::start([result(201), result(200), result(202)]);
+    let crm = crm_at(&peer);
+    for (committed, replay) in [
+        (Some(true), Some(false)),
+        (Some(true), Some(true)),
+        (None, None),
+    ] {
+        let receipt = crm.commands().submit(new_person()).await.unwrap();
+        assert_eq!(
+            (receipt.is_committed(), receipt.is_replay()),
+            (committed, replay)
+        );
+    }
+    assert_eq!(peer.requests().len(), 3);
 }

@@ -1,7 +1,10 @@
 //! Row 32: no secret, token or key in anything that prints itself.
 
+mod disguised;
 mod echoes;
 mod hostile;
+mod meant;
+mod repeated;
 mod shown;
 mod types;
 

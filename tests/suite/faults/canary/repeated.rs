@@ -1,0 +1,344 @@
+//! Row 41: places beside a call's own error where a server's text gets to people: warnings, reports, walks, stored commands,
+//! and tokens that are no longer in use.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use sdk_core::{
+    AccessToken, CallOptions, ClientCredentials, Effect, Error, ErrorKind, Method, PreparedCommand,
+    SchemaPolicy, Suite, SuiteBuilder, TokenFuture, TokenRequest, TokenSource,
+};
+use serde_json::{Value, json};
+
+use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
+use super::print_error;
+use crate::faults::fixtures::{PERSON, created, new_event, page, person};
+use crate::peer::{Peer, Script, Step, always, json as reply_of, reply, script};
+use crate::support::{Events, key};
+
+const ALL: [&str; 5] = [SECRET, TOKEN, KEY, HEADER, QUERY];
+
+fn token(text: &str) -> Step {
+    reply_of(200, &json!({"access_token": text, "expires_in": 300}))
+}
+
+fn peer_of(step: Step) -> Peer {
+    Peer::start(always(step).tokens_always(token(TOKEN)))
+}
+
+fn builder_of(peer: &Peer) -> SuiteBuilder {
+    suite_of(peer).credentials(ClientCredentials::new("client", SECRET))
+}
+
+fn crm_of(suite: &Suite) -> sdk_crm::Client {
+    sdk_crm::Client::new(suite).unwrap()
+}
+
+/// Header and query that every call of a client has.
+fn with_both() -> CallOptions {
+    let mut defaults = CallOptions::default();
+    defaults.header("x-tenant", HEADER);
+    defaults.query("tenant", QUERY);
+    defaults
+}
+
+fn assert_withheld(error: &Error, about: &str) {
+    assert!(error.to_string().contains("[withheld"), "{about}: {error}");
+    assert_nothing_leaks(&print_error(error), about);
+}
+
+#[tokio::test]
+async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
+    for secret in ALL {
+        let (events, _guard) = Events::here();
+        let said = format!("about {secret}!");
+        let mut result: Value = serde_json::from_slice(created().text()).unwrap();
+        result["schemaVersion"] = json!(said);
+        result["outcome"] = json!(said);
+        let peer = peer_of(reply_of(201, &result));
+        let suite = builder_of(&peer).schema_policy(SchemaPolicy::Warn);
+        let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
+
+        let call = calendar.events().command(&new_event("Kick-off"));
+        let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
+        let receipt = call.query("tenant", QUERY).await.unwrap();
+
+        assert_eq!(receipt.outcome, said, "the caller gets it as it came");
+        assert_eq!(peer.requests()[0].key(), Some(KEY));
+        for what in ["another schema version", "a constant has another value"] {
+            let warned = events.lines("WARN", &[what, "[withheld"]);
+            assert_eq!(warned.len(), 1, "{secret}: {}", events.text());
+        }
+        assert_nothing_leaks(&events.text(), secret);
+    }
+}
+
+#[tokio::test]
+async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats() {
+    for secret in [SECRET, TOKEN, HEADER, QUERY] {
+        let metadata = json!({
+            "schemaVersion": secret, "service": secret, "version": secret, "status": secret, secret: 1,
+        });
+        let peer = peer_of(reply_of(200, &metadata));
+        let suite = builder_of(&peer).build().unwrap();
+        let crm = crm_of(&suite).with_defaults(with_both());
+        let accounting = sdk_accounting::Client::new(&suite).unwrap();
+        let accounting = accounting.with_defaults(with_both());
+        crm.prewarm().await.unwrap();
+
+        for report in [
+            crm.check_contract().await.unwrap(),
+            accounting.check_contract().await.unwrap(),
+        ] {
+            assert!(report.to_string().contains("[withheld"), "{report}");
+            assert!(report.status.as_deref().unwrap().starts_with("[withheld"));
+            assert_nothing_leaks(&report.to_string(), report.application);
+            let came = report.metadata.unwrap();
+            assert!(came.as_str().contains(&json!(secret).to_string()));
+        }
+        assert_eq!(peer.requests().len(), 2);
+        assert_eq!(peer.requests()[0].header("x-tenant"), Some(HEADER));
+    }
+}
+
+#[tokio::test]
+async fn fault_41_errors_of_walks_do_not_repeat_what_a_server_repeats() {
+    for secret in [SECRET, TOKEN, HEADER, QUERY] {
+        let said = format!("about {secret}!");
+        let begin: String = secret.chars().take(5).collect();
+        // The list of names is cut within the secret, or the line that is made of it.
+        let long = |before| format!("{}{secret}", "n".repeat(before));
+        let alone = |name: String| json!({"nextCursor": null, name: 1});
+        let unlike = [
+            (alone(said.clone()), ErrorKind::Pagination),
+            (alone(long(215)), ErrorKind::Pagination),
+            (alone(long(267)), ErrorKind::Pagination),
+            (
+                json!({"nextCursor": null, "items": [secret]}),
+                ErrorKind::Decode,
+            ),
+            (
+                json!({"nextCursor": null, "items": secret}),
+                ErrorKind::Decode,
+            ),
+            (json!({said: 1}), ErrorKind::Decode),
+        ];
+        for (body, kind) in unlike {
+            let peer = peer_of(reply_of(200, &body).header("x-request-id", secret));
+            let crm = crm_of(&builder_of(&peer).build().unwrap());
+            let list = crm.people().list().header("x-tenant", HEADER);
+            let mut walk = list.query("tenant", QUERY).items();
+
+            let error = walk.try_next().await.unwrap_err();
+
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.request_id(), Some("[withheld]"));
+            assert_withheld(&error, &body.to_string());
+            let printed = format!("{}\n{}", error.message(), print_error(&error));
+            assert!(!printed.contains(&begin), "{printed}");
+            assert_eq!(peer.requests()[0].header("x-tenant"), Some(HEADER));
+        }
+
+        // A cursor that comes again, and goes out as it came.
+        let again = page(&json!([{}]), Some(secret));
+        let peer = Peer::start(script([again.clone(), again]).tokens_always(token(TOKEN)));
+        let crm = crm_of(&builder_of(&peer).build().unwrap());
+        let list = crm.people().list().header("x-tenant", HEADER);
+        let mut walk = list.query("tenant", QUERY).items();
+        for _ in 0..2 {
+            walk.try_next().await.unwrap();
+        }
+        let error = walk.try_next().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Pagination);
+        assert_nothing_leaks(&print_error(&error), secret);
+        assert_eq!(peer.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn fault_41_an_error_of_a_stored_command_does_not_repeat_its_query() {
+    for secret in [KEY, HEADER, QUERY] {
+        let said = format!("about {secret}!");
+        let refused = json!({"code": said, "message": said, "requestId": said});
+        for step in [
+            reply_of(409, &refused).header("x-got", secret),
+            reply(200).body(said),
+        ] {
+            let peer = peer_of(step);
+            let suite = builder_of(&peer).build().unwrap();
+            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let call = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
+            let call = call.body(json!({"note": 1})).idempotency_key(key(KEY));
+            let call = call.header("x-tenant", HEADER).query("tenant", QUERY);
+            let stored = serde_json::to_string(&call.prepare().unwrap()).unwrap();
+
+            // Whoever sends it knows nothing of it but what was stored.
+            let suite = builder_of(&peer).build().unwrap();
+            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let command: PreparedCommand = serde_json::from_str(&stored).unwrap();
+            let error = calendar
+                .send_prepared(&command)
+                .allow_raw_path()
+                .await
+                .unwrap_err();
+
+            assert_withheld(&error, secret);
+            let headers = error.headers().unwrap();
+            assert!(headers.get("x-got").is_none_or(|it| it == "[redacted]"));
+            let seen = &peer.requests()[0];
+            assert_eq!(seen.key(), Some(KEY));
+            assert!(seen.target.contains("tenant="), "{}", seen.target);
+        }
+    }
+}
+
+/// What a token endpoint and an application may still know of.
+const OLD: &str = "qJ7wZ-0ldVx3kT9mR2pL8-Yb5nH1";
+
+#[tokio::test]
+async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
+    let (events, _guard) = Events::here();
+    let echo = json!({"code": OLD, "message": format!("not {OLD}"), "requestId": OLD});
+    let refusal = json!({"error": OLD, "error_description": format!("not {OLD}")});
+    let tokens = [token(OLD), token(TOKEN), reply_of(400, &refusal)];
+    let steps = [
+        reply(401),
+        reply_of(403, &echo).header("x-got", OLD),
+        reply_of(200, &json!({"schemaVersion": OLD, "items": []})),
+        reply(401),
+    ];
+    let peer = Peer::start(script(steps).tokens(tokens));
+    let crm = crm_of(&builder_of(&peer).build().unwrap());
+
+    let forbidden = crm.people().get(PERSON).await.unwrap_err();
+    let odd = crm.opportunities().list().await.unwrap_err();
+    // Here the token endpoint repeats the one it gave first.
+    let lost = crm.people().get(PERSON).await.unwrap_err();
+
+    assert_eq!(forbidden.kind(), ErrorKind::Forbidden);
+    assert_eq!(forbidden.code(), Some("[withheld]"));
+    assert_eq!(forbidden.headers().unwrap()["x-got"], "[redacted]");
+    assert_eq!(odd.kind(), ErrorKind::SchemaVersion);
+    assert_eq!(lost.kind(), ErrorKind::Unauthenticated);
+    let mut printed = events.text();
+    for error in [forbidden, odd, lost] {
+        assert!(error.to_string().contains("[withheld"), "{error}");
+        printed += &print_error(&error);
+    }
+    assert!(!printed.contains(&OLD[..8]), "{printed}");
+    let bearers: Vec<_> = peer.requests();
+    let bearers: Vec<_> = bearers.iter().map(|seen| seen.bearer()).collect();
+    assert_eq!(bearers[..3], [Some(OLD), Some(TOKEN), Some(TOKEN)]);
+    assert_eq!(peer.exchanges().len(), 3);
+}
+
+/// Gives [`OLD`], then another token, and then quotes the first.
+#[derive(Default)]
+struct Forgetful(AtomicU32);
+
+impl TokenSource for Forgetful {
+    fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
+        let number = self.0.fetch_add(1, Ordering::Relaxed);
+        Box::pin(async move {
+            match number {
+                0 => Ok(AccessToken::new(OLD)),
+                1 => Ok(AccessToken::new(TOKEN)),
+                _ => Err(
+                    sdk_core::token::TokenError::refused(OLD, format!("not {OLD}"))
+                        .with_request_id(OLD),
+                ),
+            }
+        })
+    }
+}
+
+#[tokio::test]
+async fn fault_41_a_source_that_quotes_a_token_it_gave_is_not_repeated() {
+    let (events, _guard) = Events::here();
+    let peer = Peer::start([reply(401), person(), reply(401)]);
+    let suite = suite_of(&peer).token_source(Forgetful::default());
+    let crm = crm_of(&suite.build().unwrap());
+
+    assert_eq!(crm.people().get(PERSON).await.unwrap().attempts(), 2);
+    let error = crm.people().get(PERSON).await.unwrap_err();
+
+    assert!(error.to_string().contains("[withheld"), "{error}");
+    let printed = print_error(&error) + &events.text();
+    assert!(!printed.contains(&OLD[..8]), "{printed}");
+    assert_eq!(peer.requests()[1].bearer(), Some(TOKEN));
+}
+
+#[tokio::test]
+async fn fault_41_a_long_text_is_looked_at_before_it_is_cut() {
+    for before in [280, 290, 295, 299, 4_090] {
+        for secret in ALL {
+            let (events, _guard) = Events::here();
+            let version = format!("{}{secret}", "v ".repeat(before / 2));
+            let mut result: Value = serde_json::from_slice(created().text()).unwrap();
+            result["schemaVersion"] = json!(version);
+            let refused = json!({"code": version, "message": version, "requestId": version});
+            let steps = [
+                reply_of(201, &result),
+                reply_of(201, &result),
+                reply_of(409, &refused),
+            ];
+            let peer = Peer::start(script(steps).tokens_always(token(TOKEN)));
+            let suite = builder_of(&peer).build().unwrap();
+            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let call = || {
+                let call = calendar.events().command(&new_event("Kick-off"));
+                let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
+                call.query("tenant", QUERY)
+            };
+
+            let other = call().await.unwrap_err();
+            call().schema_policy(SchemaPolicy::Warn).await.unwrap();
+            let conflict = call().await.unwrap_err();
+
+            assert_eq!(other.kind(), ErrorKind::SchemaVersion);
+            assert_eq!(
+                (other.status(), other.effect()),
+                (Some(201), Effect::Unknown)
+            );
+            let printed = print_error(&other) + &print_error(&conflict) + &events.text();
+            assert_nothing_leaks(&printed, &version);
+            let begin: String = secret.chars().take(4).collect();
+            assert!(
+                !printed.contains(&format!("v {begin}")),
+                "{before}: {printed}"
+            );
+            if before < 300 {
+                assert!(other.message().contains("[withheld"), "{other}");
+                assert_eq!(conflict.code(), Some("[withheld]"));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_41_the_request_id_of_the_token_endpoint_repeats_no_credential() {
+    let in_header = reply_of(400, &json!({"error": "invalid_client"}));
+    let in_body = json!({"error": {"code": "invalid_client", "requestId": SECRET}});
+    for step in [
+        in_header.clone().header("x-request-id", SECRET),
+        in_header.header("x-request-id", format!("id {}", &SECRET[..12])),
+        reply_of(400, &in_body),
+    ] {
+        let (events, _guard) = Events::here();
+        let script: Script = script([]).tokens_always(step);
+        let peer = Peer::start(script);
+        let crm = crm_of(&builder_of(&peer).build().unwrap());
+
+        let error = crm.people().get(PERSON).await.unwrap_err();
+
+        assert_eq!(error.kind(), ErrorKind::Unauthenticated);
+        assert_eq!(error.code(), Some("invalid_client"));
+        assert!(
+            error.request_id().unwrap().starts_with("[withheld"),
+            "{error}"
+        );
+        let printed = print_error(&error) + &events.text();
+        assert_nothing_leaks(&printed, "request id");
+        assert!(!printed.contains(&SECRET[..12]), "{printed}");
+        assert!(peer.requests().is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! Row 70: a proxy before the token endpoint that wants a credential.
+
+use std::error::Error as _;
+
+use sdk_core::runtime::reqwest;
+use sdk_core::token::{TokenError, TokenErrorKind};
+use sdk_core::{Effect, Error, ErrorKind};
+use sdk_crm::Client;
+
+use super::fixtures::new_person;
+use crate::peer::{Peer, always, raw, reply, script};
+use crate::support::{Events, builder_at};
+
+fn assert_stopped(error: &Error) {
+    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+    assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+    assert!(!error.retryable(), "{error}");
+    let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
+    assert_eq!(cause.kind(), TokenErrorKind::Unreachable);
+    assert!(!cause.is_retryable());
+}
+
+#[tokio::test]
+async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated() {
+    let (events, _guard) = Events::here();
+    let html = "<html>invalid_client</html>";
+    let wants = reply(407).header("proxy-authenticate", "Basic").body(html);
+    let peer = Peer::start(script([]).tokens_always(wants));
+    let crm = Client::new(&builder_at(&peer.url()).build().unwrap()).unwrap();
+
+    for _ in 0..2 {
+        let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+        assert_stopped(&error);
+        let line = error.to_string();
+        let said = "token endpoint unreachable (status 407): a proxy in between wants a credential";
+        assert!(line.contains(said), "{line}");
+        assert!(
+            !line.contains("refused") && !line.contains("secret"),
+            "{line}"
+        );
+        assert!(error.command().is_some(), "it can be sent later");
+    }
+    // The second call is answered from what the first one got.
+    assert_eq!(peer.exchanges().len(), 1);
+    assert!(peer.requests().is_empty());
+    assert!(events.text().contains("token renewal failed"));
+}
+
+#[tokio::test]
+async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_call() {
+    let proxy = Peer::start(always(reply(407)));
+    let through = reqwest::Proxy::all(proxy.url()).unwrap();
+    let suite = builder_at("http://crm.suite.test")
+        .token_url("http://login.suite.test/sign-in")
+        .allow_insecure_http()
+        .http_client(reqwest::Client::builder().proxy(through));
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+
+    let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+    assert_stopped(&error);
+    assert!(error.to_string().contains("proxy in between"), "{error}");
+    let seen = proxy.requests();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].target, "http://login.suite.test/sign-in");
+}
+
+#[tokio::test]
+async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy() {
+    let answer = "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
+    let proxy = Peer::start(always(raw(answer)));
+    let through = reqwest::Proxy::all(proxy.url()).unwrap();
+    let suite = builder_at("https://crm.suite.test")
+        .token_url("https://login.suite.test/sign-in")
+        .http_client(reqwest::Client::builder().proxy(through));
+    let crm = Client::new(&suite.build().unwrap()).unwrap();
+
+    let error = crm.commands().submit(new_person()).await.unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+    assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+    let line = error.to_string();
+    assert!(
+        line.contains("login.suite.test:443") && line.contains("proxy"),
+        "{line}"
+    );
+    assert!(!proxy.requests().is_empty());
+    for seen in proxy.requests() {
+        assert_eq!(
+            (&*seen.method, &*seen.target),
+            ("CONNECT", "login.suite.test:443")
+        );
+    }
+}
