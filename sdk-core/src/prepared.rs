@@ -134,6 +134,16 @@ impl PreparedCommand {
         Ok(command)
     }
 
+    /// The same command after it may have been sent. That is another statement, which a seal of before does not cover.
+    pub(crate) fn into_sent(mut self) -> Self {
+        if !self.was_sent() {
+            self.terms.sent = true;
+            self.digest = self.compute_digest();
+            self.seal = None;
+        }
+        self
+    }
+
     /// The application that takes the command, such as `calendar`.
     #[must_use]
     pub fn application(&self) -> &str {
@@ -239,6 +249,9 @@ impl PreparedCommand {
 
     /// Seals the command with a secret: HMAC-SHA-256 over its digest, which covers everything. Only who has the secret can
     /// make a command that [`verify_seal`](Self::verify_seal) accepts.
+    ///
+    /// The seal covers whether it [was sent](Self::was_sent). A sealed command that comes back out of an error whose effect is
+    /// unknown says so for the first time, and is to be sealed anew before it is stored.
     ///
     /// # Errors
     /// When the secret has fewer than 16 bytes.

@@ -10,7 +10,7 @@ use crate::runtime::Draft;
 
 impl Call {
     /// The command as it goes out since `at`, headers of the client included: a replay sends the same, whatever the client's
-    /// defaults have become. One that was stored stays what it is. Whether it was `sent` stands in it.
+    /// defaults have become. Whether it was `sent` stands in it, and nothing else changes in one that was stored.
     pub(super) fn prepared_from(
         &self,
         request: &Draft,
@@ -18,7 +18,8 @@ impl Call {
         sent: bool,
     ) -> Result<PreparedCommand, Error> {
         if let Some(stored) = &self.stored {
-            return Ok((**stored).clone());
+            let stored = (**stored).clone();
+            return Ok(if sent { stored.into_sent() } else { stored });
         }
         // It holds the client's secret, and would be replayed as JSON.
         if request.is_form {

@@ -16,7 +16,7 @@ use crate::response::Response;
 use crate::retry::RetryPolicy;
 use crate::runtime::{ApiClient, Draft, Unreadable};
 use crate::text::Confidential;
-use crate::token::BearerToken;
+use crate::token::{BearerToken, later};
 
 /// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
 pub(super) type Take<'a> =
@@ -181,17 +181,13 @@ impl Call {
             &self.client.suite().settings,
         );
         let total = own.deadline.or(client.deadline).unwrap_or(suite.deadline);
-        let now = Instant::now();
         Limits {
             attempt_timeout: own
                 .timeout
                 .or(client.timeout)
                 .unwrap_or(suite.attempt_timeout),
             total,
-            // A deadline beyond the clock's range is none.
-            deadline: now
-                .checked_add(total)
-                .unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600)),
+            deadline: later(Instant::now(), total),
             max_bytes: suite.max_response_bytes,
             retry: own.retry.or(client.retry).unwrap_or(suite.retry),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep};
 use tracing::{Instrument as _, Span};
 
 use super::Call;
@@ -12,7 +12,6 @@ use super::classify::{Verdict, classify};
 use super::observe;
 use super::progress::{Limits, Progress, Take};
 use super::refusal::scope_hint;
-use crate::cause;
 use crate::error::{Effect, Error, ErrorKind};
 use crate::response::Reply;
 use crate::runtime::Draft;
@@ -181,22 +180,10 @@ impl Call {
         if let Some(bearer) = tokens.try_bearer() {
             return Ok(bearer);
         }
-        let need = limits.attempt_time();
-        match timeout_at(limits.deadline, tokens.bearer_for(need)).await {
-            Ok(Ok(bearer)) => Ok(bearer),
-            Ok(Err(error)) => Err(self.client.token_error(error)),
-            Err(_elapsed) => {
-                let from = match &self.client.suite().token_endpoint {
-                    Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
-                    None => String::new(),
-                };
-                let message = format!(
-                    "the deadline of the call passed, {:?} after it began, while it waited for a token{from}",
-                    limits.total
-                );
-                Err(Error::new(ErrorKind::Timeout, message).with_retryable(true))
-            }
-        }
+        let wait = tokens.bearer_for(limits.attempt_time());
+        self.client
+            .in_time(limits.deadline, limits.total, wait)
+            .await
     }
 
     /// The token, unless the caller wants calls refused that it surely does not open.

@@ -1,19 +1,22 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use super::Draft;
+use crate::cause;
 use crate::config::audience_variable;
 use crate::contract::{self, ContractReport};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::operation::{Method, Operation};
 use crate::options::CallOptions;
 use crate::raw::{RawCall, RawOperations, RawTarget};
 use crate::scopes::MissingScopes;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
-use crate::token::{TokenEntry, TokenError, TokenErrorKind};
+use crate::token::{TokenEntry, TokenError, TokenErrorKind, later};
 
 /// What is known about an application, generated from its spec.
 #[derive(Debug)]
@@ -179,14 +182,12 @@ impl ApiClient {
         &self.0.endpoint
     }
 
-    /// Obtains the token ahead of the first call.
+    /// Obtains the token ahead of the first call, within the deadline of calls.
     ///
     /// # Errors
-    /// When no token can be had.
+    /// When no token can be had in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
-        Error::without_runtime()?;
-        let prewarmed = self.0.tokens.prewarm().await;
-        prewarmed.map_err(|error| self.token_error(error))
+        self.token_in_time(self.0.tokens.prewarm()).await
     }
 
     /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
@@ -202,17 +203,15 @@ impl ApiClient {
         contract::check(self).await
     }
 
-    /// Which of these operations the client's token does not open.
+    /// Which of these operations the client's token does not open. A token is waited for within the deadline of calls.
     ///
     /// # Errors
-    /// When no token can be had.
+    /// When no token can be had in time.
     pub async fn missing_scopes(
         &self,
         operations: &[&'static Operation],
     ) -> Result<MissingScopes, Error> {
-        Error::without_runtime()?;
-        let bearer = self.0.tokens.bearer().await;
-        let bearer = bearer.map_err(|error| self.token_error(error))?;
+        let bearer = self.token_in_time(self.0.tokens.bearer()).await?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))
     }
 
@@ -230,6 +229,38 @@ impl ApiClient {
 
     pub(crate) fn audience(&self) -> Option<&str> {
         self.0.tokens.request().audience()
+    }
+
+    /// Waits for a token as long as a call of this client may take.
+    async fn token_in_time<T>(
+        &self,
+        wait: impl Future<Output = Result<T, TokenError>>,
+    ) -> Result<T, Error> {
+        Error::without_runtime()?;
+        let suite = self.suite().settings.deadline;
+        let total = self.0.defaults.deadline.unwrap_or(suite);
+        self.in_time(later(Instant::now(), total), total, wait)
+            .await
+    }
+
+    /// Waits for a token until the deadline of a call that may take so long.
+    pub(crate) async fn in_time<T>(
+        &self,
+        deadline: Instant,
+        total: Duration,
+        wait: impl Future<Output = Result<T, TokenError>>,
+    ) -> Result<T, Error> {
+        let Ok(ended) = timeout_at(deadline, wait).await else {
+            let from = match &self.suite().token_endpoint {
+                Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
+                None => String::new(),
+            };
+            let message = format!(
+                "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
+            );
+            return Err(Error::new(ErrorKind::Timeout, message).with_retryable(true));
+        };
+        ended.map_err(|error| self.token_error(error))
     }
 
     /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.

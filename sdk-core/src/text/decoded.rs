@@ -9,9 +9,6 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 /// How often a form is looked into once more: what is encoded three times over is no accident.
 const DEEPEST: usize = 3;
 
-/// How many forms are looked at, so that no text costs more than a moment.
-const MOST: usize = 64;
-
 /// The fewest characters of a run that are taken for an encoding.
 const SHORTEST_RUN: usize = 8;
 
@@ -21,22 +18,24 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 
 /// The text itself, and what comes out of it by undoing escapes (percent, JSON, HTML and the like), base64, hexadecimal
-/// digits and lists of bytes.
+/// digits and lists of bytes. All runs of a text that are decoded in one way make one form: however many there are, the
+/// forms are few, and each layer of them is hardly longer than the one before.
 pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
     let mut forms = vec![Cow::Borrowed(text)];
     let mut from = 0;
     for _ in 0..DEEPEST {
         let to = forms.len();
         for at in from..to {
-            let mut inner = vec![unescaped(&forms[at])];
-            inner.extend(runs(&forms[at], is_base64).flat_map(|run| from_base64(&run)));
-            for run in runs(&forms[at], |c| c.is_ascii_hexdigit()) {
-                inner.extend(from_hex(&run));
-            }
-            inner.extend(from_numbers(&forms[at]));
-            inner.extend(from_hex_list(&forms[at]));
+            let form = &forms[at];
+            let mut inner = vec![unescaped(form)];
+            let base64 = runs(form, is_base64);
+            inner.extend((0..4).map(|start| joined(&base64, |run| from_base64(run, start))));
+            let hex = runs(form, |c| c.is_ascii_hexdigit());
+            inner.extend((0..2).map(|start| joined(&hex, |run| from_hex(run.get(start..)?))));
+            inner.extend(from_numbers(form));
+            inner.extend(from_hex_list(form));
             for form in inner {
-                if forms.len() < MOST && !forms.iter().any(|known| *known == form) {
+                if !form.is_empty() && !forms.iter().any(|known| *known == form) {
                     forms.push(Cow::Owned(form));
                 }
             }
@@ -44,6 +43,12 @@ pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
         from = to;
     }
     forms
+}
+
+/// What runs stand for, one after the other.
+fn joined(runs: &[String], decode: impl Fn(&str) -> Option<String>) -> String {
+    let decoded: Vec<_> = runs.iter().filter_map(|run| decode(run)).collect();
+    decoded.join(" ")
 }
 
 /// Undoes one layer of `%41`, `=41`, `\x41`, `\u0041`, `\u{41}`, `\101`, `&#65;`, `&#x41;` and the named ones of HTML.
@@ -144,8 +149,8 @@ fn digits(text: &str, radix: u32, least: usize, most: usize) -> Option<(u32, usi
     (length >= least).then_some((value, length))
 }
 
-/// The longest pieces of a text that are made of such characters only, blanks and line breaks within left out.
-fn runs(text: &str, of: impl Fn(char) -> bool + Copy) -> impl Iterator<Item = String> {
+/// The longest pieces of a text that are made of such characters only; and once more with blanks and line breaks left out.
+fn runs(text: &str, of: impl Fn(char) -> bool + Copy) -> Vec<String> {
     let wrapped: String = text.split_ascii_whitespace().collect();
     let pieces = |text: &str| -> Vec<String> {
         text.split(|character| !of(character))
@@ -157,35 +162,28 @@ fn runs(text: &str, of: impl Fn(char) -> bool + Copy) -> impl Iterator<Item = St
     if wrapped.len() < text.len() {
         runs.extend(pieces(&wrapped));
     }
-    runs.into_iter()
+    runs
 }
 
 fn is_base64(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_')
 }
 
-/// What a run may stand for: it can begin anywhere within its groups of four.
-fn from_base64(run: &str) -> Vec<String> {
-    let run = run.replace('-', "+").replace('_', "/");
-    (0..4)
-        .filter_map(|start| {
-            let run = run.get(start..)?;
-            // A single character at the end encodes nothing.
-            let whole = run.len() - usize::from(run.len() % 4 == 1);
-            text_of(&BASE64.decode(&run[..whole]).ok()?)
-        })
-        .collect()
+/// What a run stands for if it begins there: it can begin anywhere within its groups of four.
+fn from_base64(run: &str, start: usize) -> Option<String> {
+    let run = run.get(start..)?.replace('-', "+").replace('_', "/");
+    // A single character at the end encodes nothing.
+    let whole = run.len() - usize::from(run.len() % 4 == 1);
+    text_of(&BASE64.decode(&run[..whole]).ok()?)
 }
 
-/// What a run of hexadecimal digits may stand for: a digit before it may not belong to it.
-fn from_hex(run: &str) -> impl Iterator<Item = String> {
-    [run, &run[1..]].into_iter().filter_map(|run| {
-        let pairs = run.as_bytes().chunks_exact(2);
-        let bytes: Option<Vec<u8>> = pairs
-            .map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
-            .collect();
-        text_of(&bytes?)
-    })
+/// What a run of hexadecimal digits stands for.
+fn from_hex(run: &str) -> Option<String> {
+    let pairs = run.as_bytes().chunks_exact(2);
+    let bytes: Option<Vec<u8>> = pairs
+        .map(|pair| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok())
+        .collect();
+    text_of(&bytes?)
 }
 
 /// Decoded bytes as text. What is mostly no text was not encoded like that, or begins elsewhere.
@@ -214,7 +212,7 @@ fn from_hex_list(text: &str) -> Option<String> {
         .filter(|piece| matches!(piece.len(), 2 | 4) && is_hex(piece));
     let digits = pieces.collect::<Vec<_>>().concat();
     (digits.len() >= SHORTEST_RUN)
-        .then(|| from_hex(&digits).next())
+        .then(|| from_hex(&digits))
         .flatten()
 }
 
@@ -248,6 +246,22 @@ mod tests {
                 forms.iter().any(|form| form.contains("canary")),
                 "{text}: {forms:?}"
             );
+        }
+    }
+
+    #[test]
+    fn fault_41_no_number_of_decoys_hides_what_comes_behind_them() {
+        // Runs that stand for text wherever they are taken to begin.
+        let decoys = "58XMkyWr.OTXOvUio.Ql2zqlTy.dTYRVbNs.WU2ImmaO.".repeat(40);
+        for behind in [
+            "Y2FuYXJ5IHNheXM=",
+            "63616e617279 2121",
+            "%63%61%6e%61%72%79",
+        ] {
+            let text = format!("{decoys}{behind}");
+            let forms = forms(&text);
+            assert!(forms.iter().any(|form| form.contains("canary")), "{behind}");
+            assert!(forms.len() < 100, "{}", forms.len());
         }
     }
 

@@ -62,7 +62,7 @@ fn share(fraction: f64) -> f64 {
 }
 
 /// `instant + duration`, or a year later if that cannot be represented.
-pub(super) fn later(instant: Instant, duration: Duration) -> Instant {
+pub(crate) fn later(instant: Instant, duration: Duration) -> Instant {
     instant
         .checked_add(duration)
         .unwrap_or_else(|| instant + YEAR)

@@ -41,6 +41,7 @@ pub use cache::TokenCache;
 pub use entry::TokenEntry;
 pub use error::{TokenError, TokenErrorKind};
 pub use exchange::ClientCredentialsSource;
+pub(crate) use lifetime::later;
 pub use policy::TokenPolicy;
 pub use rejection::{Rejection, Target};
 pub use source::{AccessToken, TokenFuture, TokenRequest, TokenSource};

@@ -12,6 +12,9 @@ use crate::operation::Operation;
 /// How many tokens in a row one call may see refused and replaced, if others are served by them.
 pub(super) const MOST_RENEWALS: u32 = 3;
 
+/// How long a target that refused token after token is not believed about one that was accepted elsewhere.
+const DOUBT: Duration = Duration::from_secs(5);
+
 /// How many operations and paths are remembered for refusing tokens.
 const MOST_STREAKS: usize = 256;
 
@@ -84,14 +87,32 @@ struct Streak {
 
 impl Rejections {
     /// Whether a rejection by a target is no news: it refused token after token of late. One that has `served` the operation
-    /// says that not all its paths do.
-    pub(super) fn is_quiet(&self, target: Target, served: bool, now: Instant) -> bool {
+    /// says that not all its paths do. One that was `accepted` anywhere may have died since: that is doubted for a few
+    /// seconds, however long the streak.
+    pub(super) fn is_quiet(
+        &self,
+        target: Target,
+        served: bool,
+        accepted: bool,
+        now: Instant,
+    ) -> bool {
         let quiet = |key: Key| {
-            let until = self.0.get(&key).and_then(|streak| streak.quiet_until);
-            until.is_some_and(|until| now < until)
+            self.0.get(&key).is_some_and(|streak| {
+                let doubted = !accepted || now < lifetime::later(streak.last, DOUBT);
+                doubted && streak.quiet_until.is_some_and(|until| now < until)
+            })
         };
         let [path, any_path] = target.keys();
         quiet(path) || (!served && quiet(any_path))
+    }
+
+    /// Takes note that a target had a token that was accepted elsewhere replaced: not again at once.
+    pub(super) fn replaced(&mut self, target: Target, now: Instant) {
+        for key in target.keys() {
+            if let Some(streak) = self.0.get_mut(&key) {
+                streak.last = now;
+            }
+        }
     }
 
     /// Takes note that a target refused a token as soon as it came.

@@ -271,10 +271,13 @@ impl State {
             self.rejections
                 .count(target, generation, now, policy, jitter());
         }
-        let served = token.has_served(target.operation);
-        if self.rejections.is_quiet(target, served, now) || (on_arrival && renewals > 0) {
+        let (served, accepted) = (token.has_served(target.operation), token.was_accepted());
+        let rejections = &mut self.rejections;
+        let quiet = rejections.is_quiet(target, served, accepted, now);
+        if quiet || (on_arrival && renewals > 0) {
             return Rejection::Kept;
         }
+        rejections.replaced(target, now);
         self.token = None;
         self.quiet_until = None;
         Rejection::Dropped

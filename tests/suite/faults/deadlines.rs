@@ -186,3 +186,26 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
     );
     assert_eq!((peer.exchanges().len(), peer.requests().len()), (1, 0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadline() {
+    let _clock = HoldClock::new();
+    let needed = [&sdk_crm::operations::LIST_PEOPLE];
+    for ahead in [true, false] {
+        let peer = Peer::start(script([]).tokens_always(stall()));
+        let suite = builder_at(&peer.url()).deadline(CALL / 2).build().unwrap();
+        let crm = sdk_crm::Client::new(&suite).unwrap();
+        let wait = tokio::spawn(async move {
+            if ahead {
+                crm.prewarm().await
+            } else {
+                crm.missing_scopes(&needed).await.map(drop)
+            }
+        });
+        until(|| peer.exchanges().len() == 1).await;
+        advance(CALL / 2).await;
+        let error = wait.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
+        assert!(error.to_string().contains("waited for a token"), "{error}");
+    }
+}

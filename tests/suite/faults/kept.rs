@@ -23,8 +23,8 @@ fn stored(command: &PreparedCommand) -> PreparedCommand {
 #[tokio::test]
 async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     // Neither a key nor an exact replay is shown for a counterparty.
-    let peer = Peer::start(script([close()]).then_always(json(201, &json!({}))));
-    let accounting = Client::new(&suite_at(&peer)).unwrap();
+    let first = Peer::start(script([close()]).then_always(json(201, &json!({}))));
+    let accounting = Client::new(&suite_at(&first)).unwrap();
     let counterparties = accounting.counterparties();
     let call = || counterparties.create(json!({"name": "Ann Example"}));
     let (rule, now) = (StoredRule::default(), SystemTime::now());
@@ -49,12 +49,35 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
         "{reason}"
     );
 
+    // So does one that was sent out of a table, whose seal of before does not say so.
+    let secret = Secret::from("sixteen bytes from the vault");
+    let sealed = stored(&fresh.clone().seal(&secret).unwrap());
+    let peer = Peer::start([close()]);
+    let elsewhere = Client::new(&suite_at(&peer)).unwrap();
+    let error = elsewhere.send_prepared(&sealed).sealed_by(&secret).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.effect(), Effect::Unknown, "{error}");
+    let open = stored(&error.into_command().unwrap());
+    assert_eq!(rule.next(&open, None, now), parked);
+    assert_eq!(
+        (open.was_sent(), open.body(), open.path()),
+        (true, fresh.body(), fresh.path())
+    );
+    assert!(open.verify_seal(&secret).is_err());
+    open.seal(&secret).unwrap().verify_seal(&secret).unwrap();
+    assert_eq!(peer.requests().len(), 1);
+    // One that did not get out stays as it was.
+    let nowhere = Client::new(&builder_at("http://127.0.0.1:9").build().unwrap()).unwrap();
+    let error = nowhere.send_prepared(&sealed).await.unwrap_err();
+    assert_eq!(error.effect(), Effect::NotSent, "{error}");
+    assert!(error.command() == Some(&sealed));
+
     // A key of the caller's is one by which it is recognised, and so is what the contract shows for the CRM.
     let keyed = call()
         .idempotency_key(key("counterparty-4711"))
         .prepare()
         .unwrap();
-    let shown = crm_at(&peer)
+    let shown = crm_at(&first)
         .commands()
         .submit(new_person())
         .prepare()
@@ -63,7 +86,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
         assert!(command.is_replayable());
         assert_eq!(rule.next(&command, Some(now), now), StoredStep::Send);
     }
-    assert_eq!(peer.requests().len(), 1);
+    assert_eq!(first.requests().len(), 1);
 }
 
 #[tokio::test]
