@@ -10,8 +10,21 @@ use crate::text::one_line;
 /// of something that must not be shown.
 const LONGEST_FOUND: usize = 60;
 
+/// What is said of a value that does not fit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The value, if it is short: whoever asks looks for confidential text in what comes out.
+    Quoted,
+    /// Its kind: nobody knows what is confidential.
+    Named,
+}
+
 /// Decodes once more to find the path.
-pub(crate) fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error) -> String {
+pub(crate) fn explain<T: DeserializeOwned>(
+    text: &str,
+    first: &serde_json::Error,
+    found: Found,
+) -> String {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut deserializer) else {
         return first.to_string();
@@ -40,10 +53,13 @@ pub(crate) fn explain<T: DeserializeOwned>(text: &str, first: &serde_json::Error
     } else {
         format!("at `{path}`")
     };
-    let found = value_at(text, path).map_or_else(|| "another value".to_owned(), |raw| short(&raw));
+    let came = value_at(text, path);
+    let came = came.map_or_else(|| "another value".to_owned(), |raw| found.show(&raw));
     match message.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("{place}: expected {}, found {found}", plain(expected)),
-        None => format!("{place}: {message}, found {found}"),
+        Some((_, expected)) => format!("{place}: expected {}, found {came}", plain(expected)),
+        // The message of a type of the caller's may quote.
+        None if found == Found::Named => format!("{place}: it does not fit, found {came}"),
+        None => format!("{place}: {message}, found {came}"),
     }
 }
 
@@ -97,23 +113,26 @@ fn value_at(text: &str, path: &Path) -> Option<RawJson> {
     Some(value)
 }
 
-fn short(raw: &RawJson) -> String {
-    let text = raw.as_str();
-    if text.len() <= LONGEST_FOUND {
-        return one_line(text);
+impl Found {
+    fn show(self, raw: &RawJson) -> String {
+        let text = raw.as_str();
+        let kind = match text.as_bytes().first() {
+            Some(b'{') => "an object",
+            Some(b'[') => "an array",
+            Some(b'"') => "a string",
+            Some(b'n' | b't' | b'f') => return text.to_owned(),
+            _ => "a number",
+        };
+        if self == Self::Quoted && text.len() <= LONGEST_FOUND {
+            return one_line(text);
+        }
+        format!("{kind} of {} bytes", text.len())
     }
-    let kind = match text.as_bytes().first() {
-        Some(b'{') => "an object",
-        Some(b'[') => "an array",
-        Some(b'"') => "a string",
-        _ => "a number",
-    };
-    format!("{kind} of {} bytes", text.len())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::explain;
+    use super::{Found, explain};
     use crate::{Members, Record};
 
     #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +157,11 @@ mod tests {
     });
 
     fn said(text: &str) -> String {
-        explain::<Queue>(text, &serde_json::from_str::<Queue>(text).unwrap_err())
+        explain::<Queue>(
+            text,
+            &serde_json::from_str::<Queue>(text).unwrap_err(),
+            Found::Quoted,
+        )
     }
 
     #[test]

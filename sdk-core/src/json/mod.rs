@@ -17,7 +17,7 @@ mod record;
 pub use assumed::{Assumed, constant, otherwise};
 pub(crate) use assumed::{Mismatch, watch};
 pub use bounded::Bounded;
-pub(crate) use explain::explain;
+pub(crate) use explain::{Found, explain};
 pub use members::Members;
 pub use number::Number;
 pub use page::Page;

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::explain;
+use super::{Found, explain};
 use crate::error::Error;
 
 /// One JSON value exactly as it was received, or as it will be sent.
@@ -58,7 +58,8 @@ impl RawJson {
     /// Decodes into a type of the caller's.
     ///
     /// # Errors
-    /// When the value has another shape; the error names the path of the member that did not fit.
+    /// When the value has another shape; the error names the path of the member that did not fit, and what kind of value
+    /// stood there. It quotes none: nothing here knows which are confidential.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         decode_text(self.as_str())
     }
@@ -79,7 +80,8 @@ impl RawJson {
 
 /// Decodes in one pass, and only on failure once more to find the path.
 fn decode_text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
-    serde_json::from_str(text).map_err(|first| Error::value(explain::<T>(text, &first)))
+    serde_json::from_str(text)
+        .map_err(|first| Error::value(explain::<T>(text, &first, Found::Named)))
 }
 
 impl From<serde_json::Value> for RawJson {

@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::json::{Mismatch, Page, RawJson, Record, explain, watch};
+use crate::json::{Found, Mismatch, Page, RawJson, Record, explain, watch};
 
 /// A type that a reply decodes into.
 pub trait Reply: DeserializeOwned + Send + 'static {
@@ -240,7 +240,7 @@ fn unreadable<T: Reply>(
     if error.is_eof() {
         return Unreadable::Truncated(error.to_string());
     }
-    let detail = explain::<T>(text, error);
+    let detail = explain::<T>(text, error, Found::Quoted);
     let is_object = text.trim_ascii_start().starts_with('{');
     // What is no JSON has no version; what is wrong may come after the member of another type.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();

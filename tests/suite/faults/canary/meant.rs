@@ -1,7 +1,7 @@
 //! Rows 73, 76, 77 and 81: what is meant to be shown beside what is not, and mistakes that tell nothing.
 
 use sdk_core::runtime::reqwest::header::HeaderName;
-use sdk_core::{CallOptions, Effect, ErrorKind, Method};
+use sdk_core::{CallOptions, Effect, ErrorKind, Method, RawJson};
 use serde_json::json;
 
 use super::hostile::{HEADER, SECRET, TOKEN, assert_nothing_leaks, suite_of};
@@ -219,4 +219,45 @@ async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
     assert_eq!(names, ["content-length", "x-plain"]);
     assert_nothing_leaks(&(print(headers) + &print_error(&error)), "names of headers");
     assert_eq!(peer.requests()[0].header("x-tenant"), Some(HEADER));
+}
+
+#[tokio::test]
+async fn fault_81_a_value_that_does_not_fit_the_callers_type_is_named_and_not_quoted() {
+    #[derive(Debug, serde::Deserialize)]
+    struct Result {
+        #[serde(rename = "recordVersion")]
+        _version: u64,
+    }
+    #[derive(Debug, serde::Deserialize)]
+    enum Outcome {}
+    #[derive(Debug, serde::Deserialize)]
+    struct Other {
+        #[serde(rename = "recordVersion")]
+        _outcome: Outcome,
+    }
+    let body = json!({"outcome": "succeeded", "recordVersion": HEADER});
+    let peer = Peer::start(always(reply_of(201, &body)));
+    let crm = crm_at(&peer);
+    let submit = async || {
+        let call = crm.commands().submit(new_person());
+        call.header("x-own", HEADER).await.unwrap()
+    };
+    for error in [
+        submit().await.decode::<Result>().unwrap_err(),
+        submit().await.decode::<Other>().unwrap_err(),
+        serde_json::from_str::<RawJson>(submit().await.as_str())
+            .unwrap()
+            .decode::<Result>()
+            .unwrap_err(),
+    ] {
+        let printed = print_error(&error);
+        assert!(!printed.contains(HEADER), "{printed}");
+        let line = error.to_string();
+        let found = format!("a string of {} bytes", HEADER.len() + 2);
+        assert!(
+            line.contains("at `recordVersion`") && line.contains(&found),
+            "{line}"
+        );
+    }
+    assert_eq!(peer.requests()[0].header("x-own"), Some(HEADER));
 }
