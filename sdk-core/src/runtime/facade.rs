@@ -35,10 +35,10 @@ macro_rules! application_client {
                 $operations::OPERATIONS
             }
 
-            /// Obtains the token ahead of the first call.
+            /// Obtains the token ahead of the first call, within the deadline of calls.
             ///
             /// # Errors
-            /// When no token can be had.
+            /// When no token can be had in time.
             pub async fn prewarm(&self) -> ::std::result::Result<(), $crate::Error> {
                 self.api.prewarm().await
             }
@@ -72,10 +72,10 @@ macro_rules! application_client {
             }
 
             /// Which of these operations the client's token does not open, by the scopes that the token endpoint said
-            /// it granted. Obtains a token if there is none.
+            /// it granted. Obtains a token if there is none, within the deadline of calls.
             ///
             /// # Errors
-            /// When no token can be had.
+            /// When no token can be had in time.
             pub async fn missing_scopes(
                 &self,
                 operations: &[&'static $crate::Operation],

@@ -251,8 +251,9 @@ mod tests {
 
     #[test]
     fn fault_41_no_number_of_decoys_hides_what_comes_behind_them() {
-        // Runs that stand for text wherever they are taken to begin.
-        let decoys = "58XMkyWr.OTXOvUio.Ql2zqlTy.dTYRVbNs.WU2ImmaO.".repeat(40);
+        // Each stands for a text of its own, wherever it is taken to begin.
+        let decoys = "58XMkyWr.OTXOvUio.Ql2zqlTy.dTYRVbNs.WU2ImmaO.kybLkuK5.pc2XUn6Y.OZKJ0r3W.dVX7cu3V.\
+                      uCV4jMic.TU9W4hc2.b8lc2T9F.ab8MyJ1c.z3SJOKUt.uZklmVI3.IIPQjTm6.Rz71ks2W.";
         for behind in [
             "Y2FuYXJ5IHNheXM=",
             "63616e617279 2121",

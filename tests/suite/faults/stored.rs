@@ -257,6 +257,7 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
         (&raw, vec![("headers", json!([["x-a", "b\r\nc: d"]]))]),
         (&raw, vec![("body", json!("<xml/>"))]),
         (&raw, vec![("body", json!("{} trailing"))]),
+        (&event, vec![("body", json!(""))]),
         (&event, vec![("method", json!("DELETE"))]),
         (&event, vec![("path", json!("/calendar/v1/hold-commands"))]),
         (&event, vec![("operation", json!("nothing"))]),

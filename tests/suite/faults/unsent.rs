@@ -106,6 +106,7 @@ fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
 
     assert!(!output.status.success());
     let told = told(&output);
-    assert!(told.contains("SUITE_CLIENT_SECRET"), "{told}");
+    let said = "`SUITE_CLIENT_SECRET` must be text in UTF-8";
+    assert!(told.contains(said), "{told}");
     assert!(!told.contains("s3cret"), "{told}");
 }
