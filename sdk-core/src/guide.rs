@@ -5,3 +5,6 @@ pub mod errors {}
 
 #[doc = include_str!("../docs/gaps.md")]
 pub mod gaps {}
+
+#[doc = include_str!("../docs/lists.md")]
+pub mod lists {}

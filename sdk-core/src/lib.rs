@@ -6,51 +6,57 @@
 //! does not show.
 
 mod call;
-mod cause;
-mod config;
-mod contract;
-mod credentials;
+mod client;
+#[doc(hidden)]
+pub mod codegen;
+mod command;
+mod drift;
 mod error;
 pub mod guide;
-mod idempotency;
 mod json;
+mod list;
+mod observe;
 mod operation;
 mod options;
-pub mod paging;
-mod prepared;
-mod raw;
-mod reference;
-mod response;
-mod retry;
-mod retry_after;
-pub mod runtime;
-mod scopes;
+mod policy;
+mod replay;
+mod reply;
+mod request;
 mod secret;
-mod stored;
 mod suite;
 mod text;
 pub mod token;
 mod transport;
 
-pub use call::SendPrepared;
-pub use contract::{ContractMatch, ContractReport};
-pub use credentials::{ClientAuthentication, ClientCredentials};
-pub use error::{Effect, Error, ErrorKind};
-pub use idempotency::IdempotencyKey;
-pub use json::{Members, Number, Page, RawJson, Record};
+pub use command::key::IdempotencyKey;
+pub use command::prepared::PreparedCommand;
+pub use drift::contract::{ContractMatch, ContractReport};
+pub use drift::raw::{RawCall, RawTarget};
+pub use drift::scopes::{MissingScopes, least_scopes};
+pub use error::Error;
+pub use error::kind::{Effect, ErrorKind};
+pub use json::members::Members;
+pub use json::number::Number;
+pub use json::raw::RawJson;
+pub use json::record::Record;
+pub use list::checkpoint::Checkpoint;
+pub use list::items::Items;
+pub use list::pages::Pages;
 pub use operation::{Method, Operation, Provenance, Replay, Safety};
 pub use options::{CallOptions, SchemaPolicy};
-pub use paging::{Checkpoint, Items, Pages};
-pub use prepared::PreparedCommand;
-pub use raw::{RawCall, RawTarget};
-pub use response::{Receipt, Response};
-pub use retry::RetryPolicy;
-pub use scopes::{MissingScopes, least_scopes};
-pub use secret::Secret;
-pub use stored::{ParkReason, StoredRule, StoredStep};
-pub use suite::{Stats, Suite, SuiteBuilder};
+pub use policy::retry::RetryPolicy;
+pub use replay::rule::{ParkReason, StoredRule, StoredStep};
+pub use replay::send::SendPrepared;
+pub use reply::page::Page;
+pub use reply::response::{Receipt, Response};
+pub use secret::value::Secret;
+pub use suite::builder::SuiteBuilder;
+pub use suite::{Stats, Suite};
 pub use text::one_line;
-pub use token::{AccessToken, TokenError, TokenFuture, TokenPolicy, TokenRequest, TokenSource};
+pub use token::credentials::{ClientAuthentication, ClientCredentials};
+pub use token::error::TokenError;
+pub use token::policy::TokenPolicy;
+pub use token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 
 /// The README's program compiles.
 #[cfg(doctest)]

@@ -7,10 +7,10 @@ use std::time::Duration;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use url::Url;
 
+use crate::command::key::IdempotencyKey;
 use crate::error::Error;
-use crate::idempotency::IdempotencyKey;
-use crate::retry::RetryPolicy;
-use crate::text::Confidential;
+use crate::policy::retry::RetryPolicy;
+use crate::secret::confidential::Confidential;
 
 /// What to do with a reply whose `schemaVersion` is not the one that this SDK was built for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

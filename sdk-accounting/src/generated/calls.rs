@@ -2,7 +2,7 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::{Bytes, Draft, Endpoint};
+use sdk_core::codegen::{Bytes, Draft, Endpoint};
 
 /// `GET /meta`.
 pub(crate) fn get_accounting_metadata(endpoint: &Endpoint) -> Draft {

@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use jiff::civil::Date;
-use sdk_core::runtime::{Check, Pattern, Piece, Reply, Validate};
+use sdk_core::codegen::{Check, Pattern, Piece, Reply, Validate};
 use sdk_core::{Error, Members, RawJson, Record};
 
 sdk_core::reference! {

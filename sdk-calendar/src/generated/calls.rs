@@ -2,7 +2,7 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::{Bytes, Draft, Endpoint};
+use sdk_core::codegen::{Bytes, Draft, Endpoint};
 
 /// `POST /calendar/v1/event-commands`.
 pub(crate) fn submit_event_command(endpoint: &Endpoint, body: Bytes) -> Draft {

@@ -5,7 +5,7 @@
 use super::types::{CalendarCommandResult, EventCommand};
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::runtime::{Body, Call, Draft};
+use sdk_core::codegen::{Body, Call, Draft};
 use sdk_core::{Error, PreparedCommand, RawJson, Receipt};
 
 impl Client {

@@ -2,7 +2,7 @@
 
 //! The operation table.
 
-use sdk_core::runtime::{Application, RawOperations, Row};
+use sdk_core::codegen::{Application, RawOperations, Row};
 use sdk_core::{Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /calendar/v1/event-commands`.

@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use jiff::Timestamp;
-use sdk_core::runtime::{Check, Reply, Validate};
+use sdk_core::codegen::{Check, Reply, Validate};
 use sdk_core::{Error, Members, RawJson, Record};
 
 sdk_core::open_enum! {

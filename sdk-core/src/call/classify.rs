@@ -6,13 +6,14 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::IgnoredAny;
 
-use super::attempt::Outcome;
-use super::progress::{Progress, Take};
-use super::refusal::{of_status, refused};
-use super::unreached::{failed, late_body, timed_out};
-use crate::error::{Error, ErrorKind};
-use crate::response::Reply;
-use crate::runtime::Unreadable;
+use crate::call::attempt::Outcome;
+use crate::call::progress::{Progress, Take};
+use crate::call::refusal::{of_status, refused};
+use crate::call::unreached::{failed, late_body, timed_out};
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::reply::decode::Unreadable;
+use crate::reply::response::Reply;
 
 /// How many characters of a body that cannot be read are shown.
 const EXCERPT: usize = 120;
@@ -27,6 +28,16 @@ pub(super) enum Verdict {
         again: bool,
         after: Option<Duration>,
     },
+}
+
+impl Verdict {
+    /// The status of a reply that was taken, or the error.
+    pub(super) fn ended(&self) -> Result<u16, &Error> {
+        match self {
+            Self::Done(reply) => Ok(reply.status),
+            Self::Renew(error) | Self::Fail { error, .. } => Err(error),
+        }
+    }
 }
 
 /// Judges an attempt, whose time was also that of the `whole_call` or not.

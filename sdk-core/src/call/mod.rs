@@ -1,15 +1,13 @@
 //! One call: attempts, waits, and what comes of them.
 
-mod attempt;
-mod classify;
-mod command;
-mod observe;
-mod outgoing;
-mod progress;
-mod refusal;
-mod replay;
-mod send;
-mod unreached;
+pub(crate) mod attempt;
+pub(crate) mod classify;
+pub(crate) mod outgoing;
+pub(crate) mod prepare;
+pub(crate) mod progress;
+pub(crate) mod refusal;
+pub(crate) mod send;
+pub(crate) mod unreached;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,24 +15,26 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 
-use crate::error::{Error, ErrorKind};
-use crate::idempotency::IdempotencyKey;
+use crate::client::{ApiClient, Endpoint};
+use crate::command::key::IdempotencyKey;
+use crate::command::prepared::PreparedCommand;
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
-use crate::prepared::PreparedCommand;
-use crate::response::{Receipt, Response};
-use crate::runtime::{ApiClient, Check, Draft, Endpoint, Reply, Terms, decode};
-
-pub use replay::SendPrepared;
+use crate::reply::decode::{Reply, Terms, decode};
+use crate::reply::response::{Receipt, Response};
+use crate::request::check::Check;
+use crate::request::draft::Draft;
 
 /// A call that is being put together: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
 pub struct Call {
-    client: ApiClient,
-    operation: &'static Operation,
-    options: CallOptions,
+    pub(crate) client: ApiClient,
+    pub(crate) operation: &'static Operation,
+    pub(crate) options: CallOptions,
     /// The command that was prepared before, if this call sends one: its request is complete as it is.
-    stored: Option<Arc<PreparedCommand>>,
+    pub(crate) stored: Option<Arc<PreparedCommand>>,
 }
 
 impl Call {
@@ -111,7 +111,7 @@ impl Call {
     }
 
     /// Sends what was prepared, with the key that it has.
-    fn replay<T: Reply>(
+    pub(crate) fn replay<T: Reply>(
         self,
         draft: Draft,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {

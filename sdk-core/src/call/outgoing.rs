@@ -6,13 +6,13 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use reqwest::Request;
 
-use super::Call;
+use crate::call::Call;
+use crate::command::key::IdempotencyKey;
 use crate::error::Error;
-use crate::idempotency::IdempotencyKey;
 use crate::options::IDEMPOTENCY_KEY;
-use crate::runtime::Draft;
-use crate::token::BearerToken;
-use crate::transport::Begun;
+use crate::request::draft::Draft;
+use crate::token::bearer::BearerToken;
+use crate::transport::begun::Begun;
 
 impl Call {
     /// Checks the options of the client and the call, and adds what of them belongs to all attempts.

@@ -7,16 +7,20 @@ use bytes::Bytes;
 use tokio::time::Instant;
 use url::form_urlencoded;
 
-use super::Call;
-use crate::error::{Effect, Error};
+use crate::call::Call;
+use crate::client::ApiClient;
+use crate::drift::raw;
+use crate::error::Error;
+use crate::error::kind::Effect;
 use crate::operation::{Operation, Safety};
 use crate::options;
-use crate::raw;
-use crate::response::Response;
-use crate::retry::RetryPolicy;
-use crate::runtime::{ApiClient, Draft, Unreadable};
-use crate::text::Confidential;
-use crate::token::{BearerToken, later};
+use crate::policy::retry::RetryPolicy;
+use crate::reply::decode::Unreadable;
+use crate::reply::response::Response;
+use crate::request::draft::Draft;
+use crate::secret::confidential::Confidential;
+use crate::token::bearer::BearerToken;
+use crate::token::lifetime::later;
 
 /// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
 pub(super) type Take<'a> =

@@ -3,14 +3,16 @@
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::classify::Verdict;
-use super::progress::Progress;
-use crate::error::{Effect, Envelope, Error, ErrorKind};
+use crate::call::classify::Verdict;
+use crate::call::progress::Progress;
+use crate::error::Error;
+use crate::error::envelope::Envelope;
+use crate::error::kind::{Effect, ErrorKind};
 use crate::operation::Operation;
-use crate::response::request_id;
-use crate::retry_after::retry_after;
-use crate::text::Confidential;
-use crate::token::BearerToken;
+use crate::policy::retry_after::retry_after;
+use crate::reply::response::request_id;
+use crate::secret::confidential::Confidential;
+use crate::token::bearer::BearerToken;
 
 /// An error about a reply that came: what it had and what that means for its effect.
 pub(super) fn of_status(

@@ -6,18 +6,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep};
 use tracing::{Instrument as _, Span};
 
-use super::Call;
-use super::attempt;
-use super::classify::{Verdict, classify};
-use super::observe;
-use super::progress::{Limits, Progress, Take};
-use super::refusal::scope_hint;
-use crate::error::{Effect, Error, ErrorKind};
-use crate::response::Reply;
-use crate::runtime::Draft;
-use crate::scopes::surely_missing;
-use crate::token::{BearerToken, Target};
-use crate::transport::Begun;
+use crate::call::classify::{Verdict, classify};
+use crate::call::progress::{Limits, Progress, Take};
+use crate::call::refusal::scope_hint;
+use crate::call::{Call, attempt};
+use crate::drift::scopes::surely_missing;
+use crate::error::Error;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::observe::spans as observe;
+use crate::reply::response::Reply;
+use crate::request::draft::Draft;
+use crate::token::bearer::BearerToken;
+use crate::token::rejection::Target;
+use crate::transport::begun::Begun;
 
 /// The most bytes of an address that the HTTP client takes.
 const LONGEST_URL: usize = 65_534;
@@ -151,7 +152,7 @@ impl Call {
         }
         let verdict = classify(outcome, until == limits.deadline, progress, take);
         if !span.is_none() {
-            observe::attempt_ended(&span, &verdict);
+            observe::attempt_ended(&span, verdict.ended());
         }
         if let Verdict::Renew(error) | Verdict::Fail { error, .. } = &verdict {
             // What one attempt may have done, no later one undoes.

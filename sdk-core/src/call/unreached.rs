@@ -1,9 +1,10 @@
 //! Attempts that got no reply, and what is known of their request.
 
-use super::classify::{Verdict, fail};
-use super::progress::Progress;
-use crate::cause;
-use crate::error::{Effect, Error, ErrorKind};
+use crate::call::classify::{Verdict, fail};
+use crate::call::progress::Progress;
+use crate::error::Error;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::transport::cause;
 
 /// What time was up, and how long it was.
 fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {

@@ -7,12 +7,14 @@ use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use tokio::runtime::Handle;
 
-use super::{Effect, Error, ErrorKind, Inner, Source};
-use crate::idempotency::IdempotencyKey;
+use crate::command::key::IdempotencyKey;
+use crate::command::prepared::PreparedCommand;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::error::{Error, Inner, Source};
 use crate::operation::Operation;
-use crate::prepared::PreparedCommand;
-use crate::text::{Confidential, one_line};
-use crate::token::{TokenError, TokenErrorKind};
+use crate::secret::confidential::Confidential;
+use crate::text::one_line;
+use crate::token::error::{TokenError, TokenErrorKind};
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {

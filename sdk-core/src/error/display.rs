@@ -1,6 +1,7 @@
 use std::fmt;
 
-use super::{Effect, Error, ErrorKind};
+use crate::error::Error;
+use crate::error::kind::{Effect, ErrorKind};
 use crate::text::{one_line, one_line_of};
 
 /// The longest hint: it says more than one thing.

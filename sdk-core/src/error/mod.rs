@@ -1,9 +1,9 @@
 //! The one error type of all crates.
 
-mod build;
-mod display;
-mod envelope;
-mod kind;
+pub(crate) mod build;
+pub(crate) mod display;
+pub(crate) mod envelope;
+pub(crate) mod kind;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,13 +12,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 
-pub use kind::{Effect, ErrorKind};
-
-pub(crate) use envelope::Envelope;
-
-use crate::idempotency::IdempotencyKey;
+use crate::command::key::IdempotencyKey;
+use crate::command::prepared::PreparedCommand;
+use crate::error::kind::{Effect, ErrorKind};
 use crate::operation::Operation;
-use crate::prepared::PreparedCommand;
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 

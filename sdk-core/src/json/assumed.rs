@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
-use super::RawJson;
+use crate::json::raw::RawJson;
 
 /// What a member of an assumed type holds. Used by generated code.
 #[doc(hidden)]

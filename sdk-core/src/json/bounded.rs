@@ -7,7 +7,7 @@ use jiff::civil::DateTime;
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::RawJson;
+use crate::json::raw::RawJson;
 
 /// What an optional member holds whose type here has bounds that its type in the contract has not. Used by generated
 /// code.

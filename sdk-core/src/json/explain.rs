@@ -3,7 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_path_to_error::{Path, Segment};
 
-use super::{RawJson, Record};
+use crate::json::raw::RawJson;
+use crate::json::record::Record;
 use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. A longer one is only named: a part of it says little, and could be half

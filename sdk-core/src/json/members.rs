@@ -4,7 +4,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::RawJson;
+use crate::json::raw::RawJson;
 
 /// Members of an object that its type does not name, in the order in which they came.
 ///

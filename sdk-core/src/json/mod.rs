@@ -3,23 +3,12 @@
 //! [`RawJson`] is one value exactly as it came, [`Record`] an open object, [`Members`] the unknown members of
 //! a known object, [`Number`] one number. None of them goes through floating point or reorders anything.
 
-mod assumed;
-mod bounded;
-mod explain;
-mod members;
-mod number;
-mod object;
-mod open_enum;
-mod page;
-mod raw;
-mod record;
-
-pub use assumed::{Assumed, constant, otherwise};
-pub(crate) use assumed::{Mismatch, watch};
-pub use bounded::Bounded;
-pub(crate) use explain::{Found, explain};
-pub use members::Members;
-pub use number::Number;
-pub use page::Page;
-pub use raw::RawJson;
-pub use record::Record;
+pub(crate) mod assumed;
+pub(crate) mod bounded;
+pub(crate) mod explain;
+pub(crate) mod members;
+pub(crate) mod number;
+pub(crate) mod object;
+pub(crate) mod open_enum;
+pub(crate) mod raw;
+pub(crate) mod record;

@@ -4,8 +4,8 @@ use std::str::FromStr;
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::RawJson;
 use crate::error::Error;
+use crate::json::raw::RawJson;
 
 /// A JSON number exactly as it came: every digit, its sign and its exponent.
 ///

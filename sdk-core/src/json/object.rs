@@ -12,7 +12,7 @@ macro_rules! json_object {
         $( $field:ident : $kind:tt $name:literal ),* $(,)?
     } $( constants { $( $constant:literal = $value:literal ),* $(,)? } )?) => {
         const _: () = {
-            use $crate::runtime::serde::{de, ser};
+            use $crate::codegen::serde::{de, ser};
 
             /// Items are seen through the rules of this macro, unlike names of variables.
             #[allow(dead_code)]
@@ -124,7 +124,7 @@ macro_rules! json_object {
     };
     (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         let value: ::std::string::String = $map.next_value()?;
-        $crate::runtime::constant(OBJECT, $name, $constant, &value);
+        $crate::codegen::constant(OBJECT, $name, $constant, &value);
         $field = ::std::option::Option::Some(value);
     }};
     (@read optional, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
@@ -136,10 +136,10 @@ macro_rules! json_object {
 
     (@read assumed, $name:literal, $field:ident, $map:ident, $extra:ident) => {
         match $map.next_value()? {
-            $crate::runtime::Assumed::Typed(value) => $field = ::std::option::Option::Some(value),
-            $crate::runtime::Assumed::Other(value) => {
+            $crate::codegen::Assumed::Typed(value) => $field = ::std::option::Option::Some(value),
+            $crate::codegen::Assumed::Other(value) => {
                 if !value.is_null() {
-                    $crate::runtime::otherwise(OBJECT, $name);
+                    $crate::codegen::otherwise(OBJECT, $name);
                 }
                 $field = ::std::option::Option::None;
                 $extra.push_received($name, value);
@@ -149,13 +149,13 @@ macro_rules! json_object {
 
     (@read bounded, $name:literal, $field:ident, $map:ident, $extra:ident) => {
         match $map.next_value()? {
-            $crate::runtime::Bounded::Held(value) => $field = ::std::option::Option::Some(value),
-            $crate::runtime::Bounded::Null => {
+            $crate::codegen::Bounded::Held(value) => $field = ::std::option::Option::Some(value),
+            $crate::codegen::Bounded::Null => {
                 $field = ::std::option::Option::None;
                 $extra.push_received($name, $crate::RawJson::null());
             }
-            $crate::runtime::Bounded::Beyond(value) => {
-                $crate::runtime::otherwise(OBJECT, $name);
+            $crate::codegen::Bounded::Beyond(value) => {
+                $crate::codegen::otherwise(OBJECT, $name);
                 $field = ::std::option::Option::None;
                 $extra.push_received($name, value);
             }

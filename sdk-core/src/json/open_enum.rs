@@ -42,7 +42,7 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::runtime::OpenEnum for $name {
+        impl $crate::codegen::OpenEnum for $name {
             const CLOSED: bool = $crate::open_enum!(@closed $set);
             const KNOWN: &'static [&'static str] = Self::KNOWN;
 
@@ -81,8 +81,8 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::runtime::serde::Serialize for $name {
-            fn serialize<S: $crate::runtime::serde::Serializer>(
+        impl $crate::codegen::serde::Serialize for $name {
+            fn serialize<S: $crate::codegen::serde::Serializer>(
                 &self,
                 serializer: S,
             ) -> ::std::result::Result<S::Ok, S::Error> {
@@ -90,11 +90,11 @@ macro_rules! open_enum {
             }
         }
 
-        impl<'de> $crate::runtime::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::runtime::serde::Deserializer<'de>>(
+        impl<'de> $crate::codegen::serde::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::codegen::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::std::result::Result<Self, D::Error> {
-                $crate::runtime::text(deserializer)
+                $crate::codegen::text(deserializer)
             }
         }
     };

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{Found, explain};
 use crate::error::Error;
+use crate::json::explain::{Found, explain};
 
 /// One JSON value exactly as it was received, or as it will be sent.
 ///

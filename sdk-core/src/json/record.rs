@@ -3,8 +3,9 @@ use std::fmt;
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Members, RawJson};
 use crate::error::Error;
+use crate::json::members::Members;
+use crate::json::raw::RawJson;
 use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.

@@ -5,7 +5,8 @@ use std::fmt;
 
 use secrecy::SecretString;
 
-use crate::config::{self, APPLICATIONS};
+use crate::suite::address as config;
+use crate::suite::address::APPLICATIONS;
 
 /// Where a setting was made. Of several, the first of these counts, whatever the order of the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! What all clients of one suite share.
 
-mod builder;
-mod layers;
-mod settings;
+pub(crate) mod address;
+pub(crate) mod builder;
+pub(crate) mod layers;
+pub(crate) mod settings;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,17 +12,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use url::Url;
 
-pub use builder::SuiteBuilder;
-pub(crate) use settings::Settings;
-
-use crate::config;
-use crate::credentials::ClientCredentials;
 use crate::error::Error;
-use crate::retry::RetryBudget;
-use crate::secret::Secret;
-use crate::text::Confidential;
-use crate::token::{TokenCache, TokenRequest};
-use crate::transport::Clients;
+use crate::policy::retry::RetryBudget;
+use crate::secret::confidential::Confidential;
+use crate::secret::value::Secret;
+use crate::suite::address as config;
+use crate::suite::settings::Settings;
+use crate::token::cache::TokenCache;
+use crate::token::credentials::ClientCredentials;
+use crate::token::source::TokenRequest;
+use crate::transport::clients::Clients;
 
 /// Credentials, connection pool, token cache and retry budget: shared by all clients made from it.
 ///
@@ -115,30 +115,6 @@ impl Shared {
 }
 
 impl Suite {
-    /// A suite configured by the environment.
-    ///
-    /// | variable | meaning |
-    /// |---|---|
-    /// | `SUITE_CLIENT_ID`, `SUITE_CLIENT_SECRET` | the client credential |
-    /// | `SUITE_CORE_URL` | base URL of the Platform, which also exchanges the token |
-    /// | `SUITE_TOKEN_URL` | the token endpoint, when it is not the Platform's `/oauth/token` |
-    /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | routed origins; each is needed by its client only |
-    /// | `SUITE_<APP>_AUDIENCE` | the audience of an application, when it is not its origin |
-    ///
-    /// An empty variable counts as missing; all others are taken as given, blanks at their ends included. What a
-    /// [`builder`](Self::builder) sets in code counts before the environment.
-    ///
-    /// # Errors
-    /// When variables are missing, all of them named at once, or hold an address that is refused.
-    pub fn from_env() -> Result<Self, Error> {
-        Self::builder().environment().build()
-    }
-
-    /// A builder for a suite.
-    pub fn builder() -> SuiteBuilder {
-        SuiteBuilder::default()
-    }
-
     /// The same suite whose clients ask for these scopes only in an application's tokens: least privilege for a part of
     /// a program. Connections, budget and counters are shared; tokens are not, because their scopes differ.
     ///

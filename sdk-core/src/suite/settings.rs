@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::options::SchemaPolicy;
-use crate::retry::RetryPolicy;
+use crate::policy::retry::RetryPolicy;
 
 /// Limits and policies of a suite. Each can be set on the builder, most of them per call too.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! A token ready for the wire.
 
-use crate::retry::jitter;
+use crate::policy::retry::jitter;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,9 +11,12 @@ use http::HeaderValue;
 use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
-use super::lifetime::{self, Schedule};
-use super::{AccessToken, TokenError, TokenErrorKind, TokenPolicy};
 use crate::operation::Operation;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::lifetime;
+use crate::token::lifetime::Schedule;
+use crate::token::policy::TokenPolicy;
+use crate::token::source::AccessToken;
 
 /// A live token, ready for the wire.
 ///

@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{TokenEntry, TokenPolicy, TokenRequest, TokenSource};
-use crate::text::{Confidential, Recent};
+use crate::secret::confidential::{Confidential, Recent};
+use crate::token::entry::TokenEntry;
+use crate::token::policy::TokenPolicy;
+use crate::token::source::{TokenRequest, TokenSource};
 
 /// The tokens of one source, by audience and scopes, which never mix.
 ///

@@ -11,15 +11,16 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
-use super::flight::{self, Flight, Outcome, Ticket};
-use super::rejection::Target;
-use super::state::{Caller, State, Step};
-use super::{
-    AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, TokenRequest,
-    TokenSource, lifetime,
-};
 use crate::operation::Operation;
-use crate::text::{Confidential, Recent};
+use crate::secret::confidential::{Confidential, Recent};
+use crate::token::bearer::BearerToken;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::flight::{Flight, Outcome, Ticket};
+use crate::token::policy::TokenPolicy;
+use crate::token::rejection::{Rejection, Target};
+use crate::token::source::{AccessToken, TokenRequest, TokenSource};
+use crate::token::state::{Caller, State, Step};
+use crate::token::{flight, lifetime};
 
 /// How long a renewal on another runtime may show no sign of life before a caller starts its own: a runtime can exist
 /// without anybody driving it. A renewal that is merely slow shows them.

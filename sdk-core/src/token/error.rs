@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 
-use crate::text::{Confidential, one_line, one_line_of};
+use crate::secret::confidential::Confidential;
+use crate::text::{one_line, one_line_of};
 
 /// The kinds of [`TokenError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
-use crate::retry::jitter;
+use crate::policy::retry::jitter;
 use std::fmt;
 
 use bytes::Bytes;
@@ -10,13 +10,14 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
-use super::{
-    AccessToken, TokenError, TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource,
-};
-use super::{backoff, form, lifetime, reply, transport};
-use crate::cause;
-use crate::credentials::{ClientAuthentication, ClientCredentials};
-use crate::text::{Confidential, Recent};
+use crate::policy::backoff;
+use crate::secret::confidential::{Confidential, Recent};
+use crate::token::credentials::{ClientAuthentication, ClientCredentials};
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::policy::TokenPolicy;
+use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
+use crate::token::{form, lifetime, reply, transport};
+use crate::transport::cause;
 
 /// Room for a reply with a token of usual size.
 const USUAL_REPLY: usize = 8 * 1024;

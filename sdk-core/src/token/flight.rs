@@ -13,10 +13,11 @@ use tokio::runtime;
 use tokio::time::{Instant, interval_at, timeout};
 use tracing::Instrument as _;
 
-use super::{
-    AccessToken, BearerToken, TokenEntry, TokenError, TokenErrorKind, TokenRequest, TokenSource,
-};
 use crate::text::one_line;
+use crate::token::bearer::BearerToken;
+use crate::token::entry::TokenEntry;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 
 /// How a renewal ended: all its waiters get a clone.
 pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;

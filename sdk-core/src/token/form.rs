@@ -8,9 +8,10 @@ use secrecy::ExposeSecret;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded;
 
-use super::bearer::{Wiped, sensitive_header};
-use super::{TokenError, TokenRequest};
-use crate::credentials::{ClientAuthentication, ClientCredentials};
+use crate::token::bearer::{Wiped, sensitive_header};
+use crate::token::credentials::{ClientAuthentication, ClientCredentials};
+use crate::token::error::TokenError;
+use crate::token::source::TokenRequest;
 
 /// The value of the `Authorization` header: `Basic` over id and secret, each form-url-encoded first, as
 /// RFC 6749 section 2.3.1 asks. Without that a `:` in the id, or a `%` or `+` in either, is read as something else.

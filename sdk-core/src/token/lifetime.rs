@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{TokenPolicy, jwt};
+use crate::token::jwt;
+use crate::token::policy::TokenPolicy;
 
 /// Longer than any setting makes sense, and far from every overflow.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);

@@ -15,33 +15,29 @@
 //!   refused token after token as soon as they came. Then it does ever more rarely, so that one that refuses every token
 //!   robs no other.
 
-mod backoff;
-mod bearer;
-mod cache;
-mod entry;
-mod error;
-mod exchange;
-mod flight;
-mod form;
-mod jwt;
-mod lifetime;
-mod policy;
-mod rejection;
-mod reply;
-mod source;
-mod state;
-mod transport;
+pub(crate) mod bearer;
+pub(crate) mod cache;
+pub(crate) mod credentials;
+pub(crate) mod entry;
+pub(crate) mod error;
+pub(crate) mod exchange;
+pub(crate) mod flight;
+pub(crate) mod form;
+pub(crate) mod jwt;
+pub(crate) mod lifetime;
+pub(crate) mod policy;
+pub(crate) mod rejection;
+pub(crate) mod reply;
+pub(crate) mod source;
+pub(crate) mod state;
+pub(crate) mod transport;
 
 #[cfg(test)]
 mod tests;
 
 pub use bearer::BearerToken;
-pub(crate) use bearer::Wiped;
 pub use cache::TokenCache;
 pub use entry::TokenEntry;
-pub use error::{TokenError, TokenErrorKind};
+pub use error::TokenErrorKind;
 pub use exchange::ClientCredentialsSource;
-pub(crate) use lifetime::later;
-pub use policy::TokenPolicy;
 pub use rejection::{Rejection, Target};
-pub use source::{AccessToken, TokenFuture, TokenRequest, TokenSource};

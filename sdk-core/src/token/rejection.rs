@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{TokenPolicy, backoff, lifetime};
 use crate::operation::Operation;
+use crate::policy::backoff;
+use crate::token::lifetime;
+use crate::token::policy::TokenPolicy;
 
 /// How many tokens in a row one call may see refused and replaced, if others are served by them.
 pub(super) const MOST_RENEWALS: u32 = 3;

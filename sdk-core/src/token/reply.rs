@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{AccessToken, TokenError, TokenErrorKind, TokenRequest};
-use crate::retry_after::retry_after;
-use crate::text::Confidential;
+use crate::policy::retry_after::retry_after;
+use crate::secret::confidential::Confidential;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::source::{AccessToken, TokenRequest};
 
 /// RFC 6749 section 5.1, leniently: unknown members are ignored, odd ones count as missing.
 #[derive(Deserialize)]

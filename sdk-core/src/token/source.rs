@@ -9,7 +9,7 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 
-use super::TokenError;
+use crate::token::error::TokenError;
 
 /// The future of a [`TokenSource`].
 pub type TokenFuture<'a> =

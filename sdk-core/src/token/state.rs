@@ -1,18 +1,20 @@
 //! The state of an entry and its decisions, free of locks, tasks and clocks.
 
-use crate::retry::jitter;
+use crate::policy::retry::jitter;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime;
 use tokio::time::Instant;
 
-use super::bearer::Phase;
-use super::flight::{Flight, Outcome};
-use super::rejection::{MOST_RENEWALS, Rejections, Target};
-use super::{
-    AccessToken, BearerToken, Rejection, TokenError, TokenErrorKind, TokenPolicy, backoff, lifetime,
-};
+use crate::policy::backoff;
+use crate::token::bearer::{BearerToken, Phase};
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::flight::{Flight, Outcome};
+use crate::token::lifetime;
+use crate::token::policy::TokenPolicy;
+use crate::token::rejection::{MOST_RENEWALS, Rejection, Rejections, Target};
+use crate::token::source::AccessToken;
 
 /// Who asks for a token, and what for.
 #[derive(Clone, Copy, Debug)]

@@ -2,8 +2,8 @@
 
 use url::Url;
 
-use super::{TokenError, TokenErrorKind};
-use crate::cause;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::transport::cause;
 
 /// Turns a failure of the HTTP client into a token error that names host and port of the endpoint and the proxy before it,
 /// and no secret.

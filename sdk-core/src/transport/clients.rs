@@ -4,9 +4,9 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
-use super::proxy;
-use crate::config::{is_loopback_name, is_plain_loopback};
 use crate::error::Error;
+use crate::suite::address::{is_loopback_name, is_plain_loopback};
+use crate::transport::proxy;
 
 /// How long connections are waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,7 @@
 //!
 //! Nothing here knows operations, tokens or retries.
 
-mod begun;
-mod clients;
+pub(crate) mod begun;
+pub(crate) mod cause;
+pub(crate) mod clients;
 mod proxy;
-
-pub(crate) use begun::Begun;
-pub(crate) use clients::{Clients, Waits};

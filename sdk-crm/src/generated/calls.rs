@@ -8,7 +8,7 @@ use super::types::{
     TaskStatus,
 };
 use jiff::Timestamp;
-use sdk_core::runtime::{Bytes, Draft, Endpoint, encode_segment};
+use sdk_core::codegen::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `GET /api/health`.
 pub(crate) fn get_health(endpoint: &Endpoint) -> Draft {

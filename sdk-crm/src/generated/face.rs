@@ -10,7 +10,7 @@ use super::types::{
 use super::{calls, operations};
 use crate::Client;
 use jiff::Timestamp;
-use sdk_core::runtime::{Body, Call, Draft};
+use sdk_core::codegen::{Body, Call, Draft};
 use sdk_core::{Error, Items, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response};
 
 impl Client {

@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use jiff::Timestamp;
-use sdk_core::runtime::{Pattern, Piece, Reply};
+use sdk_core::codegen::{Pattern, Piece, Reply};
 use sdk_core::{Members, Number, RawJson, Record};
 
 sdk_core::reference! {

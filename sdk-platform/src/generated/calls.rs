@@ -2,7 +2,7 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::runtime::{Bytes, Draft, Endpoint, encode_segment};
+use sdk_core::codegen::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `POST /oauth/token`.
 pub(crate) fn exchange_token(endpoint: &Endpoint, body: Bytes) -> Draft {

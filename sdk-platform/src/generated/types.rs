@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::runtime::{Check, Reply, Validate};
+use sdk_core::codegen::{Check, Reply, Validate};
 use sdk_core::{Error, Members, RawJson, Secret};
 
 /// The form of the client credential exchange. The contract does not show its fields; these are those of

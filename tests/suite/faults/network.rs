@@ -6,7 +6,6 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use sdk_core::runtime::reqwest;
 use sdk_core::{Effect, ErrorKind, RetryPolicy};
 use sdk_crm::Client;
 

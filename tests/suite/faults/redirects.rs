@@ -1,6 +1,5 @@
 //! Row 28: a redirect is an answer, and nothing goes where it points.
 
-use sdk_core::runtime::reqwest;
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 
 use super::fixtures::{PERSON, created, new_event, person};

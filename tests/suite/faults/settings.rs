@@ -60,7 +60,7 @@ async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_r
             let mut suite =
                 builder_at(&peer.url()).application_url("crm", format!("http://{host}:{port}"));
             if own {
-                suite = suite.http_client(sdk_core::runtime::reqwest::Client::builder());
+                suite = suite.http_client(reqwest::Client::builder());
             }
             let crm = Client::new(&suite.build().unwrap()).unwrap();
             crm.people().get(PERSON).await.unwrap();

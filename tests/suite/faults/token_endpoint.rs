@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use sdk_core::token::TokenError;
+use sdk_core::TokenError;
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 use sdk_crm::Client;
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};

@@ -3,7 +3,6 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use sdk_core::runtime::reqwest;
 use sdk_core::{Effect, ErrorKind};
 use sdk_crm::Client;
 

@@ -10,7 +10,7 @@ use super::spec::{Auth, Operation, Replay, Spec};
 pub(crate) fn write(spec: &Spec) -> String {
     let mut code = String::from(
         "//! The operation table.\n\n\
-         use sdk_core::runtime::{Application, RawOperations, Row};\nuse sdk_core::{Method, Operation, Provenance, Replay, Safety};\n\n",
+         use sdk_core::codegen::{Application, RawOperations, Row};\nuse sdk_core::{Method, Operation, Provenance, Replay, Safety};\n\n",
     );
     for operation in &spec.operations {
         code.push_str(&row(spec, operation));

@@ -7,16 +7,18 @@ use http::HeaderValue;
 use secrecy::ExposeSecret;
 use url::Url;
 
-use super::super::layers::{From, Setting};
-use super::super::{ApplicationConfig, Audience, Counters, Shared, Suite};
-use super::SuiteBuilder;
-use crate::config::{self, APPLICATIONS, Purpose};
-use crate::credentials::ClientCredentials;
 use crate::error::Error;
-use crate::retry::RetryBudget;
-use crate::secret::Secret;
-use crate::token::{ClientCredentialsSource, TokenCache, TokenSource};
-use crate::transport::Clients;
+use crate::policy::retry::RetryBudget;
+use crate::secret::value::Secret;
+use crate::suite::address::{APPLICATIONS, Purpose};
+use crate::suite::builder::SuiteBuilder;
+use crate::suite::layers::{From, Setting};
+use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address as config};
+use crate::token::cache::TokenCache;
+use crate::token::credentials::ClientCredentials;
+use crate::token::exchange::ClientCredentialsSource;
+use crate::token::source::TokenSource;
+use crate::transport::clients::Clients;
 
 /// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
 const RETRY_BUDGET: u32 = 500;

@@ -1,23 +1,24 @@
 //! How a suite is put together.
 
-mod build;
+pub(crate) mod build;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::layers::Layers;
-use super::scopes_of;
-use super::settings::Settings;
-use crate::config;
-use crate::credentials::ClientCredentials;
 use crate::error::Error;
 use crate::options::SchemaPolicy;
-use crate::retry::RetryPolicy;
-use crate::secret::Secret;
-use crate::token::{TokenPolicy, TokenSource};
-use crate::transport::Waits;
+use crate::policy::retry::RetryPolicy;
+use crate::secret::value::Secret;
+use crate::suite::Suite;
+use crate::suite::layers::Layers;
+use crate::suite::settings::Settings;
+use crate::suite::{address as config, scopes_of};
+use crate::token::credentials::ClientCredentials;
+use crate::token::policy::TokenPolicy;
+use crate::token::source::TokenSource;
+use crate::transport::clients::Waits;
 
 /// Builds a [`Suite`](crate::Suite).
 ///
@@ -44,6 +45,32 @@ pub struct SuiteBuilder {
     user_agent: Option<String>,
     insecure_http: bool,
     faults: Vec<Error>,
+}
+
+impl Suite {
+    /// A suite configured by the environment.
+    ///
+    /// | variable | meaning |
+    /// |---|---|
+    /// | `SUITE_CLIENT_ID`, `SUITE_CLIENT_SECRET` | the client credential |
+    /// | `SUITE_CORE_URL` | base URL of the Platform, which also exchanges the token |
+    /// | `SUITE_TOKEN_URL` | the token endpoint, when it is not the Platform's `/oauth/token` |
+    /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | routed origins; each is needed by its client only |
+    /// | `SUITE_<APP>_AUDIENCE` | the audience of an application, when it is not its origin |
+    ///
+    /// An empty variable counts as missing; all others are taken as given, blanks at their ends included. What a
+    /// [`builder`](Self::builder) sets in code counts before the environment.
+    ///
+    /// # Errors
+    /// When variables are missing, all of them named at once, or hold an address that is refused.
+    pub fn from_env() -> Result<Self, Error> {
+        Self::builder().environment().build()
+    }
+
+    /// A builder for a suite.
+    pub fn builder() -> SuiteBuilder {
+        SuiteBuilder::default()
+    }
 }
 
 impl SuiteBuilder {

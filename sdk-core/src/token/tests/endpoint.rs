@@ -8,7 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
 use super::*;
-use crate::credentials::ClientCredentials;
+use crate::token::credentials::ClientCredentials;
 
 /// Answers one request per connection with raw bytes, then closes; keeps what it was sent.
 struct Peer {

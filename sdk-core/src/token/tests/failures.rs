@@ -1,7 +1,7 @@
 //! Failed renewals: shared, remembered for a growing while, and harmless while a token lives.
 
-use super::super::backoff;
 use super::*;
+use crate::policy::backoff;
 
 #[tokio::test(start_paused = true)]
 async fn fault_01_a_failing_endpoint_is_not_noticed_while_the_token_lives() {

@@ -20,7 +20,10 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
 
 use super::*;
-use crate::raw::RawOperations;
+use crate::drift::raw::RawOperations;
+use crate::token::error::TokenError;
+use crate::token::policy::TokenPolicy;
+use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;

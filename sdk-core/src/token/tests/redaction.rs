@@ -1,6 +1,6 @@
 //! Nothing prints a secret.
 
-use crate::credentials::ClientCredentials;
+use crate::token::credentials::ClientCredentials;
 
 use super::*;
 use crate::token::Target;

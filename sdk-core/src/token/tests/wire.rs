@@ -7,8 +7,8 @@ use url::form_urlencoded;
 
 use super::super::{form, reply};
 use super::*;
-use crate::credentials::{ClientAuthentication, ClientCredentials};
-use crate::text::Confidential;
+use crate::secret::confidential::Confidential;
+use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 
 const AWKWARD: [&str; 6] = [
     "we:ird",

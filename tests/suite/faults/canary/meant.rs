@@ -1,6 +1,6 @@
 //! Rows 73, 76, 77 and 81: what is meant to be shown beside what is not, and mistakes that tell nothing.
 
-use sdk_core::runtime::reqwest::header::HeaderName;
+use reqwest::header::HeaderName;
 use sdk_core::{CallOptions, Effect, ErrorKind, Method, RawJson};
 use serde_json::json;
 

@@ -242,10 +242,10 @@ impl TokenSource for Forgetful {
             match number {
                 0 => Ok(AccessToken::new(OLD)),
                 1 => Ok(AccessToken::new(TOKEN)),
-                _ => Err(
-                    sdk_core::token::TokenError::refused(OLD, format!("not {OLD}"))
-                        .with_request_id(OLD),
-                ),
+                _ => {
+                    Err(sdk_core::TokenError::refused(OLD, format!("not {OLD}"))
+                        .with_request_id(OLD))
+                }
             }
         })
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use sdk_core::runtime::reqwest;
 use sdk_core::token::{ClientCredentialsSource, TokenCache};
 use sdk_core::{
     AccessToken, CallOptions, ClientAuthentication, Method, Secret, TokenPolicy, TokenRequest,

@@ -1,0 +1,57 @@
+//! What only commands have: a form that can be stored.
+
+use std::time::SystemTime;
+
+use crate::call::Call;
+use crate::command::prepared::{Parts, PreparedCommand, Terms};
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::operation::Replay;
+use crate::request::draft::Draft;
+
+impl Call {
+    /// The command as it goes out since `at`, headers of the client included: a replay sends the same, whatever the client's
+    /// defaults have become. Whether it was `sent` stands in it, and nothing else changes in one that was stored.
+    pub(super) fn prepared_from(
+        &self,
+        request: &Draft,
+        at: SystemTime,
+        sent: bool,
+    ) -> Result<PreparedCommand, Error> {
+        if let Some(stored) = &self.stored {
+            let stored = (**stored).clone();
+            return Ok(if sent { stored.into_sent() } else { stored });
+        }
+        // It holds the client's secret, and would be replayed as JSON.
+        if request.is_form {
+            let message = "a form cannot be prepared";
+            return Err(Error::new(ErrorKind::PreparedCommand, message).of(self.operation));
+        }
+        let base = self.client.endpoint().base();
+        let path = request
+            .url
+            .as_str()
+            .strip_prefix(base)
+            .unwrap_or_else(|| request.url.path());
+        let mut headers = self.client.defaults().headers();
+        headers.extend(self.options.headers());
+        PreparedCommand::new(Parts {
+            application: self.operation.application,
+            operation: self.operation.id,
+            method: request.method.as_str(),
+            audience: self.client.audience(),
+            path,
+            key: self.options.key.clone(),
+            headers,
+            body: request.body.as_deref().unwrap_or_default(),
+            at,
+            terms: Terms {
+                sent,
+                replay_shown: self.operation.replay != Replay::NotShown,
+                without_token: !self.is_authenticated() && self.operation.authenticated,
+                replay_exact: self.options.replay_exact,
+            },
+        })
+        .map_err(|error| error.of(self.operation))
+    }
+}

@@ -1,0 +1,318 @@
+//! The runtime of one application's client: what its calls share.
+
+mod facade;
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::time::{Instant, timeout_at};
+use url::Url;
+
+use crate::drift::contract;
+use crate::drift::contract::ContractReport;
+use crate::drift::raw::{RawCall, RawOperations, RawTarget};
+use crate::drift::scopes::MissingScopes;
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::operation::{Method, Operation};
+use crate::options::CallOptions;
+use crate::request::draft::Draft;
+use crate::suite::address::audience_variable;
+use crate::suite::{Audience, Shared, Suite};
+use crate::text::one_line;
+use crate::token::entry::TokenEntry;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::lifetime::later;
+use crate::transport::cause;
+
+/// What is known about an application, generated from its spec.
+#[derive(Debug)]
+pub struct Application {
+    /// `crm`, `calendar`, `accounting` or `platform`.
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// The version of the contract that this SDK was built from.
+    pub contract_version: &'static str,
+    /// What it may say of its status, as the contract has it.
+    pub statuses: &'static [&'static str],
+    /// The members that its metadata must have, with the value of each constant; none where they are not shown.
+    pub metadata: &'static [(&'static str, Option<&'static str>)],
+    /// Its operations.
+    pub operations: &'static [&'static Operation],
+    /// What stands in for operations that are not in the table.
+    pub raw: RawOperations,
+}
+
+/// Where an application's requests go.
+#[derive(Clone)]
+pub struct Endpoint {
+    http: reqwest::Client,
+    base: String,
+    /// The base URL, parsed once for all requests.
+    url: Url,
+    /// The proxy that the environment puts before it.
+    proxy: Option<Arc<str>>,
+    /// The URLs of the routes without parameters, each made when it is first asked for.
+    fixed: Arc<[(&'static str, OnceLock<Url>)]>,
+}
+
+impl Endpoint {
+    /// The connection pool.
+    #[must_use]
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
+    /// The base URL.
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The proxy that the environment puts before it, without its credential.
+    pub(crate) fn proxy(&self) -> Option<&str> {
+        self.proxy.as_deref()
+    }
+
+    /// The base URL without a trailing slash.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Begins a request that reads from a path, which begins with a slash and is escaped.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Draft {
+        Draft::new(Method::Get, self.at(path))
+    }
+
+    /// Begins a request that sends to a path, which begins with a slash and is escaped.
+    #[must_use]
+    pub fn post(&self, path: &str) -> Draft {
+        Draft::new(Method::Post, self.at(path))
+    }
+
+    fn at(&self, path: &str) -> Url {
+        match self.fixed.iter().find(|(route, _)| *route == path) {
+            Some((_, url)) => url.get_or_init(|| self.joined(path)).clone(),
+            None => self.joined(path),
+        }
+    }
+
+    fn joined(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        match self.url.path() {
+            "/" => url.set_path(path),
+            prefix => url.set_path(&[prefix.trim_end_matches('/'), path].concat()),
+        }
+        url
+    }
+}
+
+/// The runtime of one application's client. Cloning is cheap and shares everything.
+#[derive(Clone)]
+pub struct ApiClient(Arc<ClientInner>);
+
+struct ClientInner {
+    suite: Suite,
+    application: &'static Application,
+    endpoint: Endpoint,
+    audience: Audience,
+    tokens: Arc<TokenEntry>,
+    defaults: CallOptions,
+}
+
+impl ApiClient {
+    /// A client for an application of the suite.
+    ///
+    /// # Errors
+    /// When the suite does not know the application's URL.
+    pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
+        let url = suite.application_url(application.name)?.clone();
+        let audience = suite.audience(application.name)?;
+        let request = suite.token_request(application.name, &audience);
+        let tokens = suite.shared.tokens.entry(request);
+        let http = suite.shared.clients.client_for(&url)?;
+        let proxy = suite.shared.clients.proxy_for(&url);
+        let endpoint = Endpoint {
+            http,
+            base: url.as_str().trim_end_matches('/').to_owned(),
+            url,
+            proxy: proxy.map(Arc::from),
+            fixed: application
+                .operations
+                .iter()
+                .filter(|operation| !operation.route.contains('{'))
+                .map(|operation| (operation.route, OnceLock::new()))
+                .collect(),
+        };
+        Ok(Self(Arc::new(ClientInner {
+            suite: suite.clone(),
+            application,
+            endpoint,
+            audience,
+            tokens,
+            defaults: CallOptions::default(),
+        })))
+    }
+
+    /// The same client with other defaults for its calls.
+    #[must_use]
+    pub fn with_defaults(&self, defaults: CallOptions) -> Self {
+        let ClientInner {
+            suite,
+            application,
+            endpoint,
+            audience,
+            tokens,
+            ..
+        } = &*self.0;
+        Self(Arc::new(ClientInner {
+            suite: suite.clone(),
+            application,
+            endpoint: endpoint.clone(),
+            audience: audience.clone(),
+            tokens: Arc::clone(tokens),
+            defaults,
+        }))
+    }
+
+    /// The application.
+    #[must_use]
+    pub fn application(&self) -> &'static Application {
+        self.0.application
+    }
+
+    /// Where its requests go.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.0.endpoint
+    }
+
+    /// Obtains the token ahead of the first call, within the deadline of calls.
+    ///
+    /// # Errors
+    /// When no token can be had in time.
+    pub async fn prewarm(&self) -> Result<(), Error> {
+        self.token_in_time(self.0.tokens.prewarm()).await
+    }
+
+    /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
+    pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
+        RawCall::new(self, target.into())
+    }
+
+    /// Compares what the application says about its contract with what this SDK was built for.
+    ///
+    /// # Errors
+    /// When the metadata cannot be read.
+    pub async fn check_contract(&self) -> Result<ContractReport, Error> {
+        contract::check(self).await
+    }
+
+    /// Which of these operations the client's token does not open. A token is waited for within the deadline of calls.
+    ///
+    /// # Errors
+    /// When no token can be had in time.
+    pub async fn missing_scopes(
+        &self,
+        operations: &[&'static Operation],
+    ) -> Result<MissingScopes, Error> {
+        let bearer = self.token_in_time(self.0.tokens.bearer()).await?;
+        Ok(MissingScopes::new(operations, bearer.granted_scopes()))
+    }
+
+    pub(crate) fn suite(&self) -> &Shared {
+        &self.0.suite.shared
+    }
+
+    pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {
+        &self.0.tokens
+    }
+
+    pub(crate) fn defaults(&self) -> &CallOptions {
+        &self.0.defaults
+    }
+
+    pub(crate) fn audience(&self) -> Option<&str> {
+        self.0.tokens.request().audience()
+    }
+
+    /// Waits for a token as long as a call of this client may take.
+    async fn token_in_time<T>(
+        &self,
+        wait: impl Future<Output = Result<T, TokenError>>,
+    ) -> Result<T, Error> {
+        Error::without_runtime()?;
+        let suite = self.suite().settings.deadline;
+        let total = self.0.defaults.deadline.unwrap_or(suite);
+        self.in_time(later(Instant::now(), total), total, wait)
+            .await
+    }
+
+    /// Waits for a token until the deadline of a call that may take so long.
+    pub(crate) async fn in_time<T>(
+        &self,
+        deadline: Instant,
+        total: Duration,
+        wait: impl Future<Output = Result<T, TokenError>>,
+    ) -> Result<T, Error> {
+        let Ok(ended) = timeout_at(deadline, wait).await else {
+            let from = match &self.suite().token_endpoint {
+                Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
+                None => String::new(),
+            };
+            let message = format!(
+                "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
+            );
+            return Err(Error::new(ErrorKind::Timeout, message).with_retryable(true));
+        };
+        ended.map_err(|error| self.token_error(error))
+    }
+
+    /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.
+    pub(crate) fn token_error(&self, error: TokenError) -> Error {
+        let refused = error.kind() == TokenErrorKind::Refused;
+        let error = Error::from_token(error);
+        if refused {
+            error.hint(self.audience_hint())
+        } else {
+            error
+        }
+    }
+
+    /// Which audience the token is for, and who said so.
+    pub(crate) fn audience_hint(&self) -> String {
+        let Audience { text, set_by } = &self.0.audience;
+        let name = self.0.application.name;
+        let variable = audience_variable(name);
+        let text = one_line(text);
+        match set_by {
+            Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
+            None => format!(
+                "the token is for the audience {text}, which is the origin of the application: set {variable}, or call \
+                 `audience(\"{name}\", …)`, if it is another"
+            ),
+        }
+    }
+
+    pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {
+        self.0
+            .application
+            .operations
+            .iter()
+            .copied()
+            .find(|operation| operation.id == id)
+    }
+}
+
+impl fmt::Debug for ApiClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiClient")
+            .field("application", &self.0.application.name)
+            .field("base", &self.0.endpoint.base)
+            .field("tokens", &self.0.tokens)
+            .finish_non_exhaustive()
+    }
+}

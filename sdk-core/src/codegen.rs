@@ -1,0 +1,19 @@
+//! What the generated clients are built on: the only door of this crate for generated code.
+//!
+//! Programs use the client crates. Nothing here is needed to call an operation, and it may change with any version, which
+//! is why a client depends on exactly the version of this crate that it was generated for.
+
+pub use bytes::Bytes;
+pub use serde;
+
+pub use crate::call::Call;
+pub use crate::client::{ApiClient, Application, Endpoint};
+pub use crate::drift::raw::RawOperations;
+pub use crate::json::assumed::{Assumed, constant, otherwise};
+pub use crate::json::bounded::Bounded;
+pub use crate::operation::Row;
+pub use crate::reply::decode::Reply;
+pub use crate::request::body::Body;
+pub use crate::request::check::{Check, Validate, bad_reference};
+pub use crate::request::draft::{Draft, encode_segment};
+pub use crate::request::reference::{OpenEnum, Pattern, Piece, Reference, text};

@@ -1,0 +1,272 @@
+//! What an application says about its contract, beside what this SDK was built for.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::call::Call;
+use crate::client::{ApiClient, Application};
+use crate::error::Error;
+use crate::json::members::Members;
+use crate::json::raw::RawJson;
+use crate::json::record::Record;
+use crate::operation::Operation;
+use crate::options::SchemaPolicy;
+use crate::secret::confidential::Confidential;
+
+/// How the served contract relates to the one that this SDK was built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ContractMatch {
+    /// The same version.
+    Same,
+    /// A later version that is compatible as semantic versions are: it adds, and what it adds is kept as it comes.
+    Newer,
+    /// An earlier version of the same kind: what this SDK knows may be missing there.
+    Older,
+    /// Another major version (before 1.0, another minor one), or one that cannot be compared: expect errors.
+    Incompatible,
+    /// The application has no metadata, or its metadata shows no version.
+    Unknown,
+}
+
+/// A comparison of the served contract with the one that this SDK was built for.
+///
+/// It prints as a short text for a log at start-up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ContractReport {
+    /// The application.
+    pub application: &'static str,
+    /// The version of the contract that this SDK was built from.
+    pub built_for: &'static str,
+    /// The version that the application serves, on one line, if it says.
+    pub served: Option<String>,
+    /// How they relate.
+    pub matches: ContractMatch,
+    /// The service's own status, such as `preview`, on one line, if it says.
+    pub status: Option<String>,
+    /// Everything that differs or could not be compared, one sentence each; empty when all is as expected.
+    pub findings: Vec<String>,
+    /// The metadata as it came; `None` when the contract documents none.
+    pub metadata: Option<RawJson>,
+}
+
+impl ContractReport {
+    /// Whether everything that could be compared is as expected.
+    #[must_use]
+    pub fn is_as_expected(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+impl fmt::Display for ContractReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let served = self.served.as_deref().unwrap_or("unknown");
+        write!(
+            f,
+            "{}: built for contract {}, served {served}",
+            self.application, self.built_for
+        )?;
+        if let Some(status) = &self.status {
+            write!(f, " ({status})")?;
+        }
+        for finding in &self.findings {
+            write!(f, "\n  - {finding}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks the application for its metadata, where the contract has such an operation, and compares.
+pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
+    let application = client.application();
+    match metadata_operation(application) {
+        None => Ok(without_metadata(application)),
+        Some(operation) => {
+            let request = client.endpoint().get(operation.route);
+            let mut call = Call::new(client, operation);
+            // Another schema is what the report is for.
+            call.options_mut().schema_policy = Some(SchemaPolicy::Warn);
+            let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
+            let mut confidential = Confidential::default();
+            client.suite().confide(&mut confidential);
+            client.defaults().confide(&mut confidential);
+            Ok(compare(application, operation, metadata, &confidential))
+        }
+    }
+}
+
+fn metadata_operation(application: &Application) -> Option<&'static Operation> {
+    application
+        .operations
+        .iter()
+        .copied()
+        .find(|operation| !operation.body && operation.route.ends_with("/meta"))
+}
+
+fn without_metadata(application: &'static Application) -> ContractReport {
+    ContractReport {
+        application: application.name,
+        built_for: application.contract_version,
+        served: None,
+        matches: ContractMatch::Unknown,
+        status: None,
+        findings: vec![
+            "the contract documents no metadata for this application: nothing can be compared"
+                .to_owned(),
+        ],
+        metadata: None,
+    }
+}
+
+fn compare(
+    application: &'static Application,
+    operation: &'static Operation,
+    metadata: RawJson,
+    confidential: &Confidential,
+) -> ContractReport {
+    let shown = |text: String| confidential.line(&text);
+    let record = Record::from(metadata);
+    // Accounting's members are documented; those of the CRM are not shown and assumed to have the same names (A46).
+    let served = record
+        .text("version")
+        .or_else(|| record.text("contractVersion"));
+    let status = record.text("status");
+    let built_for = application.contract_version;
+    let matches = served
+        .as_deref()
+        .map_or(ContractMatch::Unknown, |served| relate(built_for, served));
+    let (served, status) = (served.map(shown), status.map(shown));
+    let version = served.as_deref().unwrap_or_default();
+    let mut findings = Vec::new();
+    match matches {
+        ContractMatch::Same => {}
+        ContractMatch::Newer => findings.push(format!(
+            "the application serves {version}, later than {built_for}: members and values that it adds are kept as they come"
+        )),
+        ContractMatch::Older => findings.push(format!(
+            "the application serves {version}, earlier than {built_for}: operations or members may be missing"
+        )),
+        ContractMatch::Incompatible if numbers(version).is_none() => findings.push(format!(
+            "the application serves {version}, which cannot be compared with {built_for}: expect errors"
+        )),
+        ContractMatch::Incompatible => findings.push(format!(
+            "the application serves {version}, which is not compatible with {built_for}: expect errors, and update the SDK"
+        )),
+        ContractMatch::Unknown => {
+            findings.push(format!("{} shows no version", operation.route));
+        }
+    }
+    if let Some(status) = &status
+        && !application.statuses.contains(&status.as_str())
+    {
+        findings.push(format!(
+            "its status is {status}, and was {} when this SDK was built",
+            application.statuses.join(" or ")
+        ));
+    }
+    if let Ok(members) = record.members() {
+        let differing = differences(application, operation.route, &members);
+        findings.extend(differing.into_iter().map(shown));
+    }
+    ContractReport {
+        application: application.name,
+        built_for,
+        served,
+        matches,
+        status,
+        findings,
+        metadata: Some(record.into_raw()),
+    }
+}
+
+/// What the metadata has otherwise than the contract shows it, where it does.
+fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
+    let mut findings = Vec::new();
+    let documented = application.metadata;
+    for (name, constant) in documented {
+        match (members.get(name), constant) {
+            (None, _) => findings.push(format!("{route} lacks the member {name}")),
+            (Some(found), Some(expected)) => {
+                let text: Option<String> = found.decode_silently();
+                if text.as_deref() != Some(expected) {
+                    let found = text.as_deref().unwrap_or(found.as_str());
+                    findings.push(format!("{route} has {name} {found}, expected {expected}"));
+                }
+            }
+            (Some(_), None) => {}
+        }
+    }
+    let new: Vec<&str> = members
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| documented.iter().all(|(known, _)| known != name))
+        .collect();
+    if !documented.is_empty() && !new.is_empty() {
+        findings.push(format!(
+            "{route} has members that this SDK does not know: {}",
+            new.join(", ")
+        ));
+    }
+    findings
+}
+
+/// Compares `major.minor.patch` as semantic versions do (assumed: A46); anything else only for equality.
+fn relate(built_for: &str, served: &str) -> ContractMatch {
+    if built_for == served {
+        return ContractMatch::Same;
+    }
+    let (Some(ours), Some(theirs)) = (numbers(built_for), numbers(served)) else {
+        return ContractMatch::Incompatible;
+    };
+    // Before 1.0 it is the second number that says whether they are compatible.
+    let compatible = if ours[0] == 0 { 2 } else { 1 };
+    if ours[..compatible] != theirs[..compatible] {
+        return ContractMatch::Incompatible;
+    }
+    match theirs.cmp(&ours) {
+        Ordering::Less => ContractMatch::Older,
+        Ordering::Equal => ContractMatch::Same,
+        Ordering::Greater => ContractMatch::Newer,
+    }
+}
+
+/// The numbers of a version; one that is left out is zero.
+fn numbers(version: &str) -> Option<[u64; 3]> {
+    let mut numbers = [0; 3];
+    for (index, part) in version.split('.').enumerate() {
+        *numbers.get_mut(index)? = part.parse().ok()?;
+    }
+    Some(numbers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ContractMatch, relate};
+
+    #[test]
+    fn versions_are_compared_by_their_numbers() {
+        for (served, expected) in [
+            ("3.0.0", ContractMatch::Same),
+            ("3.10.0", ContractMatch::Newer),
+            ("3.0.1", ContractMatch::Newer),
+            ("4.0.0", ContractMatch::Incompatible),
+            ("3.0", ContractMatch::Same),
+            ("3.1", ContractMatch::Newer),
+            ("3.0.0.1", ContractMatch::Incompatible),
+            ("3.0.0-rc.1", ContractMatch::Incompatible),
+            ("next", ContractMatch::Incompatible),
+        ] {
+            assert_eq!(relate("3.0.0", served), expected, "{served}");
+        }
+        for (served, expected) in [
+            ("0.1.2", ContractMatch::Newer),
+            ("0.1.0", ContractMatch::Older),
+            ("0.2.0", ContractMatch::Incompatible),
+            ("1.1.1", ContractMatch::Incompatible),
+        ] {
+            assert_eq!(relate("0.1.1", served), expected, "{served}");
+        }
+        assert_eq!(relate("3.2.0", "3.1.9"), ContractMatch::Older);
+    }
+}

@@ -1,0 +1,271 @@
+//! Calls that no generated builder covers.
+
+use std::fmt;
+
+use bytes::Bytes;
+use url::Url;
+
+use crate::call::Call;
+use crate::client::ApiClient;
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::json::raw::RawJson;
+use crate::operation::{Method, Operation, Provenance, Replay, Safety};
+use crate::reply::response::Receipt;
+use crate::request::check::Check;
+use crate::request::draft::{Draft, encode_segment};
+
+/// Stands for an `operationId` where a path has none.
+pub(crate) const OPERATION: &str = "rawCall";
+
+/// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum RawTarget {
+    /// An operation of the table, whose safety, scopes and route hold.
+    Operation(&'static Operation),
+    /// A method and a path below the application's base URL, such as `/api/crm/v1/notes`.
+    Path(Method, String),
+}
+
+impl fmt::Debug for RawTarget {
+    /// Without a query, which does not belong there and may be secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Operation(operation) => f.debug_tuple("Operation").field(&operation.id).finish(),
+            Self::Path(method, path) => {
+                let path = path.split(['?', '#']).next().unwrap_or_default();
+                f.debug_tuple("Path").field(method).field(&path).finish()
+            }
+        }
+    }
+}
+
+impl From<&'static Operation> for RawTarget {
+    fn from(operation: &'static Operation) -> Self {
+        Self::Operation(operation)
+    }
+}
+
+impl From<(Method, &str)> for RawTarget {
+    fn from((method, path): (Method, &str)) -> Self {
+        Self::Path(method, path.to_owned())
+    }
+}
+
+impl From<(Method, String)> for RawTarget {
+    fn from((method, path): (Method, String)) -> Self {
+        Self::Path(method, path)
+    }
+}
+
+/// Operations that stand for whatever a raw path is: they decide safety and authentication.
+#[derive(Debug)]
+pub struct RawOperations {
+    /// For methods that change nothing.
+    pub read: Operation,
+    /// For all others.
+    pub command: Operation,
+}
+
+impl RawOperations {
+    /// Those of an application.
+    #[must_use]
+    pub const fn of(application: &'static str) -> Self {
+        Self {
+            read: row(application, Method::Get, Safety::Read),
+            command: row(application, Method::Post, Safety::Unkeyed),
+        }
+    }
+}
+
+const fn row(application: &'static str, method: Method, safety: Safety) -> Operation {
+    Operation {
+        id: OPERATION,
+        application,
+        group: "raw",
+        name: "call",
+        method,
+        route: "(raw)",
+        scopes: &[],
+        authenticated: true,
+        safety,
+        replay: Replay::NotShown,
+        cursor: false,
+        body: safety.is_command(),
+        schema_version: None,
+        // What is not known may be a token.
+        secret_reply: true,
+        provenance: Provenance::NameOnly,
+        assumptions: &[],
+        statuses: &[],
+        summary: "A call of a path that this SDK does not know.",
+    }
+}
+
+/// A call with raw JSON in and out, and everything else that a call has: token, retry, deadline, key, errors, traces.
+///
+/// It makes a new endpoint usable before the SDK knows it.
+///
+/// ```no_run
+/// # async fn example(api: &sdk_core::codegen::ApiClient) -> Result<(), sdk_core::Error> {
+/// # let crm = api;
+/// use sdk_core::Method;
+///
+/// let notes = crm.raw_call((Method::Get, "/api/crm/v1/notes")).query("limit", "10").await?;
+/// println!("{notes:?}");
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+#[must_use = "a request does nothing until it is sent"]
+pub struct RawCall {
+    call: Call,
+    client: ApiClient,
+    target: RawTarget,
+    parameters: Vec<(String, String)>,
+    body: Option<RawJson>,
+}
+
+impl RawCall {
+    pub(crate) fn new(client: &ApiClient, target: RawTarget) -> Self {
+        let raw = &client.application().raw;
+        let operation = match &target {
+            RawTarget::Operation(operation) => operation,
+            RawTarget::Path(Method::Get, _) => &raw.read,
+            RawTarget::Path(..) => &raw.command,
+        };
+        Self {
+            call: Call::new(client, operation),
+            client: client.clone(),
+            target,
+            parameters: Vec::new(),
+            body: None,
+        }
+    }
+
+    /// Fills in a parameter of the route, such as `reference` in `/people/{reference}`.
+    pub fn path(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.parameters.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets the JSON body.
+    pub fn body(mut self, body: impl Into<RawJson>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+
+    /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
+    /// [`replay_exact`](Self::replay_exact) forbids it.
+    pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
+        self.call.set_key(key);
+        self
+    }
+
+    /// Lets a command for which the contract shows no key be repeated after an ambiguous failure, or forbids it.
+    pub fn replay_exact(mut self, replay: bool) -> Self {
+        self.call.options_mut().replay_exact = Some(replay);
+        self
+    }
+
+    /// Turns the call into a command that can be stored and sent later.
+    ///
+    /// # Errors
+    /// When it is a read, or what was given does not make a request.
+    pub fn prepare(self) -> Result<crate::PreparedCommand, Error> {
+        let operation = self.call.operation();
+        if !operation.safety.is_command() {
+            let message = "a read changes nothing and is not prepared";
+            return Err(Error::new(ErrorKind::PreparedCommand, message).of(operation));
+        }
+        let request = self.request();
+        self.call.prepare(request)
+    }
+
+    /// Sends the request.
+    ///
+    /// # Errors
+    /// As every call.
+    pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
+        self.sending().await
+    }
+
+    fn sending(self) -> impl Future<Output = Result<Receipt<RawJson>, Error>> + Send + 'static {
+        let request = self.request();
+        self.call.command(request)
+    }
+
+    fn request(&self) -> Result<Draft, Error> {
+        let (method, path) = match &self.target {
+            RawTarget::Operation(operation)
+                if operation.application != self.client.application().name =>
+            {
+                let rule = format!("be one of {}", self.client.application().name);
+                let found = format!("{}.{}", operation.application, operation.id);
+                return Err(Error::invalid("operation", &rule, &found));
+            }
+            RawTarget::Operation(operation) => (operation.method, self.filled(operation.route)?),
+            RawTarget::Path(method, path) => (*method, self.filled(path)?),
+        };
+        let text = format!("{}{path}", self.client.endpoint().base());
+        let url = Url::parse(&text)
+            .map_err(|error| Error::invalid("path", "be a path", &error.to_string()))?;
+        let draft = Draft::new(method, url);
+        Ok(match &self.body {
+            Some(body) => draft.json(Bytes::copy_from_slice(body.as_str().as_bytes())),
+            None => draft,
+        })
+    }
+
+    /// The path with its parameters, each of them one segment.
+    fn filled(&self, route: &str) -> Result<String, Error> {
+        let check = Check::new(self.call.operation());
+        if route.contains(['?', '#']) {
+            let rule = "have no query (which `query` adds) and no fragment";
+            return Err(Error::invalid_unseen("path", rule));
+        }
+        for (name, _) in &self.parameters {
+            if !route.contains(&format!("/{{{name}}}")) {
+                let rule = "be a parameter of the path";
+                return Err(Error::invalid(name, rule, &format!("none of {route}")));
+            }
+        }
+        let mut filled = String::with_capacity(route.len());
+        for segment in route
+            .strip_prefix('/')
+            .ok_or_else(|| Error::invalid("path", "begin with a slash", route))?
+            .split('/')
+        {
+            filled.push('/');
+            let parameter = segment
+                .strip_prefix('{')
+                .and_then(|rest| rest.strip_suffix('}'));
+            if let Some(name) = parameter {
+                let value = self.parameters.iter().find(|(own, _)| own == name);
+                let Some((_, value)) = value else {
+                    return Err(Error::invalid(name, "be given by `path`", "nothing"));
+                };
+                check.segment(name, value)?;
+                filled.push_str(&encode_segment(value));
+            } else {
+                check.segment("path", segment)?;
+                filled.push_str(segment);
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl fmt::Debug for RawCall {
+    /// Neither parameters nor the body: either may hold what nobody should read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let body = self.body.as_ref();
+        f.debug_struct("RawCall")
+            .field("call", &self.call)
+            .field("target", &self.target)
+            .field("body_bytes", &body.map(|body| body.as_str().len()))
+            .finish_non_exhaustive()
+    }
+}
+
+crate::call_options!(RawCall => Receipt<RawJson>);

@@ -1,0 +1,83 @@
+//! A page on its way, driven by whoever polls the walk or by a task of its own.
+
+use std::panic::resume_unwind;
+use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::runtime::{self, Handle};
+use tokio::task::JoinHandle;
+use tracing::Instrument as _;
+
+use crate::error::Error;
+use crate::reply::page::Page;
+use crate::reply::response::Response;
+
+type Arrived<T> = Result<Response<Page<T>>, Error>;
+
+/// The call that gets a page.
+pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Arrived<T>> + Send>>;
+
+pub(super) enum Fetch<T> {
+    /// Goes on only while the walk is polled. The lock is never taken: it makes the walk `Sync`.
+    Here(Mutex<Fetching<T>>),
+    /// Goes on by itself.
+    Ahead(Task<T>),
+}
+
+impl<T: Send + 'static> Fetch<T> {
+    pub(super) fn here(call: Fetching<T>) -> Self {
+        Self::Here(Mutex::new(call))
+    }
+
+    /// Starts at once, in the caller's span.
+    pub(super) fn ahead(call: Fetching<T>) -> Self {
+        let task = tokio::spawn(call.in_current_span());
+        let runtime = Handle::current().id();
+        Self::Ahead(Task { task, runtime })
+    }
+
+    /// The page, once it came; `None` when it will not come this way.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Arrived<T>>> {
+        let task = match self {
+            Self::Here(call) => {
+                let call = call.get_mut().unwrap_or_else(PoisonError::into_inner);
+                return call.as_mut().poll(context).map(Some);
+            }
+            Self::Ahead(task) => task,
+        };
+        let ended = match Pin::new(&mut task.task).poll(context) {
+            Poll::Ready(ended) => ended,
+            // Nobody may drive its runtime any more, and its timers least of all.
+            Poll::Pending if !task.is_of_this_runtime() => return Poll::Ready(None),
+            Poll::Pending => return Poll::Pending,
+        };
+        Poll::Ready(match ended {
+            Ok(arrived) => Some(arrived),
+            Err(lost) => match lost.try_into_panic() {
+                // As it would have been without a task in between.
+                Ok(panic) => resume_unwind(panic),
+                // Its runtime is gone.
+                Err(_lost) => None,
+            },
+        })
+    }
+}
+
+/// A task that ends with the walk.
+pub(super) struct Task<T> {
+    task: JoinHandle<Arrived<T>>,
+    runtime: runtime::Id,
+}
+
+impl<T> Task<T> {
+    fn is_of_this_runtime(&self) -> bool {
+        Handle::try_current().is_ok_and(|here| here.id() == self.runtime)
+    }
+}
+
+impl<T> Drop for Task<T> {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

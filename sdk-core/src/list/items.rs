@@ -1,0 +1,165 @@
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::vec;
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use serde::de::DeserializeOwned;
+
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::list::checkpoint::Checkpoint;
+use crate::list::pages::Pages;
+
+/// A list as a stream of items: lazy, `'static`, over after its first error.
+///
+/// ```no_run
+/// # async fn example(mut people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
+/// while let Some(person) = people.try_next().await? {
+///     println!("{person}");
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// [`try_next`](Self::try_next) needs no other crate; as a [`Stream`] it also takes the combinators of `futures`. The
+/// builder's `limit` is the size of a page, not of the walk: to have ten items, take ten and drop the rest.
+/// What holds for all walks is said in [the guide](crate::guide::lists).
+#[must_use = "a stream does nothing until it is polled"]
+pub struct Items<T> {
+    pages: Pages<T>,
+    page: vec::IntoIter<T>,
+    /// Where the walk stands within the page.
+    at: Checkpoint,
+    /// The page at `at` arrived, and had no items.
+    itemless: bool,
+}
+
+impl<T: DeserializeOwned + Send + 'static> Items<T> {
+    pub(super) fn new(pages: Pages<T>) -> Self {
+        Self {
+            at: pages.checkpoint(),
+            pages,
+            page: Vec::new().into_iter(),
+            itemless: false,
+        }
+    }
+
+    /// Goes on where a checkpoint was taken; see [`Pages::resume`].
+    ///
+    /// # Errors
+    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
+    pub fn resume(self, from: Checkpoint) -> Result<Self, Error> {
+        Ok(Self::new(self.pages.resume(from)?))
+    }
+
+    /// The same walk from here on, with each item decoded into a type of yours; see
+    /// [the guide](crate::guide::lists#types-of-yours).
+    ///
+    /// What is left of a page that was fetched already is fetched once more.
+    pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {
+        let pages = self.pages.decode();
+        if self.page.as_slice().is_empty() {
+            return Items::new(pages);
+        }
+        Items::new(pages.back_to(self.at))
+    }
+
+    /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].
+    pub fn read_ahead(mut self, on: bool) -> Self {
+        self.pages = self.pages.read_ahead(on);
+        self
+    }
+
+    /// Ends the walk with an error when it wants more pages than this; see [`Pages::max_pages`].
+    pub fn max_pages(mut self, pages: u64) -> Self {
+        self.pages = self.pages.max_pages(pages);
+        self
+    }
+
+    /// The next item; `None` at the end.
+    ///
+    /// It may be cancelled: what is under way goes on with the next call, and nothing is lost.
+    ///
+    /// # Errors
+    /// When the next page cannot be had, or has no items. The walk is over then; its checkpoint goes on after the last
+    /// item that was delivered.
+    pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
+        if let Some(item) = self.page.next() {
+            self.at.item();
+            return Ok(Some(item));
+        }
+        std::future::poll_fn(|context| self.poll_item(context))
+            .await
+            .transpose()
+    }
+
+    /// Where the walk stands: after the item that was delivered last.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        if self.page.as_slice().is_empty() && !self.itemless {
+            self.pages.checkpoint()
+        } else {
+            self.at.clone()
+        }
+    }
+
+    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
+        loop {
+            if let Some(item) = self.page.next() {
+                self.at.item();
+                return Poll::Ready(Some(Ok(item)));
+            }
+            if self.pages.is_over() {
+                return Poll::Ready(None);
+            }
+            let before = self.pages.checkpoint();
+            match ready!(self.pages.poll_page(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                Some(Ok(page)) => {
+                    self.at = before;
+                    if let Some(lack) = page.without_items() {
+                        self.itemless = true;
+                        self.pages.end();
+                        let error = Error::new(ErrorKind::Pagination, lack);
+                        let error = error.hint("`pages()` delivers it as it came");
+                        return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
+                    }
+                    self.page = page.into_inner().into_items().into_iter();
+                }
+            }
+        }
+    }
+}
+
+/// Nothing in it is pinned.
+impl<T> Unpin for Items<T> {}
+
+impl<T: DeserializeOwned + Send + 'static> Stream for Items<T> {
+    type Item = Result<T, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_item(context)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.page.len();
+        (left, self.pages.is_over().then_some(left))
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FusedStream for Items<T> {
+    fn is_terminated(&self) -> bool {
+        self.page.as_slice().is_empty() && self.pages.is_over()
+    }
+}
+
+impl<T> fmt::Debug for Items<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Items")
+            .field("pages", &self.pages)
+            .field("left_of_page", &self.page.len())
+            .finish_non_exhaustive()
+    }
+}

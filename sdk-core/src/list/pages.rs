@@ -1,0 +1,348 @@
+use std::fmt;
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use futures_core::stream::FusedStream;
+use serde::de::DeserializeOwned;
+
+use crate::call::Call;
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::list::checkpoint;
+use crate::list::checkpoint::Checkpoint;
+use crate::list::cycle::CycleGuard;
+use crate::list::fetch::{Fetch, Fetching};
+use crate::list::items::Items;
+use crate::reply::page::Page;
+use crate::reply::response::Response;
+use crate::request::draft::Draft;
+
+/// Makes the request for the page at a cursor.
+type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
+
+/// A list as a stream of pages: lazy, `'static`, over after its first error.
+///
+/// Nothing is sent before the first page is asked for. An empty page with a cursor goes on; a null or empty
+/// cursor ends the walk; a cursor that came before is an error. What holds for all walks is said in
+/// [the guide](crate::guide::lists).
+///
+/// ```no_run
+/// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
+/// while let Some(page) = pages.try_next().await? {
+///     println!("{} records", page.items().len());
+///     let resume_here = serde_json::to_string(&pages.checkpoint()).expect("a checkpoint is JSON");
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// Each page is a [`Response`]: with its status, its headers, and in [`bytes`](Response::bytes) the JSON as it came.
+/// That is where to look when a page has no `items`.
+#[must_use = "a stream does nothing until it is polled"]
+pub struct Pages<T> {
+    call: Call,
+    make: MakeRequest,
+    state: State<T>,
+    checkpoint: Checkpoint,
+    /// The size of the pages, if the caller set it.
+    limit: Option<String>,
+    /// Why the very first request cannot be made.
+    refused: Option<Error>,
+    guard: CycleGuard,
+    read_ahead: bool,
+    page_limit: Option<u64>,
+    fetched: u64,
+}
+
+enum State<T> {
+    /// The next page is at the checkpoint's cursor.
+    Ready,
+    Fetching(Fetch<T>),
+    Over,
+}
+
+impl<T: DeserializeOwned + Send + 'static> Pages<T> {
+    /// A walk that begins at `cursor`, or at the beginning. Generated builders call it.
+    #[doc(hidden)]
+    pub fn new(
+        call: Call,
+        cursor: Option<String>,
+        make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
+    ) -> Self {
+        // What selects the items is read off the request as it would be sent, query parameters among the options
+        // included, and relative to the base URL, which may change between two processes.
+        let (filters, limit, refused) = match call.clone().prepare(make(cursor.as_deref())) {
+            Ok(request) => {
+                let (path, key) = (request.path(), call.client().suite().digest_key.as_ref());
+                (
+                    checkpoint::filters(path, key),
+                    checkpoint::limit(path),
+                    None,
+                )
+            }
+            Err(error) => (String::new(), None, Some(error)),
+        };
+        let audience = call.client().audience();
+        Self {
+            checkpoint: Checkpoint::start(
+                call.operation(),
+                audience,
+                filters,
+                cursor,
+                limit.clone(),
+            ),
+            limit,
+            call,
+            make: Arc::new(make),
+            state: State::Ready,
+            refused,
+            guard: CycleGuard::new(),
+            read_ahead: false,
+            page_limit: None,
+            fetched: 0,
+        }
+    }
+
+    /// Goes on where a checkpoint was taken, whatever this walk has done so far. After an error, so does
+    /// `let at = pages.checkpoint(); pages = pages.resume(at)?;`.
+    ///
+    /// When the checkpoint lies within a page, the items that were delivered are left out of that page; its
+    /// [`bytes`](Response::bytes) are still all of it.
+    ///
+    /// # Errors
+    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
+    pub fn resume(mut self, from: Checkpoint) -> Result<Self, Error> {
+        if let Some(error) = self.refused.take() {
+            return Err(error);
+        }
+        from.fits(&self.checkpoint)
+            .map_err(|error| error.of(self.call.operation()))?;
+        Ok(self.at(from))
+    }
+
+    /// The walk at a place within the page that it fetched last, which it fetches once more.
+    pub(super) fn back_to(mut self, checkpoint: Checkpoint) -> Self {
+        self.fetched -= 1;
+        self.at(checkpoint)
+    }
+
+    fn at(mut self, checkpoint: Checkpoint) -> Self {
+        self.state = if checkpoint.is_finished() {
+            State::Over
+        } else {
+            State::Ready
+        };
+        self.guard = CycleGuard::new();
+        self.checkpoint = checkpoint;
+        self
+    }
+
+    /// The same walk from here on, with each record decoded into a type of yours in the same pass as its page: half the
+    /// work of [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::lists#types-of-yours).
+    pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
+        let (state, guard) = match self.state {
+            State::Ready => (State::Ready, self.guard),
+            // It is fetched once more, by a walk that has not seen its cursor.
+            State::Fetching(_) => (State::Ready, CycleGuard::new()),
+            State::Over => (State::Over, self.guard),
+        };
+        Pages {
+            call: self.call,
+            make: self.make,
+            state,
+            checkpoint: self.checkpoint,
+            limit: self.limit,
+            refused: self.refused,
+            guard,
+            read_ahead: self.read_ahead,
+            page_limit: self.page_limit,
+            fetched: self.fetched,
+        }
+    }
+
+    /// The items of all pages, from here on.
+    pub fn items(self) -> Items<T> {
+        Items::new(self)
+    }
+
+    /// Fetches the next page while the caller works on the current one: network and consumer overlap.
+    ///
+    /// It begins when a page arrives, in a task of its own on the Tokio runtime that polls the walk, and costs at most
+    /// one page too many when the walk is dropped early. The task ends with the walk. Pages, their order and the
+    /// checkpoint are the same as without. A consumer that computes without awaiting anything leaves a runtime of one
+    /// thread no time to fetch: there it gains nothing.
+    pub fn read_ahead(mut self, on: bool) -> Self {
+        self.read_ahead = on;
+        self
+    }
+
+    /// Ends the walk with an error when it wants more pages than this: a guard against a list without an end.
+    pub fn max_pages(mut self, pages: u64) -> Self {
+        self.page_limit = Some(pages);
+        self
+    }
+
+    /// The next page; `None` at the end.
+    ///
+    /// It may be cancelled: what is under way goes on with the next call, and nothing is lost.
+    ///
+    /// # Errors
+    /// When the page cannot be had. The walk is over then; its checkpoint goes on at the page that failed.
+    pub async fn try_next(&mut self) -> Result<Option<Response<Page<T>>>, Error> {
+        std::future::poll_fn(|context| self.poll_page(context))
+            .await
+            .transpose()
+    }
+
+    /// Where the walk stands: after the page that was delivered last.
+    #[must_use]
+    pub fn checkpoint(&self) -> Checkpoint {
+        self.checkpoint.clone()
+    }
+
+    pub(super) fn call(&self) -> &Call {
+        &self.call
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, State::Over)
+    }
+
+    /// Ends the walk, and what it has under way.
+    pub(super) fn end(&mut self) {
+        self.state = State::Over;
+    }
+
+    pub(super) fn poll_page(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Response<Page<T>>, Error>>> {
+        // An error, and a panic in the decoder of an item too, leave the walk where it is taken from here: over.
+        let mut fetch = match mem::replace(&mut self.state, State::Over) {
+            State::Over => return Poll::Ready(None),
+            State::Fetching(fetch) => fetch,
+            State::Ready => match self.begin() {
+                Ok(call) => Fetch::here(call),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            },
+        };
+        loop {
+            match fetch.poll(context) {
+                Poll::Pending => {
+                    self.state = State::Fetching(fetch);
+                    return Poll::Pending;
+                }
+                // The walk has moved to another runtime: what was begun there is begun once more here.
+                Poll::Ready(None) => fetch = Fetch::here(self.fetching()),
+                Poll::Ready(Some(Ok(page))) => return Poll::Ready(Some(self.arrived(page))),
+                Poll::Ready(Some(Err(error))) => {
+                    return Poll::Ready(Some(Err(self.explain(error))));
+                }
+            }
+        }
+    }
+
+    /// The call for the page at the checkpoint.
+    fn fetching(&self) -> Fetching<T> {
+        let request = (self.make)(self.checkpoint.cursor());
+        Box::pin(self.call.clone().send(request))
+    }
+
+    /// Begins to fetch the page at the checkpoint. What fails fails again when it is tried again.
+    fn begin(&mut self) -> Result<Fetching<T>, Error> {
+        let refuse = |message: String| Err(Error::pagination(self.call.operation(), message));
+        if let Some(error) = self.refused.take() {
+            return Err(error);
+        }
+        if self.page_limit.is_some_and(|most| self.fetched >= most) {
+            return refuse(format!(
+                "the list has more than the {} pages allowed",
+                self.fetched
+            ));
+        }
+        let cursor = self.checkpoint.cursor();
+        if cursor.is_some_and(|cursor| self.guard.seen(cursor)) {
+            return refuse(format!(
+                "the list goes in circles: a cursor came again after {} pages; {} items were delivered so far",
+                self.fetched,
+                self.checkpoint.delivered()
+            ));
+        }
+        Ok(self.fetching())
+    }
+
+    /// Moves the checkpoint past a page, and on to the next one.
+    fn arrived(&mut self, mut page: Response<Page<T>>) -> Result<Response<Page<T>>, Error> {
+        self.fetched += 1;
+        let mut skipped = 0;
+        if let Some(items) = &mut page.value_mut().items {
+            skipped = self.checkpoint.skip().min(items.len());
+            items.drain(..skipped);
+        }
+        let (delivered, next) = (page.items().len(), page.next_cursor());
+        let limit = self.limit.as_deref();
+        let fits = expected_status(&page)
+            .and_then(|()| self.checkpoint.page(skipped, delivered, next, limit));
+        if let Err(error) = fits {
+            return Err(self.call.unfit(error, &page));
+        }
+        self.state = if self.checkpoint.is_finished() {
+            State::Over
+        } else if self.read_ahead
+            && let Ok(call) = self.begin()
+        {
+            State::Fetching(Fetch::ahead(call))
+        } else {
+            State::Ready
+        };
+        Ok(page)
+    }
+
+    /// A cursor that the server no longer takes looks like any bad request; the caller is told what to do.
+    fn explain(&self, error: Error) -> Error {
+        if error.status() == Some(400) && self.checkpoint.cursor().is_some() {
+            return error.hint(format!(
+                "the server does not take this cursor: start the walk again; {} items were delivered so far",
+                self.checkpoint.delivered()
+            ));
+        }
+        error
+    }
+}
+
+/// Of another status than the documented one nobody knows what its page is a page of.
+fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
+    let (status, known) = (page.status(), page.operation().statuses);
+    if known.is_empty() || known.contains(&status) {
+        return Ok(());
+    }
+    let message =
+        format!("the page came with the status {status}, which the contract does not show for it");
+    Err(Error::new(ErrorKind::Pagination, message))
+}
+
+impl<T: DeserializeOwned + Send + 'static> Stream for Pages<T> {
+    type Item = Result<Response<Page<T>>, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_page(context)
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FusedStream for Pages<T> {
+    fn is_terminated(&self) -> bool {
+        self.is_over()
+    }
+}
+
+impl<T> fmt::Debug for Pages<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages")
+            .field("call", &self.call)
+            .field("fetched", &self.fetched)
+            .field("delivered", &self.checkpoint.delivered())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,3 @@
+//! What an operator sees of calls: spans and events. Nothing here decides anything.
+
+pub(crate) mod spans;

@@ -1,0 +1,71 @@
+use std::fmt;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::json::raw::RawJson;
+use crate::operation::Operation;
+use crate::request::check::{Check, Validate};
+use crate::request::form;
+
+/// Room for a command of usual size, so that its text is not moved while it grows.
+const USUAL_COMMAND: usize = 512;
+
+/// A serialised request body, or why there is none. It never prints what it holds.
+#[derive(Clone)]
+pub struct Body(Result<Bytes, String>);
+
+impl Body {
+    /// Checks a value against the contract and writes it as JSON.
+    pub fn json<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
+        Self::checked(operation, value, |value| {
+            let mut json = Vec::with_capacity(USUAL_COMMAND);
+            serde_json::to_writer(&mut json, value)
+                .map(|()| Bytes::from(json))
+                .map_err(|error| error.to_string())
+        })
+    }
+
+    /// Checks a value against the contract and writes it as a form.
+    pub fn form<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
+        Self::checked(operation, value, form::encode)
+    }
+
+    /// Takes JSON whose shape the contract does not show.
+    #[must_use]
+    pub fn raw(value: &RawJson) -> Self {
+        Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
+    }
+
+    fn checked<T: Validate>(
+        operation: &'static Operation,
+        value: &T,
+        write: impl FnOnce(&T) -> Result<Bytes, String>,
+    ) -> Self {
+        Self(match value.validate(&Check::new(operation)) {
+            Err(error) => Err(error.message().to_owned()),
+            Ok(()) => write(value).map_err(|error| format!("the body cannot be written: {error}")),
+        })
+    }
+
+    /// The bytes to send.
+    ///
+    /// # Errors
+    /// What stood in the way when the body was made.
+    pub fn bytes(&self) -> Result<Bytes, Error> {
+        self.0
+            .clone()
+            .map_err(|message| Error::new(ErrorKind::InvalidInput, message))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Ok(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Err(_) => f.write_str("Body(refused)"),
+        }
+    }
+}

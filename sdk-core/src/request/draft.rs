@@ -1,0 +1,132 @@
+use std::fmt::{self, Display};
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use reqwest::Request;
+use url::Url;
+
+use crate::operation::Method;
+use crate::transport::begun::Begun;
+
+/// What means something in a path, or is no character of one.
+const ESCAPED: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'/')
+    .add(b'<')
+    .add(b'>')
+    .add(b'?')
+    .add(b'\\')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}');
+
+/// A value as one segment of a path, escaped.
+#[must_use]
+pub fn encode_segment(value: &(impl Display + ?Sized)) -> String {
+    utf8_percent_encode(&value.to_string(), ESCAPED).to_string()
+}
+
+/// What makes a request of an operation its own: method, URL and body. It stays as it is while attempts come and go, each
+/// of which sends a request made from it, with the headers that all requests have.
+pub struct Draft {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) body: Option<Bytes>,
+    /// Whether the body is a form and not JSON.
+    pub(crate) is_form: bool,
+}
+
+impl Draft {
+    pub(crate) fn new(method: Method, url: Url) -> Self {
+        Self {
+            method,
+            url,
+            body: None,
+            is_form: false,
+        }
+    }
+
+    /// Adds a query parameter, if it has a value.
+    #[must_use]
+    pub fn query(mut self, name: &str, value: Option<impl Display>) -> Self {
+        if let Some(value) = value {
+            let mut query = self.url.query_pairs_mut();
+            query.append_pair(name, &value.to_string());
+        }
+        self
+    }
+
+    /// Sets a body of JSON.
+    #[must_use]
+    pub fn json(mut self, body: Bytes) -> Self {
+        self.body = Some(body);
+        self
+    }
+
+    /// Sets a body that is a form.
+    #[must_use]
+    pub fn form(mut self, body: Bytes) -> Self {
+        self.body = Some(body);
+        self.is_form = true;
+        self
+    }
+
+    /// A request with this method, URL and body; the body is shared, and watched if `begun` is to tell of it. Only its content
+    /// type is among the headers.
+    pub(crate) fn request(&self, begun: Option<&Begun>) -> Request {
+        const JSON: HeaderValue = HeaderValue::from_static("application/json");
+        const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+        let mut request = Request::new(self.method.to_http(), self.url.clone());
+        if let Some(body) = &self.body {
+            let kind = if self.is_form { FORM } else { JSON };
+            request.headers_mut().insert(CONTENT_TYPE, kind);
+            let body = body.clone();
+            *request.body_mut() = Some(match begun {
+                Some(begun) => begun.body(body),
+                None => body.into(),
+            });
+        }
+        request
+    }
+}
+
+impl fmt::Debug for Draft {
+    /// Neither query nor body: either may hold what nobody should read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Draft")
+            .field("method", &self.method)
+            .field("path", &self.url.path())
+            .field("body_bytes", &self.body.as_ref().map(Bytes::len))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Draft, encode_segment};
+    use crate::operation::Method;
+
+    #[test]
+    fn a_value_is_one_segment_whatever_is_in_it() {
+        assert_eq!(encode_segment("a-b.c_d~E0:@"), "a-b.c_d~E0:@");
+        assert_eq!(
+            encode_segment("a/b\\c?d#e%f ü"),
+            "a%2Fb%5Cc%3Fd%23e%25f%20%C3%BC"
+        );
+    }
+
+    #[test]
+    fn what_is_set_is_in_the_query() {
+        let url = "https://crm.example.com/people".parse().unwrap();
+        let draft = Draft::new(Method::Get, url)
+            .query("q", Some("a b&c"))
+            .query("status", None::<&str>)
+            .query("limit", Some(50));
+        let url = "https://crm.example.com/people?q=a+b%26c&limit=50";
+        assert_eq!(draft.url.as_str(), url);
+    }
+}

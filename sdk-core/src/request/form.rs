@@ -1,0 +1,85 @@
+//! A value written as a form, whose fields are the members that it has in JSON.
+
+use std::fmt;
+
+use bytes::Bytes;
+use secrecy::zeroize::Zeroizing;
+use serde::Serialize;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use url::form_urlencoded::Serializer;
+
+use crate::token::bearer::Wiped;
+
+/// Writes texts as they are, numbers and booleans as in JSON. Null is left out; an object or array is no field.
+///
+/// A form may hold a secret, so it and what it is made from lie in memory that is wiped on drop.
+pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, String> {
+    let json = serde_json::to_vec(value).map_err(|error| error.to_string())?;
+    let json = Zeroizing::new(json);
+    let fields: Fields<'_> = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+    let mut form = Serializer::new(String::with_capacity(json.len() * 3));
+    for (name, value) in fields.0 {
+        match value.get().as_bytes().first() {
+            Some(b'n') => {}
+            Some(b'"') => {
+                let text = serde_json::from_str::<String>(value.get());
+                let text = Zeroizing::new(text.map_err(|error| error.to_string())?);
+                form.append_pair(&name, &text);
+            }
+            Some(b'{' | b'[') => return Err(format!("the field `{name}` is no text")),
+            _ => {
+                form.append_pair(&name, value.get());
+            }
+        }
+    }
+    let form = Zeroizing::new(form.finish().into_bytes());
+    Ok(Bytes::from_owner(Wiped(form)))
+}
+
+/// The members of an object in their order.
+struct Fields<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Fields<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Fields<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::encode;
+
+    #[test]
+    fn members_become_fields() {
+        let form = encode(&json!({"a": "x y&=ü", "b": 1.50, "c": true, "d": null, "e": ""}));
+        assert_eq!(form.unwrap(), "a=x+y%26%3D%C3%BC&b=1.5&c=true&e=");
+    }
+
+    #[test]
+    fn what_is_no_text_is_named() {
+        let error = encode(&json!({"nested": {"secret": "s3cret"}})).unwrap_err();
+        assert_eq!(error, "the field `nested` is no text");
+        assert!(encode(&"text").is_err());
+    }
+}

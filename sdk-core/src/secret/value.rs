@@ -1,0 +1,76 @@
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::error::Error;
+use crate::text::counted;
+
+/// The fewest bytes of a secret that nobody guesses.
+const SHORTEST_KEY: usize = 16;
+
+/// A text that never prints and is zeroised on drop: a client secret or an access token in a message.
+///
+/// Serialising it writes the text, because that is how it reaches the wire; `Debug` does not.
+#[derive(Clone)]
+pub struct Secret(SecretString);
+
+impl Secret {
+    /// The text itself.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// The text as the key of a keyed digest, if it has the bytes that one needs.
+    pub(crate) fn as_key(&self) -> Result<&str, Error> {
+        let key = self.expose();
+        if key.len() < SHORTEST_KEY {
+            let rule = format!("have at least {SHORTEST_KEY} bytes to key a digest");
+            return Err(Error::invalid("secret", &rule, &counted(key.len(), "byte")));
+        }
+        Ok(key)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(SecretString::from(text))
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(SecretString::from(text))
+    }
+}
+
+impl From<SecretString> for Secret {
+    fn from(secret: SecretString) -> Self {
+        Self(secret)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(redacted)")
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose()
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.expose())
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::request::reference::text(deserializer)
+    }
+}

@@ -1,0 +1,97 @@
+/// The longest text from elsewhere that goes into a line.
+const LONGEST: usize = 300;
+
+/// A server's text as it can be shown to people: one line of at most 300 characters.
+///
+/// Control characters, line breaks and characters that change how others are shown without being seen themselves
+/// (bidirectional overrides, zero-width characters, tags) become a blank or are left out, so that no server can forge a
+/// line of a log or move the cursor of a terminal. Errors, spans and events show texts like this.
+///
+/// ```
+/// assert_eq!(sdk_core::one_line("Ann\n\u{1b}[31m\u{202e}Example"), "Ann [31mExample");
+/// ```
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    one_line_of(text, LONGEST)
+}
+
+/// [`one_line`] of at most `longest` characters, with a sign if there were more.
+pub(crate) fn one_line_of(text: &str, longest: usize) -> String {
+    let mut line = String::with_capacity(text.len().min(longest));
+    let mut length = 0;
+    let mut blank = false;
+    for character in text.chars() {
+        if character.is_whitespace() || character.is_control() {
+            blank = !line.is_empty();
+            continue;
+        }
+        if is_unseen(character) {
+            continue;
+        }
+        let needed = 1 + usize::from(blank);
+        if length + needed > longest {
+            line.push('…');
+            break;
+        }
+        if std::mem::take(&mut blank) {
+            line.push(' ');
+        }
+        line.push(character);
+        length += needed;
+    }
+    line
+}
+
+/// Characters that are not seen, or change how others are: Unicode's format characters (Cf), fillers and selectors.
+pub(crate) fn is_unseen(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{890}'..='\u{891}'
+            | '\u{8e2}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{110bd}'
+            | '\u{110cd}'
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// A count with its noun.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn foreign_text_stays_on_one_bounded_line() {
+        assert_eq!(one_line(" a\r\n\tb\u{1b}[31m c "), "a b [31m c");
+        assert_eq!(one_line("a\u{85}b\u{9b}c\u{2028}d"), "a b c d");
+        assert_eq!(
+            one_line("pay\u{202e}lru\u{200b}\u{feff}\u{e0041}"),
+            "paylru"
+        );
+        assert_eq!(one_line(&"x".repeat(1_000)).chars().count(), 301);
+        assert_eq!(one_line(&"é ".repeat(1_000)).chars().count(), 300);
+    }
+}
