@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Stands for an `operationId` where a path has none.
+pub(crate) const RAW: &str = "rawCall";
+
 /// An HTTP method that the contract uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -173,8 +176,67 @@ operation! {
     summary: &'static str,
 }
 
+impl Operation {
+    /// Whether it stands for a path that the table does not have.
+    pub(crate) fn is_raw(&self) -> bool {
+        self.id == RAW
+    }
+
+    /// Whether a token with these scopes cannot open it. What is not known is not sure.
+    pub(crate) fn surely_missing(&self, granted: Option<&[String]>) -> bool {
+        granted.is_some_and(|granted| {
+            let is_granted = |scope: &&str| granted.iter().any(|given| given == scope);
+            !self.scopes.is_empty() && !self.scopes.iter().any(is_granted)
+        })
+    }
+}
+
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id)
+    }
+}
+
+/// Operations that stand for whatever a raw path is: they decide safety and authentication.
+#[derive(Debug)]
+pub struct RawOperations {
+    /// For methods that change nothing.
+    pub read: Operation,
+    /// For all others.
+    pub command: Operation,
+}
+
+impl RawOperations {
+    /// Those of an application.
+    #[must_use]
+    pub const fn of(application: &'static str) -> Self {
+        Self {
+            read: row(application, Method::Get, Safety::Read),
+            command: row(application, Method::Post, Safety::Unkeyed),
+        }
+    }
+}
+
+const fn row(application: &'static str, method: Method, safety: Safety) -> Operation {
+    Operation {
+        id: RAW,
+        application,
+        group: "raw",
+        name: "call",
+        method,
+        route: "(raw)",
+        scopes: &[],
+        authenticated: true,
+        safety,
+        replay: Replay::NotShown,
+        cursor: false,
+        body: safety.is_command(),
+        schema_version: None,
+        // What is not known may be a token.
+        secret_reply: true,
+        provenance: Provenance::NameOnly,
+        assumptions: &[],
+        statuses: &[],
+        summary: "A call of a path that this SDK does not know.",
     }
 }

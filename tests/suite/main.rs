@@ -10,6 +10,7 @@ mod peer;
 mod programs;
 mod readme;
 mod repository;
+mod rooms;
 mod samples;
 mod support;
 mod walks;

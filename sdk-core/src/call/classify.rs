@@ -1,7 +1,5 @@
 //! What an attempt means: done, worth another, or an error.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::IgnoredAny;
@@ -10,6 +8,7 @@ use crate::call::attempt::Outcome;
 use crate::call::progress::{Progress, Take};
 use crate::call::refusal::{of_status, refused};
 use crate::call::unreached::{failed, late_body, timed_out};
+use crate::call::verdict::{Verdict, fail};
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::reply::decode::Unreadable;
@@ -17,28 +16,6 @@ use crate::reply::response::Reply;
 
 /// How many characters of a body that cannot be read are shown.
 const EXCERPT: usize = 120;
-
-pub(super) enum Verdict {
-    Done(Reply),
-    /// A 401: worth one more attempt with another token.
-    Renew(Error),
-    /// An error; `again` when another attempt may help and is allowed, `after` what the server asked for.
-    Fail {
-        error: Error,
-        again: bool,
-        after: Option<Duration>,
-    },
-}
-
-impl Verdict {
-    /// The status of a reply that was taken, or the error.
-    pub(super) fn ended(&self) -> Result<u16, &Error> {
-        match self {
-            Self::Done(reply) => Ok(reply.status),
-            Self::Renew(error) | Self::Fail { error, .. } => Err(error),
-        }
-    }
-}
 
 /// Judges an attempt, whose time was also that of the `whole_call` or not.
 pub(super) fn classify(
@@ -110,14 +87,6 @@ pub(super) fn classify(
         }
         Outcome::Failed(error) => failed(error, progress),
         Outcome::TimedOut { never_begun } => timed_out(whole_call, never_begun, progress),
-    }
-}
-
-pub(super) fn fail(error: Error, again: bool) -> Verdict {
-    Verdict::Fail {
-        error,
-        again,
-        after: None,
     }
 }
 

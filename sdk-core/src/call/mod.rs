@@ -8,6 +8,7 @@ pub(crate) mod progress;
 pub(crate) mod refusal;
 pub(crate) mod send;
 pub(crate) mod unreached;
+pub(crate) mod verdict;
 
 use std::fmt;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::Request;
 
 use crate::call::Call;
@@ -43,7 +43,7 @@ impl Call {
         begun: Option<&Begun>,
     ) -> Result<Request, Error> {
         const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        let mut request = draft.request(begun);
+        let mut request = request_of(draft, begun);
         let headers = request.headers_mut();
         if self.stored.is_none() {
             self.client.defaults().apply_headers(headers);
@@ -58,6 +58,24 @@ impl Call {
         }
         Ok(request)
     }
+}
+
+/// A request with the method, URL and body of a draft; the body is shared, and watched if `begun` is to tell of it. Only its content
+/// type is among the headers.
+fn request_of(draft: &Draft, begun: Option<&Begun>) -> Request {
+    const JSON: HeaderValue = HeaderValue::from_static("application/json");
+    const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+    let mut request = Request::new(draft.method.to_http(), draft.url.clone());
+    if let Some(body) = &draft.body {
+        let kind = if draft.is_form { FORM } else { JSON };
+        request.headers_mut().insert(CONTENT_TYPE, kind);
+        let body = body.clone();
+        *request.body_mut() = Some(match begun {
+            Some(begun) => begun.body(body),
+            None => body.into(),
+        });
+    }
+    request
 }
 
 /// The key as a header that does not print, over the memory that the key has already.

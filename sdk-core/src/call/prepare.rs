@@ -35,7 +35,12 @@ impl Call {
             .unwrap_or_else(|| request.url.path());
         let mut headers = self.client.defaults().headers();
         headers.extend(self.options.headers());
-        PreparedCommand::new(Parts {
+        let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
+        let body = body.map_err(|_| {
+            let message = "the body is not UTF-8 text";
+            Error::new(ErrorKind::PreparedCommand, message).of(self.operation)
+        })?;
+        Ok(PreparedCommand::new(Parts {
             application: self.operation.application,
             operation: self.operation.id,
             method: request.method.as_str(),
@@ -43,7 +48,7 @@ impl Call {
             path,
             key: self.options.key.clone(),
             headers,
-            body: request.body.as_deref().unwrap_or_default(),
+            body,
             at,
             terms: Terms {
                 sent,
@@ -51,7 +56,6 @@ impl Call {
                 without_token: !self.is_authenticated() && self.operation.authenticated,
                 replay_exact: self.options.replay_exact,
             },
-        })
-        .map_err(|error| error.of(self.operation))
+        }))
     }
 }

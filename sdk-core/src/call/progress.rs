@@ -9,7 +9,6 @@ use url::form_urlencoded;
 
 use crate::call::Call;
 use crate::client::ApiClient;
-use crate::drift::raw;
 use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::operation::{Operation, Safety};
@@ -107,7 +106,7 @@ impl<'a> Progress<'a> {
 
     /// Whether the reply may hold what nobody should read. Of a raw path the path has to tell.
     pub(super) fn is_secret_reply(&self) -> bool {
-        if self.operation.id != raw::OPERATION {
+        if !self.operation.is_raw() {
             return self.operation.secret_reply;
         }
         let path = self.draft.url.path();

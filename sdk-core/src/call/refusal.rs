@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use http::HeaderMap;
 
-use crate::call::classify::Verdict;
 use crate::call::progress::Progress;
+use crate::call::verdict::Verdict;
 use crate::error::Error;
 use crate::error::envelope::Envelope;
 use crate::error::kind::{Effect, ErrorKind};

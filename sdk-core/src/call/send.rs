@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::time::{Instant, sleep};
 use tracing::{Instrument as _, Span};
 
-use crate::call::classify::{Verdict, classify};
+use crate::call::classify::classify;
 use crate::call::progress::{Limits, Progress, Take};
 use crate::call::refusal::scope_hint;
+use crate::call::verdict::Verdict;
 use crate::call::{Call, attempt};
-use crate::drift::scopes::surely_missing;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::spans as observe;
@@ -194,7 +194,7 @@ impl Call {
             .refuse_missing_scopes
             .or(self.client.defaults().refuse_missing_scopes)
             .unwrap_or(self.client.suite().settings.refuse_missing_scopes);
-        if refuse && surely_missing(self.operation, bearer.granted_scopes()) {
+        if refuse && self.operation.surely_missing(bearer.granted_scopes()) {
             return Err(Error::new(
                 ErrorKind::Forbidden,
                 "not sent, because the token lacks the scope",

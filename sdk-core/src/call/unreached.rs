@@ -1,7 +1,7 @@
 //! Attempts that got no reply, and what is known of their request.
 
-use crate::call::classify::{Verdict, fail};
 use crate::call::progress::Progress;
+use crate::call::verdict::{Verdict, fail};
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::transport::cause;

@@ -9,13 +9,9 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
-use crate::drift::contract;
-use crate::drift::contract::ContractReport;
-use crate::drift::raw::{RawCall, RawOperations, RawTarget};
-use crate::drift::scopes::MissingScopes;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
-use crate::operation::{Method, Operation};
+use crate::operation::{Method, Operation, RawOperations};
 use crate::options::CallOptions;
 use crate::request::draft::Draft;
 use crate::suite::address::audience_variable;
@@ -133,7 +129,9 @@ impl ApiClient {
         let audience = suite.audience(application.name)?;
         let request = suite.token_request(application.name, &audience);
         let tokens = suite.shared.tokens.entry(request);
-        let http = suite.shared.clients.client_for(&url)?;
+        let http = suite.shared.clients.client_for(&url);
+        let http = http
+            .ok_or_else(|| Error::configuration("the suite has no HTTP client for this address"))?;
         let proxy = suite.shared.clients.proxy_for(&url);
         let endpoint = Endpoint {
             http,
@@ -198,31 +196,6 @@ impl ApiClient {
         self.token_in_time(self.0.tokens.prewarm()).await
     }
 
-    /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
-    pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
-        RawCall::new(self, target.into())
-    }
-
-    /// Compares what the application says about its contract with what this SDK was built for.
-    ///
-    /// # Errors
-    /// When the metadata cannot be read.
-    pub async fn check_contract(&self) -> Result<ContractReport, Error> {
-        contract::check(self).await
-    }
-
-    /// Which of these operations the client's token does not open. A token is waited for within the deadline of calls.
-    ///
-    /// # Errors
-    /// When no token can be had in time.
-    pub async fn missing_scopes(
-        &self,
-        operations: &[&'static Operation],
-    ) -> Result<MissingScopes, Error> {
-        let bearer = self.token_in_time(self.0.tokens.bearer()).await?;
-        Ok(MissingScopes::new(operations, bearer.granted_scopes()))
-    }
-
     pub(crate) fn suite(&self) -> &Shared {
         &self.0.suite.shared
     }
@@ -240,7 +213,7 @@ impl ApiClient {
     }
 
     /// Waits for a token as long as a call of this client may take.
-    async fn token_in_time<T>(
+    pub(crate) async fn token_in_time<T>(
         &self,
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {

@@ -4,19 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
+use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::command::key::{IdempotencyKey, hex};
-use crate::error::Error;
-use crate::error::kind::ErrorKind;
-use crate::secret::value::Secret;
-
-/// What a seal hashes first, so that it differs from any other use of the secret.
-const SEAL: &[u8] = b"suite-sdk/prepared-command/seal/v1";
 
 /// The version of the stored form; a later SDK reads every earlier one. Version 1 did not say when it was prepared.
-const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 2;
 
 /// A command as it goes over the wire: operation, audience, path, idempotency key and exact body.
 ///
@@ -44,7 +38,7 @@ const VERSION: u32 = 2;
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreparedCommand {
-    version: u32,
+    pub(crate) version: u32,
     application: String,
     operation: String,
     method: String,
@@ -58,12 +52,12 @@ pub struct PreparedCommand {
     body: String,
     /// In milliseconds since the beginning of 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    prepared_at: Option<u64>,
+    pub(crate) prepared_at: Option<u64>,
     #[serde(flatten)]
-    terms: Terms,
-    digest: String,
+    pub(crate) terms: Terms,
+    pub(crate) digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    seal: Option<String>,
+    pub(crate) seal: Option<String>,
 }
 
 /// What is known of a command beside its request. Version 1 has none of it.
@@ -102,16 +96,14 @@ pub(crate) struct Parts<'a> {
     pub(crate) key: Option<Arc<IdempotencyKey>>,
     /// Those of the call and of its client's defaults.
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: &'a [u8],
+    pub(crate) body: &'a str,
     /// When it was prepared, or first sent.
     pub(crate) at: SystemTime,
     pub(crate) terms: Terms,
 }
 
 impl PreparedCommand {
-    pub(crate) fn new(parts: Parts<'_>) -> Result<Self, Error> {
-        let body = std::str::from_utf8(parts.body)
-            .map_err(|_| Error::new(ErrorKind::PreparedCommand, "the body is not UTF-8 text"))?;
+    pub(crate) fn new(parts: Parts<'_>) -> Self {
         let mut command = Self {
             version: VERSION,
             application: parts.application.to_owned(),
@@ -121,7 +113,7 @@ impl PreparedCommand {
             path: parts.path.to_owned(),
             idempotency_key: parts.key,
             headers: parts.headers,
-            body: body.to_owned(),
+            body: parts.body.to_owned(),
             prepared_at: parts
                 .at
                 .duration_since(UNIX_EPOCH)
@@ -132,7 +124,7 @@ impl PreparedCommand {
             seal: None,
         };
         command.digest = command.compute_digest();
-        Ok(command)
+        command
     }
 
     /// The same command after it may have been sent. That is another statement, which a seal of before does not cover.
@@ -224,71 +216,13 @@ impl PreparedCommand {
         &self.digest
     }
 
-    /// Whether everything is as it was when the command was prepared. Sending asks this first.
-    ///
-    /// # Errors
-    /// When the stored form is of a later SDK, or any part does not match the digest.
-    pub fn verify(&self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::new(ErrorKind::PreparedCommand, message));
-        if !(1..=VERSION).contains(&self.version) {
-            return refuse(format!(
-                "its form has version {}, this SDK knows 1 to {VERSION}",
-                self.version
-            ));
-        }
-        // What version 1 has no place for, its digest does not cover.
-        let misplaced = self.prepared_at.is_some() || self.terms != Terms::default();
-        if self.digest != self.compute_digest() || (self.version == 1 && misplaced) {
-            return refuse(
-                "its digest does not match: operation, audience, path, key, headers or body were changed after it \
-                 was prepared"
-                    .to_owned(),
-            );
-        }
-        Ok(())
-    }
-
-    /// Seals the command with a secret: HMAC-SHA-256 over its digest, which covers everything. Only who has the secret can
-    /// make a command that [`verify_seal`](Self::verify_seal) accepts.
-    ///
-    /// The seal covers whether it [was sent](Self::was_sent). A sealed command that comes back out of an error whose effect is
-    /// unknown says so for the first time, and is to be sealed anew before it is stored.
-    ///
-    /// # Errors
-    /// When the secret has fewer than 16 bytes.
-    pub fn seal(mut self, secret: &Secret) -> Result<Self, Error> {
-        self.seal = Some(seal_of(&self.digest, secret)?);
-        Ok(self)
-    }
-
-    /// Whether the command was sealed with this secret and is as it was then.
-    ///
-    /// # Errors
-    /// When it has no seal, or another one, or the secret has fewer than 16 bytes.
-    pub fn verify_seal(&self, secret: &Secret) -> Result<(), Error> {
-        self.verify()?;
-        let refuse = |message| Err(Error::new(ErrorKind::PreparedCommand, message));
-        let Some(seal) = &self.seal else {
-            return refuse("it has no seal");
-        };
-        let expected = seal_of(&self.digest, secret)?;
-        // All of it is compared, however early it differs: the time tells nothing about how much of it is right.
-        let pairs = expected.bytes().zip(seal.bytes());
-        if expected.len() != seal.len() || pairs.fold(0, |all, (a, b)| all | (a ^ b)) != 0 {
-            return refuse(
-                "its seal does not match: it was changed after it was sealed, or sealed with another secret",
-            );
-        }
-        Ok(())
-    }
-
     pub(crate) fn shared_key(&self) -> Option<Arc<IdempotencyKey>> {
         self.idempotency_key.clone()
     }
 
     /// Over everything that must stay as it is. Each part is preceded by its length, an absent one by the largest length there
     /// is.
-    fn compute_digest(&self) -> String {
+    pub(crate) fn compute_digest(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.version.to_be_bytes());
         let mut add = |part: Option<&str>| match part {
@@ -326,14 +260,6 @@ impl PreparedCommand {
         }
         hex(&hash.finalize())
     }
-}
-
-/// The seal of a command with this digest.
-fn seal_of(digest: &str, secret: &Secret) -> Result<String, Error> {
-    let mut hash = Hmac::new(secret.as_key()?);
-    hash.update(SEAL);
-    hash.update(digest);
-    Ok(hex(&hash.finalize()))
 }
 
 impl fmt::Debug for PreparedCommand {

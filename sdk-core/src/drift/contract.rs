@@ -77,21 +77,26 @@ impl fmt::Display for ContractReport {
     }
 }
 
-/// Asks the application for its metadata, where the contract has such an operation, and compares.
-pub(crate) async fn check(client: &ApiClient) -> Result<ContractReport, Error> {
-    let application = client.application();
-    match metadata_operation(application) {
-        None => Ok(without_metadata(application)),
-        Some(operation) => {
-            let request = client.endpoint().get(operation.route);
-            let mut call = Call::new(client, operation);
-            // Another schema is what the report is for.
-            call.options_mut().schema_policy = Some(SchemaPolicy::Warn);
-            let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
-            let mut confidential = Confidential::default();
-            client.suite().confide(&mut confidential);
-            client.defaults().confide(&mut confidential);
-            Ok(compare(application, operation, metadata, &confidential))
+impl ApiClient {
+    /// Compares what the application says about its contract with what this SDK was built for.
+    ///
+    /// # Errors
+    /// When the metadata cannot be read.
+    pub async fn check_contract(&self) -> Result<ContractReport, Error> {
+        let application = self.application();
+        match metadata_operation(application) {
+            None => Ok(without_metadata(application)),
+            Some(operation) => {
+                let request = self.endpoint().get(operation.route);
+                let mut call = Call::new(self, operation);
+                // Another schema is what the report is for.
+                call.options_mut().schema_policy = Some(SchemaPolicy::Warn);
+                let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
+                let mut confidential = Confidential::default();
+                self.suite().confide(&mut confidential);
+                self.defaults().confide(&mut confidential);
+                Ok(compare(application, operation, metadata, &confidential))
+            }
         }
     }
 }

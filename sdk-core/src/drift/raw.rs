@@ -10,13 +10,10 @@ use crate::client::ApiClient;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
-use crate::operation::{Method, Operation, Provenance, Replay, Safety};
+use crate::operation::{Method, Operation};
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
-
-/// Stands for an `operationId` where a path has none.
-pub(crate) const OPERATION: &str = "rawCall";
 
 /// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
 #[derive(Clone)]
@@ -59,50 +56,6 @@ impl From<(Method, String)> for RawTarget {
     }
 }
 
-/// Operations that stand for whatever a raw path is: they decide safety and authentication.
-#[derive(Debug)]
-pub struct RawOperations {
-    /// For methods that change nothing.
-    pub read: Operation,
-    /// For all others.
-    pub command: Operation,
-}
-
-impl RawOperations {
-    /// Those of an application.
-    #[must_use]
-    pub const fn of(application: &'static str) -> Self {
-        Self {
-            read: row(application, Method::Get, Safety::Read),
-            command: row(application, Method::Post, Safety::Unkeyed),
-        }
-    }
-}
-
-const fn row(application: &'static str, method: Method, safety: Safety) -> Operation {
-    Operation {
-        id: OPERATION,
-        application,
-        group: "raw",
-        name: "call",
-        method,
-        route: "(raw)",
-        scopes: &[],
-        authenticated: true,
-        safety,
-        replay: Replay::NotShown,
-        cursor: false,
-        body: safety.is_command(),
-        schema_version: None,
-        // What is not known may be a token.
-        secret_reply: true,
-        provenance: Provenance::NameOnly,
-        assumptions: &[],
-        statuses: &[],
-        summary: "A call of a path that this SDK does not know.",
-    }
-}
-
 /// A call with raw JSON in and out, and everything else that a call has: token, retry, deadline, key, errors, traces.
 ///
 /// It makes a new endpoint usable before the SDK knows it.
@@ -124,6 +77,13 @@ pub struct RawCall {
     target: RawTarget,
     parameters: Vec<(String, String)>,
     body: Option<RawJson>,
+}
+
+impl ApiClient {
+    /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
+    pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
+        RawCall::new(self, target.into())
+    }
 }
 
 impl RawCall {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::client::ApiClient;
+use crate::error::Error;
 use crate::operation::Operation;
 
 /// The least set of scopes that a list of operations needs.
@@ -72,7 +74,7 @@ impl MissingScopes {
             operations: operations
                 .iter()
                 .copied()
-                .filter(|operation| surely_missing(operation, granted))
+                .filter(|operation| operation.surely_missing(granted))
                 .collect(),
             not_shown: operations
                 .iter()
@@ -86,6 +88,20 @@ impl MissingScopes {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
+    }
+}
+
+impl ApiClient {
+    /// Which of these operations the client's token does not open. A token is waited for within the deadline of calls.
+    ///
+    /// # Errors
+    /// When no token can be had in time.
+    pub async fn missing_scopes(
+        &self,
+        operations: &[&'static Operation],
+    ) -> Result<MissingScopes, Error> {
+        let bearer = self.token_in_time(self.tokens().bearer()).await?;
+        Ok(MissingScopes::new(operations, bearer.granted_scopes()))
     }
 }
 
@@ -113,17 +129,6 @@ impl fmt::Display for MissingScopes {
         }
         Ok(())
     }
-}
-
-/// Whether a token with these scopes cannot open the operation. What is not known is not sure.
-pub(crate) fn surely_missing(operation: &Operation, granted: Option<&[String]>) -> bool {
-    granted.is_some_and(|granted| {
-        !operation.scopes.is_empty()
-            && !operation
-                .scopes
-                .iter()
-                .any(|scope| granted.iter().any(|given| given == scope))
-    })
 }
 
 #[cfg(test)]

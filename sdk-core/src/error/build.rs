@@ -13,7 +13,8 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::error::{Error, Inner, Source};
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
-use crate::text::one_line;
+use crate::secret::value::ShortSecret;
+use crate::text::{counted, one_line};
 use crate::token::error::{TokenError, TokenErrorKind};
 
 impl Error {
@@ -63,6 +64,11 @@ impl Error {
     /// A rule that a value breaks which may be secret: names parameter and rule alone.
     pub(crate) fn invalid_unseen(name: &str, rule: &str) -> Self {
         Self::invalid(name, rule, "a value that is not shown")
+    }
+
+    /// A secret that is too short to key a digest.
+    pub(crate) fn short_secret(secret: &ShortSecret) -> Self {
+        Self::invalid("secret", &secret.to_string(), &counted(secret.0, "byte"))
     }
 
     /// Several mistakes as one error.

@@ -1,10 +1,10 @@
 //! Says of JSON that did not fit a type: where, what was expected, and what stood there.
 
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_path_to_error::{Path, Segment};
 
-use crate::json::raw::RawJson;
-use crate::json::record::Record;
+use crate::json::fields::Fields;
 use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. A longer one is only named: a part of it says little, and could be half
@@ -46,7 +46,7 @@ pub(crate) fn explain<T: DeserializeOwned>(
         .and_then(|rest| rest.strip_suffix('`'))
     {
         let place = member_of(path, member);
-        let came = value_at(text, path).map_or_else(String::new, |raw| names(&raw));
+        let came = value_at(text, path).map_or_else(String::new, names);
         return format!("at `{place}`: a required member is missing{came}");
     }
     let place = if path.iter().next().is_none() {
@@ -55,7 +55,7 @@ pub(crate) fn explain<T: DeserializeOwned>(
         format!("at `{path}`")
     };
     let came = value_at(text, path);
-    let came = came.map_or_else(|| "another value".to_owned(), |raw| found.show(&raw));
+    let came = came.map_or_else(|| "another value".to_owned(), |value| found.show(value));
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("{place}: expected {}, found {came}", plain(expected)),
         // The message of a type of the caller's may quote.
@@ -74,11 +74,11 @@ fn plain(expected: &str) -> &str {
 }
 
 /// The names of the members that came where another one is missing.
-fn names(raw: &RawJson) -> String {
-    match Record::from(raw.clone()).members() {
-        Ok(members) if members.is_empty() => "; there are none".to_owned(),
-        Ok(members) => {
-            let names: Vec<&str> = members.iter().map(|(name, _)| name).collect();
+fn names(text: &str) -> String {
+    match serde_json::from_str::<Fields<'_>>(text) {
+        Ok(Fields(members)) if members.is_empty() => "; there are none".to_owned(),
+        Ok(Fields(members)) => {
+            let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
             format!("; those that came are {}", one_line(&names.join(", ")))
         }
         Err(_) => String::new(),
@@ -99,24 +99,27 @@ fn without_position(message: &str) -> &str {
         .map_or(message, |end| &message[..end])
 }
 
-fn value_at(text: &str, path: &Path) -> Option<RawJson> {
-    let mut value: RawJson = text.parse().ok()?;
+/// The text of the value at a path.
+fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
+    let mut value: &RawValue = serde_json::from_str(text).ok()?;
     for segment in path {
         value = match segment {
             Segment::Seq { index } => {
-                let mut items: Vec<RawJson> = value.decode_silently()?;
-                (*index < items.len()).then(|| items.swap_remove(*index))?
+                let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
+                items.get(*index).copied()?
             }
-            Segment::Map { key } => Record::from(value).raw_member(key)?,
+            Segment::Map { key } => {
+                let Fields(members) = serde_json::from_str(value.get()).ok()?;
+                members.into_iter().find(|(name, _)| name == key)?.1
+            }
             Segment::Enum { .. } | Segment::Unknown => return None,
         };
     }
-    Some(value)
+    Some(value.get())
 }
 
 impl Found {
-    fn show(self, raw: &RawJson) -> String {
-        let text = raw.as_str();
+    fn show(self, text: &str) -> String {
         let kind = match text.as_bytes().first() {
             Some(b'{') => "an object",
             Some(b'[') => "an array",

@@ -6,6 +6,7 @@
 pub(crate) mod assumed;
 pub(crate) mod bounded;
 pub(crate) mod explain;
+pub(crate) mod fields;
 pub(crate) mod members;
 pub(crate) mod number;
 pub(crate) mod object;

@@ -35,6 +35,13 @@ pub struct Items<T> {
     itemless: bool,
 }
 
+impl<T: DeserializeOwned + Send + 'static> Pages<T> {
+    /// The items of all pages, from here on.
+    pub fn items(self) -> Items<T> {
+        Items::new(self)
+    }
+}
+
 impl<T: DeserializeOwned + Send + 'static> Items<T> {
     pub(super) fn new(pages: Pages<T>) -> Self {
         Self {

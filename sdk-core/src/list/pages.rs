@@ -15,7 +15,6 @@ use crate::list::checkpoint;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::cycle::CycleGuard;
 use crate::list::fetch::{Fetch, Fetching};
-use crate::list::items::Items;
 use crate::reply::page::Page;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
@@ -160,11 +159,6 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             page_limit: self.page_limit,
             fetched: self.fetched,
         }
-    }
-
-    /// The items of all pages, from here on.
-    pub fn items(self) -> Items<T> {
-        Items::new(self)
     }
 
     /// Fetches the next page while the caller works on the current one: network and consumer overlap.

@@ -4,3 +4,4 @@
 
 pub(crate) mod rule;
 pub(crate) mod send;
+pub(crate) mod verify;

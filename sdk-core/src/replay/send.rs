@@ -14,10 +14,10 @@ use url::{Url, form_urlencoded};
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::command::prepared::PreparedCommand;
-use crate::drift::raw;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
+use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::SchemaPolicy;
 use crate::policy::retry::RetryPolicy;
@@ -57,7 +57,7 @@ impl SendPrepared {
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         Self {
             prepared: request_of(client, command),
-            refused_raw: command.operation() == raw::OPERATION,
+            refused_raw: command.operation() == RAW,
             result: PhantomData,
         }
     }
@@ -202,7 +202,7 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     let method = Method::from_wire(command.method());
     let method = method.ok_or_else(|| refuse("its HTTP method is unknown".to_owned()))?;
     let mut draft = Draft::new(method, url);
-    let has_body = operation.body && operation.id != raw::OPERATION;
+    let has_body = operation.body && !operation.is_raw();
     if has_body || !command.body().is_empty() {
         if serde_json::from_str::<IgnoredAny>(command.body()).is_err() {
             return Err(refuse("its body is not JSON".to_owned()));
@@ -227,7 +227,7 @@ fn operation_of(
     command: &PreparedCommand,
 ) -> Result<&'static Operation, String> {
     let keyed = command.idempotency_key().is_some();
-    let operation = if command.operation() == raw::OPERATION {
+    let operation = if command.operation() == RAW {
         &client.application().raw.command
     } else {
         let known = client.operation(command.operation());

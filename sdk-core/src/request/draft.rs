@@ -1,13 +1,10 @@
 use std::fmt::{self, Display};
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
-use reqwest::Request;
 use url::Url;
 
 use crate::operation::Method;
-use crate::transport::begun::Begun;
 
 /// What means something in a path, or is no character of one.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -73,24 +70,6 @@ impl Draft {
         self.body = Some(body);
         self.is_form = true;
         self
-    }
-
-    /// A request with this method, URL and body; the body is shared, and watched if `begun` is to tell of it. Only its content
-    /// type is among the headers.
-    pub(crate) fn request(&self, begun: Option<&Begun>) -> Request {
-        const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
-        let mut request = Request::new(self.method.to_http(), self.url.clone());
-        if let Some(body) = &self.body {
-            let kind = if self.is_form { FORM } else { JSON };
-            request.headers_mut().insert(CONTENT_TYPE, kind);
-            let body = body.clone();
-            *request.body_mut() = Some(match begun {
-                Some(begun) => begun.body(body),
-                None => body.into(),
-            });
-        }
-        request
     }
 }
 

@@ -1,15 +1,12 @@
 //! A value written as a form, whose fields are the members that it has in JSON.
 
-use std::fmt;
-
 use bytes::Bytes;
 use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use url::form_urlencoded::Serializer;
 
-use crate::token::bearer::Wiped;
+use crate::json::fields::Fields;
+use crate::secret::wiped::Wiped;
 
 /// Writes texts as they are, numbers and booleans as in JSON. Null is left out; an object or array is no field.
 ///
@@ -35,33 +32,6 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, String> {
     }
     let form = Zeroizing::new(form.finish().into_bytes());
     Ok(Bytes::from_owner(Wiped(form)))
-}
-
-/// The members of an object in their order.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
-
-        impl<'de> Visitor<'de> for Members {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-
-        deserializer.deserialize_map(Members)
-    }
 }
 
 #[cfg(test)]

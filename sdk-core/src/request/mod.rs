@@ -6,4 +6,5 @@ pub(crate) mod body;
 pub(crate) mod check;
 pub(crate) mod draft;
 pub(crate) mod form;
+pub(crate) mod key;
 pub(crate) mod reference;

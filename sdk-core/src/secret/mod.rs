@@ -5,3 +5,4 @@
 pub(crate) mod confidential;
 pub(crate) mod decoded;
 pub(crate) mod value;
+pub(crate) mod wiped;

@@ -3,11 +3,13 @@ use std::fmt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::error::Error;
-use crate::text::counted;
-
 /// The fewest bytes of a secret that nobody guesses.
 const SHORTEST_KEY: usize = 16;
+
+/// A secret of so few bytes that somebody may guess it.
+#[derive(Debug, thiserror::Error)]
+#[error("have at least {SHORTEST_KEY} bytes to key a digest")]
+pub(crate) struct ShortSecret(pub(crate) usize);
 
 /// A text that never prints and is zeroised on drop: a client secret or an access token in a message.
 ///
@@ -23,11 +25,10 @@ impl Secret {
     }
 
     /// The text as the key of a keyed digest, if it has the bytes that one needs.
-    pub(crate) fn as_key(&self) -> Result<&str, Error> {
+    pub(crate) fn as_key(&self) -> Result<&str, ShortSecret> {
         let key = self.expose();
         if key.len() < SHORTEST_KEY {
-            let rule = format!("have at least {SHORTEST_KEY} bytes to key a digest");
-            return Err(Error::invalid("secret", &rule, &counted(key.len(), "byte")));
+            return Err(ShortSecret(key.len()));
         }
         Ok(key)
     }
@@ -71,6 +72,6 @@ impl Serialize for Secret {
 
 impl<'de> Deserialize<'de> for Secret {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        crate::request::reference::text(deserializer)
+        String::deserialize(deserializer).map(Self::from)
     }
 }

@@ -1,6 +1,7 @@
 //! A token ready for the wire.
 
 use crate::policy::retry::jitter;
+use crate::secret::wiped::Wiped;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -144,13 +145,4 @@ pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue,
         .map_err(|error| TokenError::new(TokenErrorKind::Malformed).with_cause(error))?;
     header.set_sensitive(true);
     Ok(header)
-}
-
-/// Lends wiped-on-drop memory to [`Bytes`].
-pub(crate) struct Wiped(pub(crate) Zeroizing<Vec<u8>>);
-
-impl AsRef<[u8]> for Wiped {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
 }

@@ -15,12 +15,12 @@ use crate::operation::Operation;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::bearer::BearerToken;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::flight::{Flight, Outcome, Ticket};
+use crate::token::flight::{Flight, Outcome};
+use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{Rejection, Target};
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::{Caller, State, Step};
-use crate::token::{flight, lifetime};
 
 /// How long a renewal on another runtime may show no sign of life before a caller starts its own: a runtime can exist
 /// without anybody driving it. A renewal that is merely slow shows them.
@@ -165,16 +165,6 @@ impl TokenEntry {
         }
     }
 
-    fn step(self: &Arc<Self>, runtime: &Handle, caller: Caller) -> Step {
-        let (step, started) = self.write().next(Instant::now(), caller, &self.policy);
-        if let Some(id) = started {
-            let entry = Arc::clone(self);
-            // Outside the lock: a runtime that is shutting down drops the task at once.
-            runtime.spawn(flight::run(Ticket { entry, id }));
-        }
-        step
-    }
-
     /// Waits until a renewal ends, whichever it is. A live token that is worth more than a further wait comes back.
     async fn wait(
         &self,
@@ -266,7 +256,7 @@ impl TokenEntry {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }

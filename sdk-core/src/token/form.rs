@@ -8,7 +8,8 @@ use secrecy::ExposeSecret;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded;
 
-use crate::token::bearer::{Wiped, sensitive_header};
+use crate::secret::wiped::Wiped;
+use crate::token::bearer::sensitive_header;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::TokenError;
 use crate::token::source::TokenRequest;

@@ -27,6 +27,7 @@ pub(crate) mod jwt;
 pub(crate) mod lifetime;
 pub(crate) mod policy;
 pub(crate) mod rejection;
+pub(crate) mod renewal;
 pub(crate) mod reply;
 pub(crate) mod source;
 pub(crate) mod state;

@@ -4,8 +4,7 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
-use crate::error::Error;
-use crate::suite::address::{is_loopback_name, is_plain_loopback};
+use crate::transport::loopback::{is_loopback_name, is_plain_loopback};
 use crate::transport::proxy;
 
 /// How long connections are waited for.
@@ -52,7 +51,7 @@ impl Clients {
         agent: &str,
         addresses: &[Url],
         waits: Waits,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, reqwest::Error> {
         if let Some(builder) = own {
             return Ok(Self {
                 network: Some(finish(builder.user_agent(agent), addresses, waits)?),
@@ -88,17 +87,19 @@ impl Clients {
     }
 
     /// The pool for an address.
-    pub(crate) fn client_for(&self, url: &Url) -> Result<Client, Error> {
+    pub(crate) fn client_for(&self, url: &Url) -> Option<Client> {
         let near = self.loopback.as_ref().filter(|_| is_plain_loopback(url));
         // Both were made for all addresses that the suite has.
-        near.or(self.network.as_ref())
-            .cloned()
-            .ok_or_else(|| Error::configuration("the suite has no HTTP client for this address"))
+        near.or(self.network.as_ref()).cloned()
     }
 }
 
 /// What is the same for every pool.
-fn finish(builder: ClientBuilder, addresses: &[Url], waits: Waits) -> Result<Client, Error> {
+fn finish(
+    builder: ClientBuilder,
+    addresses: &[Url],
+    waits: Waits,
+) -> Result<Client, reqwest::Error> {
     let mut builder = builder
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(waits.connect);
@@ -112,9 +113,9 @@ fn finish(builder: ClientBuilder, addresses: &[Url], waits: Waits) -> Result<Cli
             builder = builder.resolve_to_addrs(name, &addresses);
         }
     }
-    with_pings(builder, waits).build().map_err(|error| {
-        Error::configuration("the HTTP client cannot be built").source(error.without_url())
-    })
+    with_pings(builder, waits)
+        .build()
+        .map_err(reqwest::Error::without_url)
 }
 
 #[cfg(feature = "http2")]

@@ -5,4 +5,5 @@
 pub(crate) mod begun;
 pub(crate) mod cause;
 pub(crate) mod clients;
+pub(crate) mod loopback;
 mod proxy;

@@ -41,7 +41,7 @@ impl SuiteBuilder {
         if let Some(Err(fault)) = self.digest_key.as_ref().map(Secret::as_key) {
             faults.push(Error::configuration(format!(
                 "`digest_key`: {}",
-                fault.message()
+                Error::short_secret(&fault).message()
             )));
         }
         let mut addresses: Vec<Url> = applications
@@ -57,7 +57,10 @@ impl SuiteBuilder {
         let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
             return Err(Error::all(faults));
         };
-        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.waits)?;
+        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.waits);
+        let clients = clients.map_err(|error| {
+            Error::configuration("the HTTP client cannot be built").source(error)
+        })?;
         let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
@@ -66,7 +69,10 @@ impl SuiteBuilder {
                 endpoint,
             } => {
                 let proxy = clients.proxy_for(&endpoint);
-                let client = clients.client_for(&endpoint)?;
+                let client = clients.client_for(&endpoint);
+                let client = client.ok_or_else(|| {
+                    Error::configuration("the suite has no HTTP client for this address")
+                })?;
                 let policy = &self.token_policy;
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());

@@ -20,7 +20,7 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
 
 use super::*;
-use crate::drift::raw::RawOperations;
+use crate::operation::RawOperations;
 use crate::token::error::TokenError;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};

@@ -1,0 +1,94 @@
+//! Keys that callers give: their form is checked before anything is sent.
+
+use std::str::FromStr;
+
+use crate::command::key::IdempotencyKey;
+use crate::error::Error;
+use crate::secret::value::Secret;
+
+impl IdempotencyKey {
+    /// [`derive`](Self::derive) for parts that nobody may guess from the key: customers, people, amounts. Without the secret
+    /// the key says nothing about them, and nobody else can make it.
+    ///
+    /// Processes that are to derive the same keys need the same secret: 16 random bytes or more, kept like a password. Keys
+    /// change with it, so it is not replaced while commands wait to be replayed.
+    ///
+    /// # Algorithm
+    /// It never changes. As for `derive`, with HMAC-SHA-256 under the secret instead of SHA-256, and the text
+    /// `suite-sdk/idempotency-key/keyed/v1`.
+    ///
+    /// # Errors
+    /// When the secret has fewer than 16 bytes: an unset variable, say.
+    ///
+    /// ```
+    /// # use sdk_core::{IdempotencyKey, Secret};
+    /// let secret = Secret::from("sixteen bytes from the vault");
+    /// let key = IdempotencyKey::derive_keyed(&secret, "payroll/bonus", ["ann@example.com", "2026"])?;
+    /// assert_eq!(key.as_str(), "4a34c22e43e18ea03d98d1626a498a2277223f3ae7eb5138df70643b24d08758");
+    /// # Ok::<(), sdk_core::Error>(())
+    /// ```
+    pub fn derive_keyed<P: AsRef<[u8]>>(
+        secret: &Secret,
+        namespace: &str,
+        parts: impl IntoIterator<Item = P>,
+    ) -> Result<Self, Error> {
+        let secret = secret
+            .as_key()
+            .map_err(|short| Error::short_secret(&short))?;
+        Ok(Self::derive_under(secret, namespace, parts))
+    }
+}
+
+impl FromStr for IdempotencyKey {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::checked(text).map_err(|malformed| {
+            Error::invalid("Idempotency-Key", malformed.rule, &malformed.found)
+        })
+    }
+}
+
+impl TryFrom<&str> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: &str) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::IdempotencyKey;
+
+    #[test]
+    fn the_form_is_checked_and_the_key_not_shown() {
+        let long = "k".repeat(161);
+        for bad in [
+            "",
+            "fifteen-chars-k",
+            &long,
+            "a key with spaces in",
+            "sixteen-chars-\r\n",
+            "sixteen-chars-üü",
+        ] {
+            let error = bad.parse::<IdempotencyKey>().unwrap_err();
+            assert!(error.is_invalid_input());
+            assert!(
+                bad.is_empty() || !error.to_string().contains(bad),
+                "{error}"
+            );
+        }
+        for good in ["sixteen-chars-k.", &"k".repeat(160)] {
+            assert!(good.parse::<IdempotencyKey>().is_ok(), "{good}");
+        }
+    }
+}

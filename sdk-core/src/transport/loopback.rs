@@ -1,0 +1,20 @@
+//! Addresses of this machine.
+
+use url::{Host, Url};
+
+/// Whether it is plain HTTP to this machine. Names count because the suite's HTTP clients ask nobody where they are: see
+/// [`is_loopback_name`].
+pub(crate) fn is_plain_loopback(url: &Url) -> bool {
+    url.scheme() == "http"
+        && url.host().is_some_and(|host| match host {
+            Host::Domain(name) => is_loopback_name(name),
+            Host::Ipv4(address) => address.is_loopback(),
+            Host::Ipv6(address) => address.is_loopback(),
+        })
+}
+
+/// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver may disagree, and is not asked: the HTTP
+/// clients of a suite are told their addresses.
+pub(crate) fn is_loopback_name(name: &str) -> bool {
+    name == "localhost" || name.ends_with(".localhost")
+}
