@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use line::line;
 use out::put;
-use sdk_core::{Error, Method, SchemaPolicy, Suite, least_scopes};
+use sdk_core::{App, Error, Method, SchemaPolicy, Suite, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
@@ -75,7 +75,7 @@ async fn main() -> Result<ExitCode, Error> {
     put!("What a part of the program needs, and what its token lacks:");
     let needed = [&operations::LIST_PEOPLE, &operations::SUBMIT_COMMAND];
     put!("least scopes: {:?}", least_scopes(&needed));
-    let narrow = sdk_crm::Client::new(&suite.with_scopes("crm", ["crm:people:read"])?)?;
+    let narrow = sdk_crm::Client::new(&suite.with_scopes(App::Crm, ["crm:people:read"])?)?;
     put!("{}\n", narrow.missing_scopes(&needed).await?);
 
     put!("An endpoint that this SDK does not know yet, with token, retries and errors as ever:");

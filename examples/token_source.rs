@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use out::put;
-use sdk_core::{AccessToken, Suite, TokenError, TokenFuture, TokenRequest, TokenSource};
+use sdk_core::{AccessToken, App, Suite, TokenError, TokenFuture, TokenRequest, TokenSource};
 use sdk_reference_server::ReferenceServer;
 
 /// Reads the token that a sidecar keeps in a file.
@@ -63,7 +63,7 @@ async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::e
         period: Duration::from_secs(60),
     };
     let suite = Suite::builder()
-        .application_url("crm", server.crm_url())
+        .application_url(App::Crm, server.crm_url())
         .token_source(source)
         .build()?;
     let crm = sdk_crm::Client::new(&suite)?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use sdk_core::{AccessToken, Suite, TokenFuture, TokenRequest, TokenSource};
+use sdk_core::{App, AccessToken, Suite, TokenFuture, TokenRequest, TokenSource};
 
 use crate::clients::Failure;
 
@@ -41,7 +41,7 @@ pub fn run() -> Result<String, Failure> {
         };
         let asked = Arc::clone(&source.asked);
         let suite = Suite::builder()
-            .application_url("crm", "http://127.0.0.1:1")
+            .application_url(App::Crm, "http://127.0.0.1:1")
             .token_source(source)
             .build()?;
         let crm = sdk_crm::Client::new(&suite)?;

@@ -20,8 +20,8 @@ use http::{Method, Request, Response};
 use hyper::body::{Body as _, Frame, Incoming, SizeHint};
 use serde::{Deserialize, Serialize};
 
-use crate::listener::Listener;
 use crate::payload;
+use crate::listener::Listener;
 
 /// Where a running server is.
 #[derive(Clone, Debug, Serialize, Deserialize)]

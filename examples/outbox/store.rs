@@ -9,9 +9,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::{PreparedCommand, Receipt};
 
-use crate::Failure;
-use crate::private;
 use crate::steps::Steps;
+use crate::{Failure, private};
 
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS orders (

@@ -20,7 +20,7 @@ mod support;
 use std::process::ExitCode;
 
 use out::note;
-use sdk_core::{Error, Suite};
+use sdk_core::{App, Error, Suite};
 use sdk_reference_server::ReferenceServer;
 
 #[tokio::main(flavor = "current_thread")]
@@ -50,7 +50,7 @@ async fn tour() -> Result<(), Error> {
     stops::event(&calendar).await?;
     stops::books(&accounting).await?;
     // The same suite, allowed to do less: its CRM tokens are for the attention queue only.
-    let narrow = suite.with_scopes("crm", ["crm:today:read"])?;
+    let narrow = suite.with_scopes(App::Crm, ["crm:today:read"])?;
     stops::refusal(&sdk_crm::Client::new(&narrow)?).await?;
 
     print::heading("What it cost");

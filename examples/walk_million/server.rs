@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
 
-use sdk_core::{ClientCredentials, Suite};
+use sdk_core::{App, ClientCredentials, Suite};
 use sdk_reference_server::{ReferenceServer, Transport};
 
 use crate::out::put;
@@ -50,7 +50,7 @@ impl Server {
         };
         let suite = Suite::builder()
             .core_url(core)
-            .application_url("crm", crm)
+            .application_url(App::Crm, crm)
             .credentials(ClientCredentials::new(id, secret.as_str()))
             .build()?;
         Ok(Self { process, suite })

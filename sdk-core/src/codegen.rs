@@ -6,8 +6,9 @@
 pub use bytes::Bytes;
 pub use serde;
 
+pub use crate::application::Application;
 pub use crate::call::Call;
-pub use crate::client::{ApiClient, Application, Endpoint};
+pub use crate::client::{ApiClient, Endpoint};
 pub use crate::json::assumed::{Assumed, constant, otherwise};
 pub use crate::json::bounded::Bounded;
 pub use crate::operation::{RawOperations, Row};

@@ -5,6 +5,8 @@
 //! connection pool, the one [`Error`] type, pagination, idempotency keys, and JSON that survives what the contract
 //! does not show.
 
+mod app;
+mod application;
 mod call;
 mod client;
 #[doc(hidden)]
@@ -28,6 +30,7 @@ mod text;
 pub mod token;
 mod transport;
 
+pub use app::{App, UnknownApp};
 pub use command::key::IdempotencyKey;
 pub use command::prepared::PreparedCommand;
 pub use drift::contract::{ContractMatch, ContractReport};

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::app::App;
+
 /// Stands for an `operationId` where a path has none.
 pub(crate) const RAW: &str = "rawCall";
 
@@ -140,8 +142,8 @@ macro_rules! operation {
 operation! {
     /// The `operationId`.
     id: &'static str,
-    /// The application that serves it: `crm`, `calendar`, `accounting` or `platform`.
-    application: &'static str,
+    /// The application that serves it.
+    application: App,
     /// The group of the client that offers it, such as `people`.
     group: &'static str,
     /// Its name in that group, such as `list`.
@@ -209,7 +211,7 @@ pub struct RawOperations {
 impl RawOperations {
     /// Those of an application.
     #[must_use]
-    pub const fn of(application: &'static str) -> Self {
+    pub const fn of(application: App) -> Self {
         Self {
             read: row(application, Method::Get, Safety::Read),
             command: row(application, Method::Post, Safety::Unkeyed),
@@ -217,7 +219,7 @@ impl RawOperations {
     }
 }
 
-const fn row(application: &'static str, method: Method, safety: Safety) -> Operation {
+const fn row(application: App, method: Method, safety: Safety) -> Operation {
     Operation {
         id: RAW,
         application,

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use sdk_core::{ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_core::{
+    App, ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
+};
 use sdk_reference_server::ReferenceServer;
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
@@ -30,11 +32,11 @@ pub(crate) fn suite_at(peer: &Peer) -> Suite {
 /// [`suite_at`] any origin, to be changed before it is built. One origin cannot be the audience of all applications.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
-    ["platform", "crm", "calendar", "accounting"]
-        .into_iter()
-        .fold(builder, |builder, name| {
-            builder.application_url(name, origin).audience(name, name)
-        })
+    App::ALL.into_iter().fold(builder, |builder, app| {
+        builder
+            .application_url(app, origin)
+            .audience(app, app.name())
+    })
 }
 
 pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {

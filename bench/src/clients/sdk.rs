@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sdk_calendar::types::{EventCommand, EventOperation};
-use sdk_core::{ClientCredentials, Suite};
+use sdk_core::{App, ClientCredentials, Suite};
 
 use super::{Client, Failure, Seen, Target};
 use crate::model::tuned::Opportunity;
@@ -24,10 +24,10 @@ impl Sdk {
     pub fn suite(target: &Target) -> Result<sdk_core::SuiteBuilder, Failure> {
         let builder = Suite::builder()
             .core_url(&target.origin)
-            .application_url("crm", &target.origin)
-            .audience("crm", "crm")
-            .application_url("calendar", &target.origin)
-            .audience("calendar", "calendar")
+            .application_url(App::Crm, &target.origin)
+            .audience(App::Crm, "crm")
+            .application_url(App::Calendar, &target.origin)
+            .audience(App::Calendar, "calendar")
             .credentials(ClientCredentials::new("bench", "secret"));
         if target.http == 1 && target.certificate.is_none() {
             return Ok(builder);
@@ -176,9 +176,9 @@ impl Client for HundredAudiences {
                 let scopes = [format!("scope:{number}")];
                 Sdk::of(
                     &suite
-                        .with_scopes("crm", scopes.clone())
+                        .with_scopes(App::Crm, scopes.clone())
                         .unwrap()
-                        .with_scopes("calendar", scopes)
+                        .with_scopes(App::Calendar, scopes)
                         .unwrap(),
                 )
             })

@@ -3,12 +3,12 @@
 //! The operation table.
 
 use sdk_core::codegen::{Application, RawOperations, Row};
-use sdk_core::{Method, Operation, Provenance, Replay, Safety};
+use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /meta`.
 pub static GET_ACCOUNTING_METADATA: Operation = Operation::generated(Row {
     id: "getAccountingMetadata",
-    application: "accounting",
+    application: App::Accounting,
     group: "service",
     name: "meta",
     method: Method::Get,
@@ -30,7 +30,7 @@ pub static GET_ACCOUNTING_METADATA: Operation = Operation::generated(Row {
 /// `GET /ready`.
 pub static GET_ACCOUNTING_READINESS: Operation = Operation::generated(Row {
     id: "getAccountingReadiness",
-    application: "accounting",
+    application: App::Accounting,
     group: "service",
     name: "ready",
     method: Method::Get,
@@ -52,7 +52,7 @@ pub static GET_ACCOUNTING_READINESS: Operation = Operation::generated(Row {
 /// `GET /actor`.
 pub static GET_ACCOUNTING_ACTOR: Operation = Operation::generated(Row {
     id: "getAccountingActor",
-    application: "accounting",
+    application: App::Accounting,
     group: "actor",
     name: "get",
     method: Method::Get,
@@ -74,7 +74,7 @@ pub static GET_ACCOUNTING_ACTOR: Operation = Operation::generated(Row {
 /// `GET /overview`.
 pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation::generated(Row {
     id: "getAccountingOverview",
-    application: "accounting",
+    application: App::Accounting,
     group: "overview",
     name: "get",
     method: Method::Get,
@@ -96,7 +96,7 @@ pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation::generated(Row {
 /// `GET /counterparties`.
 pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation::generated(Row {
     id: "listFinancialCounterparties",
-    application: "accounting",
+    application: App::Accounting,
     group: "counterparties",
     name: "list",
     method: Method::Get,
@@ -118,7 +118,7 @@ pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation::generated(Row {
 /// `POST /counterparties`.
 pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation::generated(Row {
     id: "createFinancialCounterparty",
-    application: "accounting",
+    application: App::Accounting,
     group: "counterparties",
     name: "create",
     method: Method::Post,
@@ -140,7 +140,7 @@ pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation::generated(Row {
 /// `GET /invoices`.
 pub static LIST_INVOICES: Operation = Operation::generated(Row {
     id: "listInvoices",
-    application: "accounting",
+    application: App::Accounting,
     group: "invoices",
     name: "list",
     method: Method::Get,
@@ -162,7 +162,7 @@ pub static LIST_INVOICES: Operation = Operation::generated(Row {
 /// `POST /invoice-drafts`.
 pub static CREATE_INVOICE_DRAFT: Operation = Operation::generated(Row {
     id: "createInvoiceDraft",
-    application: "accounting",
+    application: App::Accounting,
     group: "invoice_drafts",
     name: "create",
     method: Method::Post,
@@ -184,7 +184,7 @@ pub static CREATE_INVOICE_DRAFT: Operation = Operation::generated(Row {
 /// `POST /import-runs`.
 pub static CREATE_IMPORT_RUN: Operation = Operation::generated(Row {
     id: "createImportRun",
-    application: "accounting",
+    application: App::Accounting,
     group: "import_runs",
     name: "create",
     method: Method::Post,
@@ -206,7 +206,7 @@ pub static CREATE_IMPORT_RUN: Operation = Operation::generated(Row {
 /// `POST /approval-intents`.
 pub static CREATE_APPROVAL_INTENT: Operation = Operation::generated(Row {
     id: "createApprovalIntent",
-    application: "accounting",
+    application: App::Accounting,
     group: "approval_intents",
     name: "create",
     method: Method::Post,
@@ -241,11 +241,13 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The application that these operations belong to.
 pub static APPLICATION: Application = Application {
-    name: "accounting",
+    app: App::Accounting,
     title: "Accounting",
     contract_version: "0.1.1",
     statuses: &["preview", "not-public"],
-    metadata: &[
+    shows_envelope: false,
+    metadata: Some(&GET_ACCOUNTING_METADATA),
+    metadata_members: &[
         ("schemaVersion", Some("suite-accounting-api.v1")),
         ("service", Some("suite-accounting")),
         ("version", None),
@@ -253,5 +255,5 @@ pub static APPLICATION: Application = Application {
         ("openapiPath", None),
     ],
     operations: OPERATIONS,
-    raw: RawOperations::of("accounting"),
+    raw: RawOperations::of(App::Accounting),
 };

@@ -3,12 +3,12 @@
 //! The operation table.
 
 use sdk_core::codegen::{Application, RawOperations, Row};
-use sdk_core::{Method, Operation, Provenance, Replay, Safety};
+use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /calendar/v1/event-commands`.
 pub static SUBMIT_EVENT_COMMAND: Operation = Operation::generated(Row {
     id: "submitEventCommand",
-    application: "calendar",
+    application: App::Calendar,
     group: "events",
     name: "command",
     method: Method::Post,
@@ -30,7 +30,7 @@ pub static SUBMIT_EVENT_COMMAND: Operation = Operation::generated(Row {
 /// `POST /calendar/v1/attendance-commands`.
 pub static RESPOND_ATTENDANCE: Operation = Operation::generated(Row {
     id: "respondAttendance",
-    application: "calendar",
+    application: App::Calendar,
     group: "attendance",
     name: "respond",
     method: Method::Post,
@@ -52,7 +52,7 @@ pub static RESPOND_ATTENDANCE: Operation = Operation::generated(Row {
 /// `POST /calendar/v1/recurrence-commands`.
 pub static CHANGE_RECURRENCE: Operation = Operation::generated(Row {
     id: "changeRecurrence",
-    application: "calendar",
+    application: App::Calendar,
     group: "recurrence",
     name: "change",
     method: Method::Post,
@@ -74,7 +74,7 @@ pub static CHANGE_RECURRENCE: Operation = Operation::generated(Row {
 /// `POST /calendar/v1/hold-commands`.
 pub static MANAGE_HOLD: Operation = Operation::generated(Row {
     id: "manageHold",
-    application: "calendar",
+    application: App::Calendar,
     group: "holds",
     name: "manage",
     method: Method::Post,
@@ -103,11 +103,13 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The application that these operations belong to.
 pub static APPLICATION: Application = Application {
-    name: "calendar",
+    app: App::Calendar,
     title: "Calendar",
     contract_version: "1.6.0",
     statuses: &["preview", "restricted"],
-    metadata: &[],
+    shows_envelope: false,
+    metadata: None,
+    metadata_members: &[],
     operations: OPERATIONS,
-    raw: RawOperations::of("calendar"),
+    raw: RawOperations::of(App::Calendar),
 };

@@ -41,7 +41,7 @@ impl Call {
             Error::new(ErrorKind::PreparedCommand, message).of(self.operation)
         })?;
         Ok(PreparedCommand::new(Parts {
-            application: self.operation.application,
+            application: self.operation.application.name(),
             operation: self.operation.id,
             method: request.method.as_str(),
             audience: self.client.audience(),

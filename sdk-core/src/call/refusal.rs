@@ -42,7 +42,7 @@ pub(super) fn refused(
     progress: &Progress<'_>,
 ) -> Verdict {
     let confidential = progress.confidential(&body);
-    let envelope = Envelope::parse(progress.operation.application, &body);
+    let envelope = Envelope::parse(progress.client.application().shows_envelope, &body);
     let (kind, passing) = match status {
         401 => (ErrorKind::Unauthenticated, false),
         403 => (ErrorKind::Forbidden, false),

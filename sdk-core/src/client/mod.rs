@@ -9,37 +9,18 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
+use crate::application::Application;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
-use crate::operation::{Method, Operation, RawOperations};
+use crate::operation::Method;
 use crate::options::CallOptions;
 use crate::request::draft::Draft;
-use crate::suite::address::audience_variable;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime::later;
 use crate::transport::cause;
-
-/// What is known about an application, generated from its spec.
-#[derive(Debug)]
-pub struct Application {
-    /// `crm`, `calendar`, `accounting` or `platform`.
-    pub name: &'static str,
-    /// Its title.
-    pub title: &'static str,
-    /// The version of the contract that this SDK was built from.
-    pub contract_version: &'static str,
-    /// What it may say of its status, as the contract has it.
-    pub statuses: &'static [&'static str],
-    /// The members that its metadata must have, with the value of each constant; none where they are not shown.
-    pub metadata: &'static [(&'static str, Option<&'static str>)],
-    /// Its operations.
-    pub operations: &'static [&'static Operation],
-    /// What stands in for operations that are not in the table.
-    pub raw: RawOperations,
-}
 
 /// Where an application's requests go.
 #[derive(Clone)]
@@ -125,9 +106,9 @@ impl ApiClient {
     /// # Errors
     /// When the suite does not know the application's URL.
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
-        let url = suite.application_url(application.name)?.clone();
-        let audience = suite.audience(application.name)?;
-        let request = suite.token_request(application.name, &audience);
+        let url = suite.application_url(application.app)?.clone();
+        let audience = suite.audience(application.app)?;
+        let request = suite.token_request(application.app, &audience);
         let tokens = suite.shared.tokens.entry(request);
         let http = suite.shared.clients.client_for(&url);
         let http = http
@@ -258,32 +239,23 @@ impl ApiClient {
     /// Which audience the token is for, and who said so.
     pub(crate) fn audience_hint(&self) -> String {
         let Audience { text, set_by } = &self.0.audience;
-        let name = self.0.application.name;
-        let variable = audience_variable(name);
+        let app = self.0.application.app;
+        let (variable, call) = (app.audience_variable(), app.audience_setter());
         let text = one_line(text);
         match set_by {
             Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
             None => format!(
                 "the token is for the audience {text}, which is the origin of the application: set {variable}, or call \
-                 `audience(\"{name}\", …)`, if it is another"
+                 `{call}`, if it is another"
             ),
         }
-    }
-
-    pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {
-        self.0
-            .application
-            .operations
-            .iter()
-            .copied()
-            .find(|operation| operation.id == id)
     }
 }
 
 impl fmt::Debug for ApiClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiClient")
-            .field("application", &self.0.application.name)
+            .field("application", &self.0.application.app)
             .field("base", &self.0.endpoint.base)
             .field("tokens", &self.0.tokens)
             .finish_non_exhaustive()

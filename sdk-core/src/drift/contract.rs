@@ -3,8 +3,10 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::app::App;
+use crate::application::Application;
 use crate::call::Call;
-use crate::client::{ApiClient, Application};
+use crate::client::ApiClient;
 use crate::error::Error;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
@@ -36,7 +38,7 @@ pub enum ContractMatch {
 #[non_exhaustive]
 pub struct ContractReport {
     /// The application.
-    pub application: &'static str,
+    pub application: App,
     /// The version of the contract that this SDK was built from.
     pub built_for: &'static str,
     /// The version that the application serves, on one line, if it says.
@@ -84,7 +86,7 @@ impl ApiClient {
     /// When the metadata cannot be read.
     pub async fn check_contract(&self) -> Result<ContractReport, Error> {
         let application = self.application();
-        match metadata_operation(application) {
+        match application.metadata {
             None => Ok(without_metadata(application)),
             Some(operation) => {
                 let request = self.endpoint().get(operation.route);
@@ -101,17 +103,9 @@ impl ApiClient {
     }
 }
 
-fn metadata_operation(application: &Application) -> Option<&'static Operation> {
-    application
-        .operations
-        .iter()
-        .copied()
-        .find(|operation| !operation.body && operation.route.ends_with("/meta"))
-}
-
 fn without_metadata(application: &'static Application) -> ContractReport {
     ContractReport {
-        application: application.name,
+        application: application.app,
         built_for: application.contract_version,
         served: None,
         matches: ContractMatch::Unknown,
@@ -175,7 +169,7 @@ fn compare(
         findings.extend(differing.into_iter().map(shown));
     }
     ContractReport {
-        application: application.name,
+        application: application.app,
         built_for,
         served,
         matches,
@@ -188,7 +182,7 @@ fn compare(
 /// What the metadata has otherwise than the contract shows it, where it does.
 fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
     let mut findings = Vec::new();
-    let documented = application.metadata;
+    let documented = application.metadata_members;
     for (name, constant) in documented {
         match (members.get(name), constant) {
             (None, _) => findings.push(format!("{route} lacks the member {name}")),

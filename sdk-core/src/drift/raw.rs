@@ -158,9 +158,9 @@ impl RawCall {
     fn request(&self) -> Result<Draft, Error> {
         let (method, path) = match &self.target {
             RawTarget::Operation(operation)
-                if operation.application != self.client.application().name =>
+                if operation.application != self.client.application().app =>
             {
-                let rule = format!("be one of {}", self.client.application().name);
+                let rule = format!("be one of {}", self.client.application().app);
                 let found = format!("{}.{}", operation.application, operation.id);
                 return Err(Error::invalid("operation", &rule, &found));
             }

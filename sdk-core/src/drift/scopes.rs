@@ -21,7 +21,7 @@ use crate::operation::Operation;
 /// #     suite: &sdk_core::Suite,
 /// #     operations: &[&'static sdk_core::Operation],
 /// # ) -> Result<sdk_core::Suite, sdk_core::Error> {
-/// suite.with_scopes("crm", sdk_core::least_scopes(operations))
+/// suite.with_scopes(sdk_core::App::Crm, sdk_core::least_scopes(operations))
 /// # }
 /// ```
 #[must_use]

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use tokio::runtime::Handle;
 
+use crate::app::UnknownApp;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::kind::{Effect, ErrorKind};
@@ -205,5 +206,11 @@ impl Error {
     pub(crate) fn with_key(mut self, key: Option<Arc<IdempotencyKey>>) -> Self {
         self.0.key = key;
         self
+    }
+}
+
+impl From<UnknownApp> for Error {
+    fn from(unknown: UnknownApp) -> Self {
+        Self::configuration(unknown.to_string()).source(unknown)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    pub(crate) fn parse(application: &str, body: &[u8]) -> Self {
+    pub(crate) fn parse(is_shown: bool, body: &[u8]) -> Self {
         if body.len() > LARGEST {
             return Self::default();
         }
@@ -41,7 +41,7 @@ impl Envelope {
             request_id: text("requestId"),
             // Only the Platform documents it, so elsewhere it decides nothing.
             retryable: nested
-                .filter(|_| application == "platform")
+                .filter(|_| is_shown)
                 .and_then(|error| error.get("retryable"))
                 .and_then(Value::as_bool),
         }
@@ -55,12 +55,12 @@ mod tests {
     #[test]
     fn the_platform_envelope_is_read_whole() {
         let body = br#"{"error":{"code":"insufficient_scope","message":"no","requestId":"r1","retryable":false}}"#;
-        let envelope = Envelope::parse("platform", body);
+        let envelope = Envelope::parse(true, body);
         assert_eq!(envelope.code.as_deref(), Some("insufficient_scope"));
         assert_eq!(envelope.message.as_deref(), Some("no"));
         assert_eq!(envelope.request_id.as_deref(), Some("r1"));
         assert_eq!(envelope.retryable, Some(false));
-        assert_eq!(Envelope::parse("crm", body).retryable, None);
+        assert_eq!(Envelope::parse(false, body).retryable, None);
     }
 
     #[test]
@@ -73,10 +73,10 @@ mod tests {
             b"\xff",
             b"{\"code\":7}",
         ] {
-            assert_eq!(Envelope::parse("crm", body), Envelope::default());
+            assert_eq!(Envelope::parse(false, body), Envelope::default());
         }
         let rfc = Envelope::parse(
-            "platform",
+            true,
             br#"{"error":"invalid_client","error_description":"who?"}"#,
         );
         assert_eq!(

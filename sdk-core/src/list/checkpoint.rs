@@ -79,7 +79,7 @@ impl Checkpoint {
     ) -> Self {
         Self {
             version: VERSION,
-            application: Cow::Borrowed(operation.application),
+            application: Cow::Borrowed(operation.application.name()),
             operation: Cow::Borrowed(operation.id),
             filters,
             audience: audience.map(str::to_owned),

@@ -21,7 +21,7 @@ pub(crate) fn call_span(operation: &'static Operation) -> Span {
         otel.name = operation.id,
         otel.kind = "internal",
         otel.status_code = Empty,
-        suite.application = operation.application,
+        suite.application = operation.application.name(),
         suite.operation = operation.id,
         suite.attempts = Empty,
         suite.effect = Empty,

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use serde::de::IgnoredAny;
 use url::{Url, form_urlencoded};
 
+use crate::app::App;
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::command::prepared::PreparedCommand;
@@ -178,8 +179,9 @@ impl<T> fmt::Debug for SendPrepared<T> {
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
     let refuse = |message: String| Error::new(ErrorKind::PreparedCommand, message);
     command.verify()?;
-    let application = client.application().name;
-    if command.application() != application {
+    let application = client.application().app;
+    let its_own: App = command.application().parse()?;
+    if its_own != application {
         return Err(refuse(format!(
             "it is for {}, this client is for {application}",
             command.application()
@@ -230,7 +232,7 @@ fn operation_of(
     let operation = if command.operation() == RAW {
         &client.application().raw.command
     } else {
-        let known = client.operation(command.operation());
+        let known = client.application().operation(command.operation());
         let known = known.filter(|known| known.safety.is_command());
         let known =
             known.ok_or_else(|| format!("this SDK knows no command {}", command.operation()))?;

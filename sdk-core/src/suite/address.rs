@@ -6,41 +6,9 @@ use crate::error::Error;
 use crate::transport::loopback::is_plain_loopback;
 
 /// The variables that [`Suite::from_env`](crate::Suite::from_env) reads.
-pub(crate) const CORE_URL: &str = "SUITE_CORE_URL";
 pub(crate) const TOKEN_URL: &str = "SUITE_TOKEN_URL";
 pub(crate) const CLIENT_ID: &str = "SUITE_CLIENT_ID";
 pub(crate) const CLIENT_SECRET: &str = "SUITE_CLIENT_SECRET";
-
-/// The variable with the routed origin of an application. The Platform's is the core URL.
-pub(crate) fn url_variable(application: &str) -> String {
-    if application == "platform" {
-        CORE_URL.to_owned()
-    } else {
-        format!("SUITE_{}_URL", application.to_uppercase())
-    }
-}
-
-/// The variable with the audience of an application.
-pub(crate) fn audience_variable(application: &str) -> String {
-    format!("SUITE_{}_AUDIENCE", application.to_uppercase())
-}
-
-/// The applications of a suite.
-pub(crate) const APPLICATIONS: [&str; 4] = ["crm", "calendar", "accounting", "platform"];
-
-/// The application of this name.
-///
-/// # Errors
-/// When there is none; `call` is where the name was given.
-pub(crate) fn application(call: &str, name: &str) -> Result<&'static str, Error> {
-    let known = APPLICATIONS.into_iter().find(|known| *known == name);
-    known.ok_or_else(|| {
-        Error::configuration(format!(
-            "`{call}` must name an application ({}): got {name:?}",
-            APPLICATIONS.join(", ")
-        ))
-    })
-}
 
 /// What an address is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::fmt;
 
 use secrecy::SecretString;
 
-use crate::suite::address as config;
-use crate::suite::address::APPLICATIONS;
+use crate::app::App;
+use crate::suite::address;
 
 /// Where a setting was made. Of several, the first of these counts, whatever the order of the calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(super) struct Setting<T> {
 /// What one source of settings says.
 #[derive(Clone, Default)]
 pub(super) struct Layer {
-    urls: HashMap<&'static str, String>,
-    audiences: HashMap<&'static str, String>,
+    urls: HashMap<App, String>,
+    audiences: HashMap<App, String>,
     token_url: Option<String>,
     client_id: Option<String>,
     client_secret: Option<SecretString>,
@@ -46,12 +46,12 @@ impl Layer {
             .into_iter()
             .filter(|(name, value)| name.starts_with("SUITE_") && !value.is_empty())
             .collect();
-        for application in APPLICATIONS {
-            if let Some(url) = variables.remove(&config::url_variable(application)) {
-                self.urls.insert(application, url);
+        for app in App::ALL {
+            if let Some(url) = variables.remove(app.url_variable()) {
+                self.urls.insert(app, url);
             }
-            if let Some(audience) = variables.remove(&config::audience_variable(application)) {
-                self.audiences.insert(application, audience);
+            if let Some(audience) = variables.remove(app.audience_variable()) {
+                self.audiences.insert(app, audience);
             }
         }
         let mut take = |name, slot: &mut Option<String>| {
@@ -59,19 +59,19 @@ impl Layer {
                 *slot = Some(value);
             }
         };
-        take(config::TOKEN_URL, &mut self.token_url);
-        take(config::CLIENT_ID, &mut self.client_id);
-        if let Some(secret) = variables.remove(config::CLIENT_SECRET) {
+        take(address::TOKEN_URL, &mut self.token_url);
+        take(address::CLIENT_ID, &mut self.client_id);
+        if let Some(secret) = variables.remove(address::CLIENT_SECRET) {
             self.client_secret = Some(secret.into());
         }
     }
 
-    pub(super) fn set_url(&mut self, application: &'static str, url: String) {
-        self.urls.insert(application, url);
+    pub(super) fn set_url(&mut self, app: App, url: String) {
+        self.urls.insert(app, url);
     }
 
-    pub(super) fn set_audience(&mut self, application: &'static str, audience: String) {
-        self.audiences.insert(application, audience);
+    pub(super) fn set_audience(&mut self, app: App, audience: String) {
+        self.audiences.insert(app, audience);
     }
 
     pub(super) fn set_token_url(&mut self, url: String) {
@@ -119,38 +119,32 @@ impl Layers {
         })
     }
 
-    pub(super) fn url(&self, application: &'static str) -> Option<Setting<&str>> {
-        let call = if application == "platform" {
-            "core_url".to_owned()
-        } else {
-            format!("application_url({application:?}, …)")
-        };
-        self.first(&call, &config::url_variable(application), |layer| {
-            layer.urls.get(application).map(String::as_str)
+    pub(super) fn url(&self, app: App) -> Option<Setting<&str>> {
+        self.first(&app.url_setter(), app.url_variable(), |layer| {
+            layer.urls.get(&app).map(String::as_str)
         })
     }
 
-    pub(super) fn audience(&self, application: &'static str) -> Option<Setting<&str>> {
-        let call = format!("audience({application:?}, …)");
-        self.first(&call, &config::audience_variable(application), |layer| {
-            layer.audiences.get(application).map(String::as_str)
+    pub(super) fn audience(&self, app: App) -> Option<Setting<&str>> {
+        self.first(&app.audience_setter(), app.audience_variable(), |layer| {
+            layer.audiences.get(&app).map(String::as_str)
         })
     }
 
     pub(super) fn token_url(&self) -> Option<Setting<&str>> {
-        self.first("token_url", config::TOKEN_URL, |layer| {
+        self.first("token_url", address::TOKEN_URL, |layer| {
             layer.token_url.as_deref()
         })
     }
 
     pub(super) fn client_id(&self) -> Option<Setting<&str>> {
-        self.first("credentials", config::CLIENT_ID, |layer| {
+        self.first("credentials", address::CLIENT_ID, |layer| {
             layer.client_id.as_deref()
         })
     }
 
     pub(super) fn client_secret(&self) -> Option<Setting<&SecretString>> {
-        self.first("credentials", config::CLIENT_SECRET, |layer| {
+        self.first("credentials", address::CLIENT_SECRET, |layer| {
             layer.client_secret.as_ref()
         })
     }

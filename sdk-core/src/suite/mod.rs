@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use url::Url;
 
+use crate::app::App;
 use crate::error::Error;
 use crate::policy::retry::RetryBudget;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
-use crate::suite::address as config;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
@@ -29,13 +29,13 @@ use crate::transport::clients::Clients;
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), sdk_core::Error> {
-/// use sdk_core::{ClientCredentials, Suite};
+/// use sdk_core::{App, ClientCredentials, Suite};
 ///
 /// let suite = Suite::from_env()?;
 /// // or
 /// let suite = Suite::builder()
 ///     .core_url("https://core.example.com")
-///     .application_url("crm", "https://crm.example.com")
+///     .application_url(App::Crm, "https://crm.example.com")
 ///     .credentials(ClientCredentials::new("client-id", "client-secret"))
 ///     .build()?;
 /// # Ok(()) }
@@ -43,7 +43,7 @@ use crate::transport::clients::Clients;
 #[derive(Clone)]
 pub struct Suite {
     pub(crate) shared: Arc<Shared>,
-    applications: Arc<HashMap<&'static str, ApplicationConfig>>,
+    applications: Arc<HashMap<App, ApplicationConfig>>,
 }
 
 /// What every client of the suite uses.
@@ -120,22 +120,23 @@ impl Suite {
     ///
     /// ```no_run
     /// # fn example(suite: &sdk_core::Suite) -> Result<(), sdk_core::Error> {
-    /// let read_only = suite.with_scopes("crm", ["crm:people:read", "crm:tasks:read"])?;
+    /// use sdk_core::App;
+    ///
+    /// let read_only = suite.with_scopes(App::Crm, ["crm:people:read", "crm:tasks:read"])?;
     /// # let _ = read_only;
     /// # Ok(()) }
     /// ```
     ///
     /// # Errors
-    /// When there is no such application, or no scope is named: a token that is asked for without any may open everything.
+    /// When no scope is named: a token that is asked for without any may open everything.
     pub fn with_scopes<S: AsRef<str>>(
         &self,
-        application: &str,
+        app: App,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let application = config::application("with_scopes", application)?;
         let scopes = scopes_of("with_scopes", scopes)?;
         let mut applications = (*self.applications).clone();
-        applications.entry(application).or_default().scopes = scopes;
+        applications.entry(app).or_default().scopes = scopes;
         Ok(Self {
             shared: Arc::clone(&self.shared),
             applications: Arc::new(applications),
@@ -152,14 +153,13 @@ impl Suite {
     }
 
     /// The base URL of an application.
-    pub(crate) fn application_url(&self, application: &str) -> Result<&Url, Error> {
-        let config = self.applications.get(application);
+    pub(crate) fn application_url(&self, app: App) -> Result<&Url, Error> {
+        let config = self.applications.get(&app);
         let url = config.and_then(|config| config.url.as_ref());
         url.ok_or_else(|| {
-            let variable = config::url_variable(application);
+            let (variable, call) = (app.url_variable(), app.url_setter());
             Error::configuration(format!(
-                "the URL of the {application} application is missing: set {variable}, or call \
-                 `application_url(\"{application}\", …)` on the builder"
+                "the URL of the {app} application is missing: set {variable}, or call `{call}` on the builder"
             ))
         })
     }
@@ -168,21 +168,21 @@ impl Suite {
     ///
     /// # Errors
     /// When another application has the same origin: a token for the one would then open the other.
-    pub(crate) fn audience(&self, application: &'static str) -> Result<Audience, Error> {
-        let config = self.applications.get(application);
+    pub(crate) fn audience(&self, app: App) -> Result<Audience, Error> {
+        let config = self.applications.get(&app);
         if let Some(audience) = config.and_then(|config| config.audience.clone()) {
             return Ok(audience);
         }
-        let origin = self.application_url(application)?.origin();
+        let origin = self.application_url(app)?.origin();
         let twin = self.applications.iter().find(|(name, other)| {
             let other = other.url.as_ref();
-            **name != application && other.is_some_and(|url| url.origin() == origin)
+            **name != app && other.is_some_and(|url| url.origin() == origin)
         });
         if let Some((twin, _)) = twin {
-            let variable = config::audience_variable(application);
+            let (variable, call) = (app.audience_variable(), app.audience_setter());
             return Err(Error::configuration(format!(
-                "{application} and {twin} have the same origin, which can be the audience of one of them only: set \
-                 {variable}, or call `audience(\"{application}\", …)` on the builder"
+                "{app} and {twin} have the same origin, which can be the audience of one of them only: set {variable}, or \
+                 call `{call}` on the builder"
             )));
         }
         Ok(Audience {
@@ -192,8 +192,8 @@ impl Suite {
     }
 
     /// The token that an application's client asks for: for its exact audience.
-    pub(crate) fn token_request(&self, application: &str, audience: &Audience) -> TokenRequest {
-        let config = self.applications.get(application);
+    pub(crate) fn token_request(&self, app: App, audience: &Audience) -> TokenRequest {
+        let config = self.applications.get(&app);
         TokenRequest::new()
             .with_audience(&*audience.text)
             .with_scopes(config.map_or(&[][..], |config| &config.scopes))

@@ -3,12 +3,12 @@
 //! The operation table.
 
 use sdk_core::codegen::{Application, RawOperations, Row};
-use sdk_core::{Method, Operation, Provenance, Replay, Safety};
+use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /api/health`.
 pub static GET_HEALTH: Operation = Operation::generated(Row {
     id: "getHealth",
-    application: "crm",
+    application: App::Crm,
     group: "service",
     name: "health",
     method: Method::Get,
@@ -30,7 +30,7 @@ pub static GET_HEALTH: Operation = Operation::generated(Row {
 /// `GET /api/ready`.
 pub static GET_READINESS: Operation = Operation::generated(Row {
     id: "getReadiness",
-    application: "crm",
+    application: App::Crm,
     group: "service",
     name: "ready",
     method: Method::Get,
@@ -52,7 +52,7 @@ pub static GET_READINESS: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/meta`.
 pub static GET_CRM_METADATA: Operation = Operation::generated(Row {
     id: "getCrmMetadata",
-    application: "crm",
+    application: App::Crm,
     group: "service",
     name: "meta",
     method: Method::Get,
@@ -74,7 +74,7 @@ pub static GET_CRM_METADATA: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/today`.
 pub static GET_TODAY: Operation = Operation::generated(Row {
     id: "getToday",
-    application: "crm",
+    application: App::Crm,
     group: "today",
     name: "get",
     method: Method::Get,
@@ -96,7 +96,7 @@ pub static GET_TODAY: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/intake-submissions`.
 pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation::generated(Row {
     id: "listIntakeSubmissions",
-    application: "crm",
+    application: App::Crm,
     group: "intake",
     name: "list",
     method: Method::Get,
@@ -118,7 +118,7 @@ pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/intake-submissions/{reference}`.
 pub static GET_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
     id: "getIntakeSubmission",
-    application: "crm",
+    application: App::Crm,
     group: "intake",
     name: "get",
     method: Method::Get,
@@ -140,7 +140,7 @@ pub static GET_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/people`.
 pub static LIST_PEOPLE: Operation = Operation::generated(Row {
     id: "listPeople",
-    application: "crm",
+    application: App::Crm,
     group: "people",
     name: "list",
     method: Method::Get,
@@ -162,7 +162,7 @@ pub static LIST_PEOPLE: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/people/{reference}`.
 pub static GET_PERSON: Operation = Operation::generated(Row {
     id: "getPerson",
-    application: "crm",
+    application: App::Crm,
     group: "people",
     name: "get",
     method: Method::Get,
@@ -184,7 +184,7 @@ pub static GET_PERSON: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/people/{reference}/timeline`.
 pub static GET_PERSON_TIMELINE: Operation = Operation::generated(Row {
     id: "getPersonTimeline",
-    application: "crm",
+    application: App::Crm,
     group: "people",
     name: "timeline",
     method: Method::Get,
@@ -206,7 +206,7 @@ pub static GET_PERSON_TIMELINE: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/organizations`.
 pub static LIST_ORGANIZATIONS: Operation = Operation::generated(Row {
     id: "listOrganizations",
-    application: "crm",
+    application: App::Crm,
     group: "organizations",
     name: "list",
     method: Method::Get,
@@ -228,7 +228,7 @@ pub static LIST_ORGANIZATIONS: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/organizations/{reference}`.
 pub static GET_ORGANIZATION: Operation = Operation::generated(Row {
     id: "getOrganization",
-    application: "crm",
+    application: App::Crm,
     group: "organizations",
     name: "get",
     method: Method::Get,
@@ -250,7 +250,7 @@ pub static GET_ORGANIZATION: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/opportunities`.
 pub static LIST_OPPORTUNITIES: Operation = Operation::generated(Row {
     id: "listOpportunities",
-    application: "crm",
+    application: App::Crm,
     group: "opportunities",
     name: "list",
     method: Method::Get,
@@ -272,7 +272,7 @@ pub static LIST_OPPORTUNITIES: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/opportunities/{reference}`.
 pub static GET_OPPORTUNITY: Operation = Operation::generated(Row {
     id: "getOpportunity",
-    application: "crm",
+    application: App::Crm,
     group: "opportunities",
     name: "get",
     method: Method::Get,
@@ -294,7 +294,7 @@ pub static GET_OPPORTUNITY: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/tasks`.
 pub static LIST_TASKS: Operation = Operation::generated(Row {
     id: "listTasks",
-    application: "crm",
+    application: App::Crm,
     group: "tasks",
     name: "list",
     method: Method::Get,
@@ -316,7 +316,7 @@ pub static LIST_TASKS: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/search`.
 pub static SEARCH: Operation = Operation::generated(Row {
     id: "search",
-    application: "crm",
+    application: App::Crm,
     group: "search",
     name: "query",
     method: Method::Get,
@@ -338,7 +338,7 @@ pub static SEARCH: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/funnel`.
 pub static GET_FUNNEL: Operation = Operation::generated(Row {
     id: "getFunnel",
-    application: "crm",
+    application: App::Crm,
     group: "funnel",
     name: "get",
     method: Method::Get,
@@ -360,7 +360,7 @@ pub static GET_FUNNEL: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/actors`.
 pub static GET_ACTORS: Operation = Operation::generated(Row {
     id: "getActors",
-    application: "crm",
+    application: App::Crm,
     group: "actors",
     name: "list",
     method: Method::Get,
@@ -382,7 +382,7 @@ pub static GET_ACTORS: Operation = Operation::generated(Row {
 /// `GET /api/crm/v1/presentation`.
 pub static GET_PRESENTATION: Operation = Operation::generated(Row {
     id: "getPresentation",
-    application: "crm",
+    application: App::Crm,
     group: "presentation",
     name: "get",
     method: Method::Get,
@@ -404,7 +404,7 @@ pub static GET_PRESENTATION: Operation = Operation::generated(Row {
 /// `POST /api/crm/v1/commands`.
 pub static SUBMIT_COMMAND: Operation = Operation::generated(Row {
     id: "submitCommand",
-    application: "crm",
+    application: App::Crm,
     group: "commands",
     name: "submit",
     method: Method::Post,
@@ -431,7 +431,7 @@ pub static SUBMIT_COMMAND: Operation = Operation::generated(Row {
 /// `POST /api/crm/v1/intake-review-commands`.
 pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
     id: "reviewIntakeSubmission",
-    application: "crm",
+    application: App::Crm,
     group: "intake",
     name: "review",
     method: Method::Post,
@@ -476,11 +476,13 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The application that these operations belong to.
 pub static APPLICATION: Application = Application {
-    name: "crm",
+    app: App::Crm,
     title: "CRM",
     contract_version: "3.0.0",
     statuses: &["preview", "restricted"],
-    metadata: &[],
+    shows_envelope: false,
+    metadata: Some(&GET_CRM_METADATA),
+    metadata_members: &[],
     operations: OPERATIONS,
-    raw: RawOperations::of("crm"),
+    raw: RawOperations::of(App::Crm),
 };

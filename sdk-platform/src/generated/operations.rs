@@ -3,12 +3,12 @@
 //! The operation table.
 
 use sdk_core::codegen::{Application, RawOperations, Row};
-use sdk_core::{Method, Operation, Provenance, Replay, Safety};
+use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /oauth/token`.
 pub static EXCHANGE_TOKEN: Operation = Operation::generated(Row {
     id: "exchangeToken",
-    application: "platform",
+    application: App::Platform,
     group: "oauth",
     name: "token",
     method: Method::Post,
@@ -30,7 +30,7 @@ pub static EXCHANGE_TOKEN: Operation = Operation::generated(Row {
 /// `GET /platform/v1/apps`.
 pub static LIST_APPS: Operation = Operation::generated(Row {
     id: "listApps",
-    application: "platform",
+    application: App::Platform,
     group: "apps",
     name: "list",
     method: Method::Get,
@@ -52,7 +52,7 @@ pub static LIST_APPS: Operation = Operation::generated(Row {
 /// `GET /platform/v1/organization`.
 pub static GET_ORGANIZATION_CONTEXT: Operation = Operation::generated(Row {
     id: "getOrganizationContext",
-    application: "platform",
+    application: App::Platform,
     group: "organization",
     name: "get",
     method: Method::Get,
@@ -74,7 +74,7 @@ pub static GET_ORGANIZATION_CONTEXT: Operation = Operation::generated(Row {
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`.
 pub static GET_PUBLICATION: Operation = Operation::generated(Row {
     id: "getPublication",
-    application: "platform",
+    application: App::Platform,
     group: "publications",
     name: "get",
     method: Method::Get,
@@ -103,11 +103,13 @@ pub static OPERATIONS: &[&Operation] = &[
 
 /// The application that these operations belong to.
 pub static APPLICATION: Application = Application {
-    name: "platform",
+    app: App::Platform,
     title: "Platform",
     contract_version: "v1",
     statuses: &["preview"],
-    metadata: &[],
+    shows_envelope: true,
+    metadata: None,
+    metadata_members: &[],
     operations: OPERATIONS,
-    raw: RawOperations::of("platform"),
+    raw: RawOperations::of(App::Platform),
 };

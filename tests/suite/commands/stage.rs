@@ -1,6 +1,6 @@
 //! A reference server behind wires that break, and what can go wrong after it committed a command.
 
-use sdk_core::{Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
+use sdk_core::{App, Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
@@ -35,13 +35,10 @@ impl Stage {
         ];
         let wires = origins.each_ref().map(|origin| Proxy::start(origin));
         let mut builder = builder_for(&server);
-        for (name, (wire, origin)) in ["crm", "calendar", "accounting"]
-            .iter()
-            .zip(wires.iter().zip(&origins))
-        {
+        for (app, (wire, origin)) in App::ALL.into_iter().zip(wires.iter().zip(&origins)) {
             builder = builder
-                .application_url(name, wire.url())
-                .audience(name, origin);
+                .application_url(app, wire.url())
+                .audience(app, origin);
         }
         let suite = change(builder).build().unwrap();
         Stage {

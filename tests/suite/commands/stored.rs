@@ -25,8 +25,8 @@ async fn audiences_of_the_files() -> (ReferenceServer, Suite) {
         .start()
         .await;
     let suite = builder_for(&server)
-        .audience("calendar", CALENDAR)
-        .audience("crm", CRM);
+        .audience(sdk_core::App::Calendar, CALENDAR)
+        .audience(sdk_core::App::Crm, CRM);
     (server, suite.build().unwrap())
 }
 

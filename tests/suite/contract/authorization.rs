@@ -48,7 +48,10 @@ async fn a_command_without_its_scope_names_required_and_granted_scopes() {
 #[tokio::test]
 async fn a_command_that_takes_any_of_four_scopes_names_them_all() {
     let world = World::start().await;
-    let suite = world.suite.with_scopes("crm", ["crm:people:read"]).unwrap();
+    let suite = world
+        .suite
+        .with_scopes(sdk_core::App::Crm, ["crm:people:read"])
+        .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
 
     let command = promotion(&world.server.sample_person(), "Controller");
@@ -68,7 +71,10 @@ async fn a_command_that_takes_any_of_four_scopes_names_them_all() {
 #[tokio::test]
 async fn any_of_the_four_scopes_opens_its_own_kind_of_command_only() {
     let world = World::start().await;
-    let suite = world.suite.with_scopes("crm", ["crm:tasks:write"]).unwrap();
+    let suite = world
+        .suite
+        .with_scopes(sdk_core::App::Crm, ["crm:tasks:write"])
+        .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
     let task = json!({"commandType": "task.create", "payload": {"title": "Call back"}});
     let person = promotion(&world.server.sample_person(), "Controller");

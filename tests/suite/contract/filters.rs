@@ -1,6 +1,6 @@
 //! Filters filter: each gives those records of the whole list that it describes, and no others.
 
-use sdk_core::{Items, Record};
+use sdk_core::{App, Items, Record};
 use sdk_crm::types::{
     IntakeState, OpportunityStage, OrganizationStatus, PersonStatus, TaskOwner, TaskStatus,
 };
@@ -191,7 +191,7 @@ async fn submissions_are_filtered_by_status_or_state() {
 async fn the_presentation_has_what_the_scopes_reach() {
     let world = World::start().await;
     let scopes = ["crm:today:read", "crm:tasks:read", "crm:tasks:write"];
-    let suite = world.suite.with_scopes("crm", scopes).unwrap();
+    let suite = world.suite.with_scopes(App::Crm, scopes).unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
 
     let presentation = crm.presentation().get().await.unwrap();

@@ -13,7 +13,7 @@ pub(super) fn check(row: &sdk_core::Operation, seen: &[RecordedRequest]) {
 
 fn check_one(row: &sdk_core::Operation, request: &RecordedRequest) {
     let id = row.id;
-    assert_eq!(request.app.id(), row.application, "{id}");
+    assert_eq!(request.app.id(), row.application.name(), "{id}");
     assert_eq!(request.method, row.method.as_str(), "{id}");
     assert!(follows(&request.path, row.route), "{id}: {}", request.path);
     assert_eq!(request.header("accept"), Some("application/json"), "{id}");

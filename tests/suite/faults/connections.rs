@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
 use sdk_crm::Client;
 
 use super::fixtures::{PERSON, committed, created, new_event, new_person, person};
@@ -79,7 +79,7 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
     let tokens = Peer::start([]);
     let crm_port = Reserved::new();
     let suite = builder_at(&tokens.url())
-        .application_url("crm", crm_port.url())
+        .application_url(App::Crm, crm_port.url())
         .build()
         .unwrap();
     let crm = Client::new(&suite).unwrap();
@@ -109,7 +109,7 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
     let tokens = Peer::start([]);
     let peer = Peer::start(always(person()));
     let suite = builder_at(&tokens.url())
-        .application_url("crm", peer.url().replace("http:", "https:"))
+        .application_url(App::Crm, peer.url().replace("http:", "https:"))
         .build()
         .unwrap();
 

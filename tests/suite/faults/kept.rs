@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sdk_accounting::Client;
 use sdk_core::{
-    CallOptions, Effect, ErrorKind, ParkReason, PreparedCommand, Secret, StoredRule, StoredStep,
+    App, CallOptions, Effect, ErrorKind, ParkReason, PreparedCommand, Secret, StoredRule,
+    StoredStep,
 };
 use serde_json::{Value, json};
 
@@ -93,7 +94,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
 async fn fault_55_a_form_of_version_1_does_not_get_younger() {
     let old = include_str!("../commands/fixtures/event-v1.json");
     let peer = Peer::start(always(created()));
-    let suite = builder_at(&peer.url()).audience("calendar", "https://calendar.example");
+    let suite = builder_at(&peer.url()).audience(App::Calendar, "https://calendar.example");
     let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     for (member, value) in [

@@ -1,6 +1,6 @@
 //! What an error says that leads on: which audience a token is for, and which host and port did not answer.
 
-use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
 use sdk_crm::Client;
 use serde_json::json;
 
@@ -17,11 +17,11 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
         let crm = crm_at(&peer);
         let error = crm.people().get(PERSON).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
-        let said = "the token is for the audience crm, set by `audience(\"crm\", …)`";
+        let said = "the token is for the audience crm, set by `audience(App::Crm, …)`";
         assert!(error.to_string().contains(said), "{error}");
 
         let alone = sdk_core::Suite::builder()
-            .application_url("crm", peer.url())
+            .application_url(App::Crm, peer.url())
             .token_url(format!("{}/oauth/token", peer.url()))
             .credentials(sdk_core::ClientCredentials::new("client", "secret"));
         let crm = Client::new(&alone.build().unwrap()).unwrap();
@@ -38,7 +38,7 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
 async fn what_cannot_be_reached_is_named_by_host_and_port() {
     let (tokens, nobody) = (Peer::start([]), Reserved::new());
     let address = nobody.url().trim_start_matches("http://").to_owned();
-    let suite = builder_at(&tokens.url()).application_url("crm", nobody.url());
+    let suite = builder_at(&tokens.url()).application_url(App::Crm, nobody.url());
     let crm = Client::new(&suite.build().unwrap()).unwrap();
     let error = crm.people().get(PERSON).await.unwrap_err();
     assert!(

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
 use sdk_crm::Client;
 
 use super::fixtures::{PERSON, committed, new_person, person};
@@ -23,7 +23,7 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
     let tokens = Peer::start([]);
     let ping = Duration::from_millis(100);
     let suite = builder_at(&tokens.url())
-        .application_url("crm", wire.url())
+        .application_url(App::Crm, wire.url())
         .http_client(reqwest::Client::builder().http2_prior_knowledge())
         .http2_pings(ping, ping);
     // The token endpoint speaks HTTP/1.1 only, so the token comes from elsewhere.
@@ -76,7 +76,10 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let tokens = Peer::start([]);
     let suite = builder_at(&tokens.url())
-        .application_url("crm", format!("https://{}", silent.local_addr().unwrap()))
+        .application_url(
+            App::Crm,
+            format!("https://{}", silent.local_addr().unwrap()),
+        )
         .timeout(Duration::from_millis(50))
         .build()
         .unwrap();

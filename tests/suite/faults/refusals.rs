@@ -1,6 +1,6 @@
 //! Rows 29 and 31: what never reaches the wire.
 
-use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
+use sdk_core::{App, Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
 
 use super::fixtures::{new_event, person};
 use crate::peer::{Peer, always, reply};
@@ -11,8 +11,8 @@ fn with_address(address: &str) -> [SuiteBuilder; 4] {
     let good = || builder_at("https://suite.example");
     [
         good().core_url(address),
-        good().application_url("crm", address),
-        good().application_url("accounting", address),
+        good().application_url(App::Crm, address),
+        good().application_url(App::Accounting, address),
         good().token_url(address),
     ]
 }

@@ -1,7 +1,7 @@
 //! Rows 6, 7, 8 and 12: what a 401 and a 403 do, and which token goes where.
 
 use futures_util::future::join_all;
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::{App, Effect, ErrorKind};
 use sdk_crm::Client;
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer, Transport};
 
@@ -102,9 +102,9 @@ async fn fault_12_each_application_gets_the_token_of_its_own_audience() {
     let crm_peer = Peer::start(always(person()));
     let calendar_peer = Peer::start(always(created()));
     let suite = builder_at(&crm_peer.url())
-        .application_url("calendar", calendar_peer.url())
-        .audience("crm", "aud-crm")
-        .audience("calendar", "aud-calendar")
+        .application_url(App::Calendar, calendar_peer.url())
+        .audience(App::Crm, "aud-crm")
+        .audience(App::Calendar, "aud-calendar")
         .build()
         .unwrap();
     let crm = Client::new(&suite).unwrap();

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::time::Duration;
 
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::{App, Effect, ErrorKind};
 use sdk_crm::Client;
 
 use super::fixtures::new_person;
@@ -18,7 +18,7 @@ async fn fault_45_a_connection_that_does_not_stand_in_time_sent_nothing() {
     for own in [false, true] {
         let tokens = Peer::start([]);
         let mut suite = builder_at(&tokens.url())
-            .application_url("crm", format!("https://{address}"))
+            .application_url(App::Crm, format!("https://{address}"))
             .connect_timeout(Duration::from_millis(50));
         if own {
             // Whatever the caller's own client would wait for.

@@ -1,4 +1,4 @@
-use sdk_core::{Effect, ErrorKind, least_scopes};
+use sdk_core::{App, Effect, ErrorKind, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 
@@ -16,7 +16,7 @@ async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
     assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
 
     let crm =
-        sdk_crm::Client::new(&suite_for(&server).with_scopes("crm", scopes).unwrap()).unwrap();
+        sdk_crm::Client::new(&suite_for(&server).with_scopes(App::Crm, scopes).unwrap()).unwrap();
 
     crm.people().list().await.unwrap();
     crm.today().get().await.unwrap();
@@ -36,7 +36,7 @@ fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway(
 async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     let server = ReferenceServer::start().await;
     let suite = suite_for(&server)
-        .with_scopes("crm", ["crm:people:read", "crm:people:write"])
+        .with_scopes(App::Crm, ["crm:people:read", "crm:people:write"])
         .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
 
@@ -94,7 +94,7 @@ async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent()
     let server = ReferenceServer::start().await;
     let suite = builder_for(&server)
         .refuse_missing_scopes(true)
-        .scopes("crm", ["crm:people:read"])
+        .scopes(App::Crm, ["crm:people:read"])
         .build()
         .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();

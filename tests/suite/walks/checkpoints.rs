@@ -1,6 +1,6 @@
 //! What a checkpoint is bound to, and what it looks like.
 
-use sdk_core::{Checkpoint, ErrorKind, Items, Record};
+use sdk_core::{App, Checkpoint, ErrorKind, Items, Record};
 use sdk_crm::types::PersonStatus;
 use serde_json::json;
 
@@ -54,7 +54,7 @@ async fn a_checkpoint_survives_another_base_url() {
     let peer = Peer::start(always(page(&["a"], "cursor-2")));
     let at = |path: &str| {
         let suite = builder_at(&peer.url())
-            .application_url("crm", format!("{}{path}", peer.url()))
+            .application_url(App::Crm, format!("{}{path}", peer.url()))
             .build()
             .unwrap();
         sdk_crm::Client::new(&suite)

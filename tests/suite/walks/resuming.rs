@@ -148,7 +148,7 @@ async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
     };
     let (server, other) = (installation(1).await, installation(2).await);
     let crm_for = |server: &ReferenceServer| {
-        let suite = builder_for(server).audience("crm", "https://crm.example");
+        let suite = builder_for(server).audience(sdk_core::App::Crm, "https://crm.example");
         sdk_crm::Client::new(&suite.build().unwrap()).unwrap()
     };
     let mut items = crm_for(&server).people().list().limit(10).items();

@@ -34,6 +34,12 @@ pub(crate) struct Info {
     /// Who the service is open to.
     #[serde(rename = "x-runtime-status")]
     pub(crate) runtime_status: Option<String>,
+    /// The operation that reports the metadata of the service.
+    #[serde(rename = "x-metadata-operation")]
+    pub(crate) metadata_operation: Option<String>,
+    /// Whether the contract shows the envelope of the service's errors.
+    #[serde(default, rename = "x-shows-envelope")]
+    pub(crate) shows_envelope: bool,
 }
 
 /// A group of operations.

@@ -18,6 +18,10 @@ pub(crate) struct Spec {
     pub(crate) version: String,
     /// What its service may say of its status: the lifecycle of the contract, or the runtime status.
     pub(crate) statuses: Vec<String>,
+    /// The id of the operation that reports the metadata of its service.
+    pub(crate) metadata: Option<String>,
+    /// Whether the contract shows the envelope of its errors.
+    pub(crate) shows_envelope: bool,
     /// Groups that have operations, in the order of `tags`.
     pub(crate) groups: Vec<Group>,
     pub(crate) operations: Vec<Operation>,
@@ -210,6 +214,8 @@ impl Spec {
                 .flatten()
                 .cloned()
                 .collect(),
+            metadata: document.info.metadata_operation.clone(),
+            shows_envelope: document.info.shows_envelope,
             groups,
             operations,
             schemas,
@@ -224,7 +230,20 @@ impl Spec {
         format!("specs/{}.yaml", self.app.name)
     }
 
+    /// The operation that reports the metadata of its service.
+    pub(crate) fn metadata_operation(&self) -> Option<&Operation> {
+        let id = self.metadata.as_deref()?;
+        self.operations.iter().find(|operation| operation.id == id)
+    }
+
     fn check_names(&self) -> Result<()> {
+        if let Some(id) = &self.metadata
+            && self.metadata_operation().is_none_or(Operation::is_command)
+        {
+            return Err(format!(
+                "`x-metadata-operation`: `{id}` is no operation that reads"
+            ));
+        }
         let (mut ids, mut methods) = (BTreeSet::new(), BTreeSet::new());
         for operation in &self.operations {
             let Operation {

@@ -10,7 +10,7 @@ use super::spec::{Auth, Operation, Replay, Spec};
 pub(crate) fn write(spec: &Spec) -> String {
     let mut code = String::from(
         "//! The operation table.\n\n\
-         use sdk_core::codegen::{Application, RawOperations, Row};\nuse sdk_core::{Method, Operation, Provenance, Replay, Safety};\n\n",
+         use sdk_core::codegen::{Application, RawOperations, Row};\nuse sdk_core::{App, Method, Operation, Provenance, Replay, Safety};\n\n",
     );
     for operation in &spec.operations {
         code.push_str(&row(spec, operation));
@@ -19,26 +19,29 @@ pub(crate) fn write(spec: &Spec) -> String {
     for operation in &spec.operations {
         let _ = writeln!(code, "&{},", names::screaming(&operation.id));
     }
-    let (name, title, version) = (spec.app.name, &spec.title, &spec.version);
-    let (statuses, metadata) = (&spec.statuses, metadata(spec));
+    let (title, version, statuses) = (&spec.title, &spec.version, &spec.statuses);
+    let (app, envelope) = (names::pascal(spec.app.name), spec.shows_envelope);
+    let (members, operation) = (metadata(spec), spec.metadata_operation());
+    let metadata = operation.map_or_else(
+        || "None".to_owned(),
+        |operation| format!("Some(&{})", names::screaming(&operation.id)),
+    );
     let _ = write!(
         code,
         "];\n\n/// The application that these operations belong to.\n\
          pub static APPLICATION: Application = Application {{\n\
-         name: {name:?}, title: {title:?}, contract_version: {version:?}, statuses: &{statuses:?}, \
-         metadata: &{metadata:?}, operations: OPERATIONS,\n\
-         raw: RawOperations::of({name:?}),\n}};\n"
+         app: App::{app}, title: {title:?}, contract_version: {version:?}, statuses: &{statuses:?}, \
+         shows_envelope: {envelope}, metadata: {metadata}, metadata_members: &{members:?}, operations: OPERATIONS,\n\
+         raw: RawOperations::of(App::{app}),\n}};\n"
     );
     code
 }
 
 /// The members that the service's metadata must have, with the value of each constant; none where they are not shown.
 fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
-    let operation = spec
-        .operations
-        .iter()
-        .find(|operation| !operation.is_command() && operation.path.ends_with("/meta"));
-    let reply = operation.and_then(|operation| spec.schemas.named(&operation.reply.shape));
+    let reply = spec
+        .metadata_operation()
+        .and_then(|operation| spec.schemas.named(&operation.reply.shape));
     let Some(Kind::Struct(members)) = reply.map(|component| &component.kind) else {
         return Vec::new();
     };
@@ -74,7 +77,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
     };
     format!(
         "/// `{http} {path}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
-         id: {id:?}, application: {application:?}, group: {group:?}, name: {name:?},\n\
+         id: {id:?}, application: App::{application}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
          safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
          secret_reply: {secret},\n\
@@ -84,7 +87,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         path = operation.path,
         constant = names::screaming(&operation.id),
         id = operation.id,
-        application = spec.app.name,
+        application = names::pascal(spec.app.name),
         group = operation.group,
         name = operation.name,
         method = names::pascal(&operation.method.name().to_ascii_lowercase()),

@@ -7,13 +7,14 @@ use http::HeaderValue;
 use secrecy::ExposeSecret;
 use url::Url;
 
+use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::policy::retry::RetryBudget;
 use crate::secret::value::Secret;
-use crate::suite::address::{APPLICATIONS, Purpose};
+use crate::suite::address::Purpose;
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Setting};
-use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address as config};
+use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
@@ -52,7 +53,7 @@ impl SuiteBuilder {
             addresses.push(endpoint.clone());
         }
         if self.http.is_none() {
-            faults.extend(config::without_tls(&addresses, HAS_TLS));
+            faults.extend(address::without_tls(&addresses, HAS_TLS));
         }
         let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
             return Err(Error::all(faults));
@@ -97,33 +98,30 @@ impl SuiteBuilder {
     }
 
     /// The applications as they are configured.
-    fn applications(
-        &mut self,
-        faults: &mut Vec<Error>,
-    ) -> HashMap<&'static str, ApplicationConfig> {
+    fn applications(&mut self, faults: &mut Vec<Error>) -> HashMap<App, ApplicationConfig> {
         let scopes = std::mem::take(&mut self.scopes);
         let mut applications = HashMap::new();
-        for application in APPLICATIONS {
-            let url = self.layers.url(application).and_then(|url| {
-                config::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
+        for app in App::ALL {
+            let url = self.layers.url(app).and_then(|url| {
+                address::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
                     .map_err(|fault| faults.push(fault))
                     .ok()
             });
-            let audience = self.layers.audience(application).and_then(|audience| {
-                let checked = config::check_audience(&audience.name, audience.value);
+            let audience = self.layers.audience(app).and_then(|audience| {
+                let checked = address::check_audience(&audience.name, audience.value);
                 checked.map_err(|fault| faults.push(fault)).ok()?;
                 Some(Audience {
                     text: audience.value.to_owned(),
                     set_by: Some(audience.name),
                 })
             });
-            let scopes = scopes.get(application).cloned().unwrap_or_default();
+            let scopes = scopes.get(&app).cloned().unwrap_or_default();
             let config = ApplicationConfig {
                 url,
                 audience,
                 scopes,
             };
-            applications.insert(application, config);
+            applications.insert(app, config);
         }
         applications
     }
@@ -143,8 +141,8 @@ impl SuiteBuilder {
             .token_url()
             .map(|url| (url, "", Purpose::TokenEndpoint));
         let endpoint = endpoint.or_else(|| {
-            let core = self.layers.url("platform")?;
-            Some((core, "/oauth/token", Purpose::Base))
+            let platform = self.layers.url(App::Platform)?;
+            Some((platform, TOKEN_PATH, Purpose::Base))
         });
         faults.extend(self.missing(credentials.is_some(), endpoint.is_some()));
         let credentials = credentials?;
@@ -158,7 +156,7 @@ impl SuiteBuilder {
                 faults.push(Error::configuration(rule));
             }
         }
-        match config::parse_url(&url.name, url.value, purpose, self.insecure_http) {
+        match address::parse_url(&url.name, url.value, purpose, self.insecure_http) {
             Ok(mut endpoint) => {
                 let base = endpoint.path().trim_end_matches('/');
                 if !path.is_empty() {
@@ -182,13 +180,13 @@ impl SuiteBuilder {
     /// What lacks for an exchange of the credential, all of it at once.
     fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
         let missing: Vec<&str> = [
-            (config::CORE_URL, has_endpoint),
+            (App::Platform.url_variable(), has_endpoint),
             (
-                config::CLIENT_ID,
+                address::CLIENT_ID,
                 has_credentials || self.layers.client_id().is_some(),
             ),
             (
-                config::CLIENT_SECRET,
+                address::CLIENT_SECRET,
                 has_credentials || self.layers.client_secret().is_some(),
             ),
         ]
@@ -206,8 +204,8 @@ impl SuiteBuilder {
         } else if has_credentials {
             format!(
                 "the token endpoint is missing: call `core_url` or `token_url`, or set {} or {}",
-                config::CORE_URL,
-                config::TOKEN_URL
+                App::Platform.url_variable(),
+                address::TOKEN_URL
             )
         } else {
             "neither `credentials` nor a `token_source` is set".to_owned()
@@ -225,7 +223,7 @@ impl SuiteBuilder {
                 .layers
                 .client_secret()
                 .is_some_and(|secret| secret.from != From::Environment);
-        let urls = APPLICATIONS.iter().map(|name| self.layers.url(name));
+        let urls = App::ALL.into_iter().map(|app| self.layers.url(app));
         let address = std::iter::once(self.layers.token_url())
             .chain(urls)
             .flatten()

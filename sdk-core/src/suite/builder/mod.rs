@@ -7,6 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::app::App;
 use crate::error::Error;
 use crate::options::SchemaPolicy;
 use crate::policy::retry::RetryPolicy;
@@ -14,7 +15,7 @@ use crate::secret::value::Secret;
 use crate::suite::Suite;
 use crate::suite::layers::Layers;
 use crate::suite::settings::Settings;
-use crate::suite::{address as config, scopes_of};
+use crate::suite::{address, scopes_of};
 use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
@@ -33,7 +34,7 @@ pub struct SuiteBuilder {
     trusts_environment: bool,
     /// Whether the environment may give the credential.
     credential_from_environment: bool,
-    scopes: HashMap<&'static str, Vec<String>>,
+    scopes: HashMap<App, Vec<String>>,
     credentials: Option<ClientCredentials>,
     source: Option<Arc<dyn TokenSource>>,
     settings: Settings,
@@ -90,7 +91,7 @@ impl SuiteBuilder {
     /// Takes addresses and audiences from the environment, and lets a credential or token source that is set in code be
     /// used with them: for programs that have their secret from a vault.
     pub fn environment_addresses(mut self) -> Self {
-        let credential = [config::CLIENT_ID, config::CLIENT_SECRET];
+        let credential = [address::CLIENT_ID, address::CLIENT_SECRET];
         let mut variables = process_variables(&mut self.faults);
         variables.retain(|(name, _)| !credential.contains(&&**name));
         let environment = self.layers.environment.get_or_insert_default();
@@ -111,37 +112,27 @@ impl SuiteBuilder {
 
     /// Sets the Platform's base URL, whose `/oauth/token` exchanges the token unless [`token_url`](Self::token_url) says otherwise.
     pub fn core_url(mut self, url: impl Into<String>) -> Self {
-        self.layers.code.set_url("platform", url.into());
+        self.layers.code.set_url(App::Platform, url.into());
         self
     }
 
-    /// Sets the routed origin of an application: `crm`, `calendar`, `accounting` or `platform`.
-    pub fn application_url(mut self, application: &str, url: impl Into<String>) -> Self {
-        if let Some(application) = self.application("application_url", application) {
-            self.layers.code.set_url(application, url.into());
-        }
+    /// Sets the routed origin of an application.
+    pub fn application_url(mut self, app: App, url: impl Into<String>) -> Self {
+        self.layers.code.set_url(app, url.into());
         self
     }
 
     /// Sets the audience of an application's tokens, which is its origin otherwise (assumed: A43).
-    pub fn audience(mut self, application: &str, audience: impl Into<String>) -> Self {
-        if let Some(application) = self.application("audience", application) {
-            self.layers.code.set_audience(application, audience.into());
-        }
+    pub fn audience(mut self, app: App, audience: impl Into<String>) -> Self {
+        self.layers.code.set_audience(app, audience.into());
         self
     }
 
     /// Asks for these scopes in an application's tokens; without this call, the server grants what the client may have.
-    pub fn scopes<S: AsRef<str>>(
-        mut self,
-        application: &str,
-        scopes: impl IntoIterator<Item = S>,
-    ) -> Self {
-        if let Some(application) = self.application("scopes", application) {
-            match scopes_of("scopes", scopes) {
-                Ok(scopes) => drop(self.scopes.insert(application, scopes)),
-                Err(fault) => self.faults.push(fault),
-            }
+    pub fn scopes<S: AsRef<str>>(mut self, app: App, scopes: impl IntoIterator<Item = S>) -> Self {
+        match scopes_of("scopes", scopes) {
+            Ok(scopes) => drop(self.scopes.insert(app, scopes)),
+            Err(fault) => self.faults.push(fault),
         }
         self
     }
@@ -276,12 +267,6 @@ impl SuiteBuilder {
     pub fn allow_insecure_http(mut self) -> Self {
         self.insecure_http = true;
         self
-    }
-
-    fn application(&mut self, call: &str, name: &str) -> Option<&'static str> {
-        config::application(call, name)
-            .map_err(|fault| self.faults.push(fault))
-            .ok()
     }
 }
 

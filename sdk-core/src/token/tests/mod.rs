@@ -29,7 +29,7 @@ type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
 
 /// Two operations that calls may be of.
-static OPERATIONS: RawOperations = RawOperations::of("crm");
+static OPERATIONS: RawOperations = RawOperations::of(crate::App::Crm);
 
 /// How long a scripted exchange takes.
 const EXCHANGE: Duration = Duration::from_millis(100);

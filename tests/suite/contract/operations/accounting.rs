@@ -2,7 +2,7 @@
 
 use sdk_accounting::Client;
 use sdk_accounting::types::{AccountingOutcome, ImportMode};
-use sdk_core::Error;
+use sdk_core::{App, Error};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
@@ -61,7 +61,7 @@ async fn counterparties_come_as_one_page(world: &World) -> Done {
 async fn counterparties_without_their_scope_are_a_403(world: &World) -> Error {
     let suite = world
         .suite
-        .with_scopes("accounting", ["accounting:imports:create"])
+        .with_scopes(App::Accounting, ["accounting:imports:create"])
         .unwrap();
     let accounting = sdk_accounting::Client::new(&suite).unwrap();
 

@@ -1,6 +1,6 @@
 //! CRM: the lists, and the search.
 
-use sdk_core::{Error, Page, Record};
+use sdk_core::{App, Error, Page, Record};
 use sdk_reference_server::{ClientSpec, Operation};
 
 use crate::contract::case::{Done, operations};
@@ -106,7 +106,7 @@ async fn organizations_come_as_a_page(world: &World) -> Done {
 
 async fn organizations_without_their_scope_are_a_403(world: &World) -> Error {
     let scopes = ["crm:people:read", "crm:tasks:read"];
-    let crm = sdk_crm::Client::new(&world.suite.with_scopes("crm", scopes).unwrap()).unwrap();
+    let crm = sdk_crm::Client::new(&world.suite.with_scopes(App::Crm, scopes).unwrap()).unwrap();
 
     let error = crm.organizations().list().await.unwrap_err();
 

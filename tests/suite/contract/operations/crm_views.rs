@@ -98,7 +98,10 @@ async fn today_lists_what_needs_attention(world: &World) -> Done {
 }
 
 async fn today_without_its_scope_is_a_403(world: &World) -> Error {
-    let suite = world.suite.with_scopes("crm", ["crm:people:read"]).unwrap();
+    let suite = world
+        .suite
+        .with_scopes(sdk_core::App::Crm, ["crm:people:read"])
+        .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
 
     let error = crm.today().get().await.unwrap_err();

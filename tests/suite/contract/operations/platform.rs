@@ -64,7 +64,10 @@ async fn installed_apps_are_open_json(world: &World) -> Done {
 
 async fn apps_without_their_scope_are_a_403(world: &World) -> Error {
     let scopes = ["suite.organization.basic:read"];
-    let suite = world.suite.with_scopes("platform", scopes).unwrap();
+    let suite = world
+        .suite
+        .with_scopes(sdk_core::App::Platform, scopes)
+        .unwrap();
     let platform = sdk_platform::Client::new(&suite).unwrap();
 
     let error = platform.apps().list().await.unwrap_err();

@@ -91,7 +91,7 @@ async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats
         ] {
             assert!(report.to_string().contains("[withheld"), "{report}");
             assert!(report.status.as_deref().unwrap().starts_with("[withheld"));
-            assert_nothing_leaks(&report.to_string(), report.application);
+            assert_nothing_leaks(&report.to_string(), report.application.name());
             let came = report.metadata.unwrap();
             assert!(came.as_str().contains(&json!(secret).to_string()));
         }

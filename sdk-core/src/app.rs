@@ -1,0 +1,115 @@
+//! The applications of a suite, and what is known of each before anything is sent.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Where the Platform exchanges tokens (contract, Endpoints / Platform), unless an installation says otherwise.
+pub(crate) const TOKEN_PATH: &str = "/oauth/token";
+
+/// An application of a suite.
+///
+/// Whatever is set for one application takes this. A name that comes from outside is parsed, and one that no application has
+/// is refused:
+///
+/// ```
+/// use sdk_core::App;
+///
+/// let app: App = "calendar".parse()?;
+/// assert_eq!(app, App::Calendar);
+/// assert_eq!(app.url_variable(), "SUITE_CALENDAR_URL");
+/// assert_eq!(
+///     "calender".parse::<App>().unwrap_err().to_string(),
+///     "no application is named \"calender\": the applications are crm, calendar, accounting, platform"
+/// );
+/// # Ok::<(), sdk_core::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum App {
+    /// The CRM.
+    Crm,
+    /// The Calendar.
+    Calendar,
+    /// Accounting.
+    Accounting,
+    /// The Platform, which also exchanges tokens.
+    Platform,
+}
+
+impl App {
+    /// All applications.
+    pub const ALL: [Self; 4] = [Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
+
+    /// Its name, such as `crm`, which is also how it prints.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Crm => "crm",
+            Self::Calendar => "calendar",
+            Self::Accounting => "accounting",
+            Self::Platform => "platform",
+        }
+    }
+
+    /// The environment variable with its routed origin.
+    #[must_use]
+    pub const fn url_variable(self) -> &'static str {
+        match self {
+            Self::Crm => "SUITE_CRM_URL",
+            Self::Calendar => "SUITE_CALENDAR_URL",
+            Self::Accounting => "SUITE_ACCOUNTING_URL",
+            Self::Platform => "SUITE_CORE_URL",
+        }
+    }
+
+    /// The environment variable with the audience of its tokens.
+    #[must_use]
+    pub const fn audience_variable(self) -> &'static str {
+        match self {
+            Self::Crm => "SUITE_CRM_AUDIENCE",
+            Self::Calendar => "SUITE_CALENDAR_AUDIENCE",
+            Self::Accounting => "SUITE_ACCOUNTING_AUDIENCE",
+            Self::Platform => "SUITE_PLATFORM_AUDIENCE",
+        }
+    }
+
+    /// The call of the builder that sets its address, as it stands in a program.
+    pub(crate) fn url_setter(self) -> String {
+        match self {
+            Self::Platform => "core_url".to_owned(),
+            _ => format!("application_url(App::{self:?}, …)"),
+        }
+    }
+
+    /// The call of the builder that sets the audience of its tokens, as it stands in a program.
+    pub(crate) fn audience_setter(self) -> String {
+        format!("audience(App::{self:?}, …)")
+    }
+}
+
+impl fmt::Display for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// No application has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "no application is named {name:?}: the applications are {}",
+    App::ALL.map(App::name).join(", ")
+)]
+pub struct UnknownApp {
+    name: String,
+}
+
+impl FromStr for App {
+    type Err = UnknownApp;
+
+    fn from_str(name: &str) -> Result<Self, UnknownApp> {
+        let known = Self::ALL.into_iter().find(|app| app.name() == name);
+        known.ok_or_else(|| UnknownApp {
+            name: name.to_owned(),
+        })
+    }
+}
