@@ -1,4 +1,4 @@
-//! What only commands have: a form that can be stored.
+//! Requests that are not sent now: where one would go, and a command in a form that can be stored.
 
 use std::time::SystemTime;
 
@@ -10,6 +10,23 @@ use crate::operation::Replay;
 use crate::request::draft::Draft;
 
 impl Call {
+    /// The path and query that a request goes to, those of the options included: relative to the base URL, which may be
+    /// another one in another process.
+    ///
+    /// # Errors
+    /// When a parameter breaks a rule of the contract.
+    pub(crate) fn target(&self, draft: Result<Draft, Error>) -> Result<String, Error> {
+        let mut draft = draft.map_err(|error| error.of(self.operation))?;
+        self.decorate(&mut draft)?;
+        Ok(self.relative(&draft).to_owned())
+    }
+
+    fn relative<'a>(&self, draft: &'a Draft) -> &'a str {
+        let base = self.client.endpoint().base();
+        let path = draft.url.as_str().strip_prefix(base);
+        path.unwrap_or_else(|| draft.url.path())
+    }
+
     /// The command as it goes out since `at`, headers of the client included: a replay sends the same, whatever the client's
     /// defaults have become. Whether it was `sent` stands in it, and nothing else changes in one that was stored.
     pub(super) fn prepared_from(
@@ -27,12 +44,7 @@ impl Call {
             let message = "a form cannot be prepared";
             return Err(Error::new(ErrorKind::PreparedCommand, message).of(self.operation));
         }
-        let base = self.client.endpoint().base();
-        let path = request
-            .url
-            .as_str()
-            .strip_prefix(base)
-            .unwrap_or_else(|| request.url.path());
+        let path = self.relative(request);
         let mut headers = self.client.defaults().headers();
         headers.extend(self.options.headers());
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());

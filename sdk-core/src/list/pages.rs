@@ -70,16 +70,12 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         cursor: Option<String>,
         make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
-        // What selects the items is read off the request as it would be sent, query parameters among the options
-        // included, and relative to the base URL, which may change between two processes.
-        let (filters, limit, refused) = match call.clone().prepare(make(cursor.as_deref())) {
-            Ok(request) => {
-                let (path, key) = (request.path(), call.client().suite().digest_key.as_ref());
-                (
-                    checkpoint::filters(path, key),
-                    checkpoint::limit(path),
-                    None,
-                )
+        // What selects the items is read off the request as it would be sent.
+        let key = call.client().suite().digest_key.as_ref();
+        let (filters, limit, refused) = match call.target(make(cursor.as_deref())) {
+            Ok(target) => {
+                let filters = checkpoint::filters(&target, key);
+                (filters, checkpoint::limit(&target), None)
             }
             Err(error) => (String::new(), None, Some(error)),
         };
