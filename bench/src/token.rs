@@ -4,10 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use sdk_core::token::{
-    ClientCredentialsSource, TokenCache, TokenEntry, TokenFuture, TokenRequest, TokenSource,
-};
-use sdk_core::{ClientCredentials, TokenPolicy};
+use sdk_core::engine::{ClientCredentialsSource, TokenCache, TokenEntry};
+use sdk_core::{ClientCredentials, TokenFuture, TokenPolicy, TokenRequest, TokenSource};
 use serde::{Deserialize, Serialize};
 
 use crate::clients::Failure;

@@ -8,3 +8,6 @@ pub mod gaps {}
 
 #[doc = include_str!("../docs/lists.md")]
 pub mod lists {}
+
+#[doc = include_str!("../docs/tokens.md")]
+pub mod tokens {}

@@ -13,6 +13,8 @@ mod client;
 pub mod codegen;
 mod command;
 mod drift;
+#[doc(hidden)]
+pub mod engine;
 mod error;
 pub mod guide;
 mod json;
@@ -27,8 +29,8 @@ mod request;
 mod secret;
 mod suite;
 mod text;
-pub mod token;
-mod transport;
+mod token;
+pub mod transport;
 
 pub use app::{App, UnknownApp};
 pub use command::key::IdempotencyKey;
@@ -57,7 +59,7 @@ pub use suite::builder::SuiteBuilder;
 pub use suite::{Stats, Suite};
 pub use text::one_line;
 pub use token::credentials::{ClientAuthentication, ClientCredentials};
-pub use token::error::TokenError;
+pub use token::error::{TokenError, TokenErrorKind};
 pub use token::policy::TokenPolicy;
 pub use token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 

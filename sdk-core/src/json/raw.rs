@@ -125,12 +125,6 @@ impl From<bool> for RawJson {
     }
 }
 
-impl From<Box<RawValue>> for RawJson {
-    fn from(value: Box<RawValue>) -> Self {
-        Self(value)
-    }
-}
-
 impl FromStr for RawJson {
     type Err = Error;
 

@@ -46,12 +46,6 @@ impl From<String> for Secret {
     }
 }
 
-impl From<SecretString> for Secret {
-    fn from(secret: SecretString) -> Self {
-        Self(secret)
-    }
-}
-
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(redacted)")

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use secrecy::SecretString;
-
 use crate::app::App;
+use crate::secret::value::Secret;
 use crate::suite::address;
 
 /// Where a setting was made. Of several, the first of these counts, whatever the order of the calls.
@@ -35,7 +34,7 @@ pub(super) struct Layer {
     audiences: HashMap<App, String>,
     token_url: Option<String>,
     client_id: Option<String>,
-    client_secret: Option<SecretString>,
+    client_secret: Option<Secret>,
 }
 
 impl Layer {
@@ -143,7 +142,7 @@ impl Layers {
         })
     }
 
-    pub(super) fn client_secret(&self) -> Option<Setting<&SecretString>> {
+    pub(super) fn client_secret(&self) -> Option<Setting<&Secret>> {
         self.first("credentials", address::CLIENT_SECRET, |layer| {
             layer.client_secret.as_ref()
         })

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use secrecy::{ExposeSecret as _, SecretString};
-
 use crate::secret::confidential::Confidential;
+use crate::secret::value::Secret;
 
 /// Where the client id and secret travel in a token exchange (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,15 +34,15 @@ pub enum ClientAuthentication {
 #[must_use]
 pub struct ClientCredentials {
     id: String,
-    secret: SecretString,
+    secret: Secret,
     authentication: ClientAuthentication,
     audience_field: String,
-    fields: Vec<(String, SecretString)>,
+    fields: Vec<(String, Secret)>,
 }
 
 impl ClientCredentials {
     /// Credentials that authenticate with HTTP Basic.
-    pub fn new(id: impl Into<String>, secret: impl Into<SecretString>) -> Self {
+    pub fn new(id: impl Into<String>, secret: impl Into<Secret>) -> Self {
         Self {
             id: id.into(),
             secret: secret.into(),
@@ -61,7 +60,7 @@ impl ClientCredentials {
 
     /// Adds a form field to every exchange. A field of a name that the exchange would send by itself
     /// replaces that one; a field added twice is sent twice.
-    pub fn form_field(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
+    pub fn form_field(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.fields.push((name.into(), value.into()));
         self
     }
@@ -77,7 +76,7 @@ impl ClientCredentials {
         &self.id
     }
 
-    pub(crate) fn secret(&self) -> &SecretString {
+    pub(crate) fn secret(&self) -> &Secret {
         &self.secret
     }
 
@@ -91,13 +90,13 @@ impl ClientCredentials {
 
     /// Adds what nobody may make us print.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        confidential.add_secret(self.secret.expose_secret());
+        confidential.add_secret(self.secret.expose());
         for (_, value) in &self.fields {
-            confidential.add_secret(value.expose_secret());
+            confidential.add_secret(value.expose());
         }
     }
 
-    pub(crate) fn extra_fields(&self) -> &[(String, SecretString)] {
+    pub(crate) fn extra_fields(&self) -> &[(String, Secret)] {
         &self.fields
     }
 }

@@ -4,7 +4,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::HeaderValue;
-use secrecy::ExposeSecret;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded;
 
@@ -21,7 +20,7 @@ pub(super) fn basic_header(credentials: &ClientCredentials) -> Result<HeaderValu
     pair.extend(form_urlencoded::byte_serialize(credentials.id().as_bytes()));
     pair.push(':');
     pair.extend(form_urlencoded::byte_serialize(
-        credentials.secret().expose_secret().as_bytes(),
+        credentials.secret().expose().as_bytes(),
     ));
     let encoded = Zeroizing::new(STANDARD.encode(pair.as_bytes()));
     sensitive_header(Zeroizing::new(["Basic ", &encoded].concat().into_bytes()))
@@ -34,7 +33,7 @@ pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> B
     let own = [
         Some(("grant_type", "client_credentials")),
         in_body.then(|| ("client_id", credentials.id())),
-        in_body.then(|| ("client_secret", credentials.secret().expose_secret())),
+        in_body.then(|| ("client_secret", credentials.secret().expose())),
         request
             .audience()
             .map(|audience| (credentials.audience_name(), audience)),
@@ -48,10 +47,6 @@ pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> B
     // Large enough in most cases that no unwiped copy is left behind by growth.
     let mut form = form_urlencoded::Serializer::new(String::with_capacity(4096));
     form.extend_pairs(kept);
-    form.extend_pairs(
-        extra
-            .iter()
-            .map(|(name, value)| (name, value.expose_secret())),
-    );
+    form.extend_pairs(extra.iter().map(|(name, value)| (name, value.expose())));
     Bytes::from_owner(Wiped(Zeroizing::new(form.finish().into_bytes())))
 }

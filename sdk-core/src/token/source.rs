@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use secrecy::{ExposeSecret, SecretString};
 use tokio::time::Instant;
 
+use crate::secret::value::Secret;
 use crate::token::error::TokenError;
 
 /// The future of a [`TokenSource`].
@@ -94,7 +94,7 @@ impl TokenRequest {
 #[derive(Clone)]
 #[must_use]
 pub struct AccessToken {
-    secret: SecretString,
+    secret: Secret,
     lifetime: Option<Duration>,
     scopes: Option<Vec<String>>,
     requested_at: Option<Instant>,
@@ -103,7 +103,7 @@ pub struct AccessToken {
 impl AccessToken {
     /// A bearer token whose lifetime is read from it if it is a JWT, and otherwise
     /// [`TokenPolicy::default_lifetime`](super::TokenPolicy::default_lifetime).
-    pub fn new(secret: impl Into<SecretString>) -> Self {
+    pub fn new(secret: impl Into<Secret>) -> Self {
         Self {
             secret: secret.into(),
             lifetime: None,
@@ -145,7 +145,7 @@ impl AccessToken {
     }
 
     pub(super) fn expose(&self) -> &str {
-        self.secret.expose_secret()
+        self.secret.expose()
     }
 }
 

@@ -1,9 +1,31 @@
 //! The way to the network: the HTTP clients of a suite, and what is known of a request that got no reply.
 //!
-//! Nothing here knows operations, tokens or retries.
+//! Nothing here knows operations, tokens or retries. It is the one place where a type of the HTTP client is public.
 
 pub(crate) mod begun;
 pub(crate) mod cause;
 pub(crate) mod clients;
 pub(crate) mod loopback;
 mod proxy;
+
+/// An HTTP client that the caller configures, for
+/// [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client).
+///
+/// It is made from a builder of reqwest 0.13, behind the feature `reqwest-013`, which is on by default:
+///
+/// ```
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let proxy = reqwest::Proxy::https("http://proxy.example.com:3128")?;
+/// let suite = sdk_core::Suite::builder().http_client(reqwest::Client::builder().proxy(proxy));
+/// # Ok(()) }
+/// ```
+#[cfg(feature = "reqwest-013")]
+#[derive(Debug)]
+pub struct HttpClient(pub(crate) reqwest::ClientBuilder);
+
+#[cfg(feature = "reqwest-013")]
+impl From<reqwest::ClientBuilder> for HttpClient {
+    fn from(builder: reqwest::ClientBuilder) -> Self {
+        Self(builder)
+    }
+}

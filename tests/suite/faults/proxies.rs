@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use sdk_core::{Effect, Error, ErrorKind};
-use sdk_core::{TokenError, token::TokenErrorKind};
+use sdk_core::{TokenError, TokenErrorKind};
 use sdk_crm::Client;
 
 use super::fixtures::new_person;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::HeaderValue;
-use secrecy::ExposeSecret;
 use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
@@ -149,7 +148,7 @@ impl SuiteBuilder {
         let (url, path, purpose) = endpoint?;
         for (empty, what) in [
             (credentials.id().is_empty(), "client id"),
-            (credentials.secret().expose_secret().is_empty(), "secret"),
+            (credentials.secret().expose().is_empty(), "secret"),
         ] {
             if empty {
                 let rule = format!("`credentials` must have a {what}: got an empty one");

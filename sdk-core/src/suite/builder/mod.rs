@@ -19,6 +19,8 @@ use crate::suite::{address, scopes_of};
 use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::HttpClient;
 use crate::transport::clients::Waits;
 
 /// Builds a [`Suite`](crate::Suite).
@@ -248,9 +250,10 @@ impl SuiteBuilder {
     ///
     /// Without this call, plain HTTP to loopback goes through no proxy, whatever the environment says. A builder of the
     /// caller's says itself which proxies there are: one that is left as it comes follows the environment for loopback too,
-    /// unless [`no_proxy`](reqwest::ClientBuilder::no_proxy) is called on it.
-    pub fn http_client(mut self, builder: reqwest::ClientBuilder) -> Self {
-        self.http = Some(builder);
+    /// unless `no_proxy` is called on it.
+    #[cfg(feature = "reqwest-013")]
+    pub fn http_client(mut self, client: impl Into<HttpClient>) -> Self {
+        self.http = Some(client.into().0);
         self
     }
 

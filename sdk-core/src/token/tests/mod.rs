@@ -19,10 +19,14 @@ use tracing::field::{Field, Visit};
 use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
 
-use super::*;
 use crate::operation::RawOperations;
-use crate::token::error::TokenError;
+use crate::token::bearer::BearerToken;
+use crate::token::cache::TokenCache;
+use crate::token::entry::TokenEntry;
+use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
+use crate::token::rejection::{Rejection, Target};
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 
 type Answer = Result<AccessToken, TokenError>;

@@ -3,7 +3,6 @@
 use crate::token::credentials::ClientCredentials;
 
 use super::*;
-use crate::token::Target;
 
 #[tokio::test(start_paused = true)]
 async fn fault_32_no_token_and_no_secret_is_printed() {

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::operation::Operation;
-use crate::token::{Target, TokenEntry};
 
 fn target(operation: &'static Operation) -> Target {
     Target::new(operation, operation.route)

@@ -223,7 +223,7 @@ fn both_error_shapes_are_understood() {
 
 #[test]
 fn the_status_decides_when_the_body_explains_nothing() {
-    use TokenErrorKind::{Malformed, Refused, Unavailable};
+    use crate::token::error::TokenErrorKind::{Malformed, Refused, Unavailable};
     for (status, kind, retryable) in [
         (400, Refused, false),
         (404, Refused, false),

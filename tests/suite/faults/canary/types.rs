@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sdk_core::token::{ClientCredentialsSource, TokenCache};
+use sdk_core::engine::{ClientCredentialsSource, TokenCache};
 use sdk_core::{
     AccessToken, CallOptions, ClientAuthentication, Method, Secret, TokenPolicy, TokenRequest,
 };
