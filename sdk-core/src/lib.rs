@@ -37,7 +37,7 @@ pub use contract::{ContractMatch, ContractReport};
 pub use credentials::{ClientAuthentication, ClientCredentials};
 pub use error::{Effect, Error, ErrorKind};
 pub use idempotency::IdempotencyKey;
-pub use json::{Members, Number, Page, RawJson, Record};
+pub use json::{Date, Members, Number, Page, RawJson, Record, Timestamp, ZonedTime};
 pub use operation::{Method, Operation, Provenance, Replay, Safety};
 pub use options::{CallOptions, SchemaPolicy};
 pub use paging::{Checkpoint, Items, Pages};

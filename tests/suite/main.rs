@@ -12,5 +12,6 @@ mod readme;
 mod repository;
 mod samples;
 mod support;
+mod times;
 mod walks;
 mod wire;

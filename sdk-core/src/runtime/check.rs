@@ -2,7 +2,7 @@ use jiff::Timestamp;
 
 use super::{OpenEnum, Pattern, Reference};
 use crate::error::{Error, ErrorKind};
-use crate::json::{Members, Record};
+use crate::json::{Members, Record, Rfc3339};
 use crate::operation::Operation;
 use crate::text::counted;
 
@@ -137,6 +137,19 @@ impl Check<'_> {
             &format!("match {}", pattern.source()),
             &format!("{text:?}"),
         )
+    }
+
+    /// That an instant or a date is one: it may have been made of any text.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn rfc3339<T: Rfc3339>(&self, name: &str, value: Option<&T>) -> Result<(), Error> {
+        match value {
+            Some(value) if !value.is_well_formed() => {
+                self.refuse(name, T::RULE, &format!("{:?}", value.text()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// That a value of an enumeration is one of the documented ones.

@@ -21,7 +21,7 @@ pub use reqwest;
 pub use serde;
 
 pub use crate::call::Call;
-pub use crate::json::{Assumed, Bounded, constant, otherwise};
+pub use crate::json::{Assumed, Bounded, Rfc3339, constant, otherwise};
 pub use crate::operation::Row;
 pub use crate::raw::RawOperations;
 pub use crate::reference::{OpenEnum, Pattern, Piece, Reference, text};
