@@ -224,6 +224,8 @@ fn a_caller_is_held_to_the_letter_and_a_server_to_the_instant() {
         "",
         "tomorrow",
         "2026-01-15",
+        "9999-12-31Z",
+        "é00:00",
         "2026-01-15T09:00Z",
         "2026-01-15T09:00:00",
         "2026-01-15T09:00:00,5Z",

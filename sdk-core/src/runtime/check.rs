@@ -1,8 +1,6 @@
-use jiff::Timestamp;
-
 use super::{OpenEnum, Pattern, Reference};
 use crate::error::{Error, ErrorKind};
-use crate::json::{Members, Record, Rfc3339};
+use crate::json::{Members, Record, Rfc3339, Timestamp};
 use crate::operation::Operation;
 use crate::text::counted;
 
