@@ -1,6 +1,6 @@
 //! From and to the types of jiff 0.2.
 
-use super::{Date, Timestamp, ZonedTime};
+use super::{Date, Timestamp, ZonedTime, beyond};
 use crate::error::Error;
 
 impl From<jiff::Timestamp> for Timestamp {
@@ -19,7 +19,7 @@ impl TryFrom<&Timestamp> for jiff::Timestamp {
             let (seconds, nanos) = timestamp.since_epoch()?;
             Self::new(seconds, nanos.try_into().ok()?).ok()
         };
-        converted().ok_or_else(|| timestamp.beyond("jiff::Timestamp"))
+        converted().ok_or_else(|| beyond(timestamp.as_str(), "jiff::Timestamp"))
     }
 }
 
@@ -43,10 +43,10 @@ impl TryFrom<&Date> for jiff::civil::Date {
 
     /// Fails for a text that is not a date.
     fn try_from(date: &Date) -> Result<Self, Error> {
-        let text = date.as_str();
-        let parsed = date.is_well_formed().then(|| text.parse().ok());
-        let beyond = || Error::value(format!("jiff::civil::Date cannot hold {text:?}"));
-        parsed.flatten().ok_or_else(beyond)
+        let parsed = date.is_well_formed().then(|| date.as_str().parse().ok());
+        parsed
+            .flatten()
+            .ok_or_else(|| beyond(date.as_str(), "jiff::civil::Date"))
     }
 }
 

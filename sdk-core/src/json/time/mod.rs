@@ -15,6 +15,15 @@ pub use rfc3339::Rfc3339;
 pub use timestamp::Timestamp;
 pub use zoned::ZonedTime;
 
+use crate::error::Error;
+use crate::text::one_line;
+
+/// The error of a text that another type cannot hold.
+fn beyond(text: &str, other: &str) -> Error {
+    let text = one_line(&format!("{text:?}"));
+    Error::value(format!("{other} cannot hold {text}"))
+}
+
 /// What a type that keeps the text of a time has: strict when parsed or sent, lenient when received, like a reference.
 macro_rules! kept_text {
     ($name:ident, rule: $rule:literal, expected: $expected:literal, given: $given:path, received: $received:path) => {
@@ -45,93 +54,82 @@ macro_rules! kept_text {
             }
         }
 
-        impl ::std::str::FromStr for $name {
+        impl std::str::FromStr for $name {
             type Err = $crate::Error;
 
             /// Parses strictly: another text is an error that names the rule and the text.
-            fn from_str(text: &str) -> ::std::result::Result<Self, $crate::Error> {
+            fn from_str(text: &str) -> Result<Self, $crate::Error> {
                 let parsed = Self::from(text);
                 if parsed.is_well_formed() {
-                    return ::std::result::Result::Ok(parsed);
+                    return Ok(parsed);
                 }
-                let text = ::std::format!("{text:?}");
-                ::std::result::Result::Err($crate::Error::invalid(stringify!($name), $rule, &text))
+                let text = format!("{text:?}");
+                Err($crate::Error::invalid(stringify!($name), $rule, &text))
             }
         }
 
-        impl ::std::convert::From<&str> for $name {
+        impl From<&str> for $name {
             /// Takes the text as it is; it is checked when it is sent.
             fn from(text: &str) -> Self {
                 Self(text.into())
             }
         }
 
-        impl ::std::convert::From<::std::string::String> for $name {
+        impl From<String> for $name {
             /// Takes the text as it is; it is checked when it is sent.
-            fn from(text: ::std::string::String) -> Self {
+            fn from(text: String) -> Self {
                 Self(text.as_str().into())
             }
         }
 
-        impl ::std::convert::From<&$name> for $name {
+        impl From<&$name> for $name {
             fn from(value: &$name) -> Self {
                 value.clone()
             }
         }
 
-        impl ::std::convert::AsRef<str> for $name {
+        impl AsRef<str> for $name {
             fn as_ref(&self) -> &str {
                 self.as_str()
             }
         }
 
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.as_str())
             }
         }
 
-        impl ::std::fmt::Debug for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.debug_tuple(stringify!($name))
                     .field(&self.as_str())
                     .finish()
             }
         }
 
-        impl ::serde::Serialize for $name {
-            fn serialize<S: ::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::std::result::Result<S::Ok, S::Error> {
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.serialize_str(self.as_str())
             }
         }
 
-        impl<'de> ::serde::Deserialize<'de> for $name {
-            fn deserialize<D: ::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::std::result::Result<Self, D::Error> {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 struct Received;
 
-                impl ::serde::de::Visitor<'_> for Received {
+                impl serde::de::Visitor<'_> for Received {
                     type Value = $name;
 
-                    fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                         f.write_str($expected)
                     }
 
-                    fn visit_str<E: ::serde::de::Error>(
-                        self,
-                        text: &str,
-                    ) -> ::std::result::Result<$name, E> {
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
                         if $received(text.as_bytes()) {
-                            return ::std::result::Result::Ok($name::from(text));
+                            return Ok($name::from(text));
                         }
-                        ::std::result::Result::Err(E::invalid_value(
-                            ::serde::de::Unexpected::Str(text),
-                            &self,
-                        ))
+                        Err(E::invalid_value(serde::de::Unexpected::Str(text), &self))
                     }
                 }
 

@@ -3,9 +3,9 @@ use std::fmt::Write as _;
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::kept_text;
 use super::rfc3339::{Instant, civil, instant, is_instant};
 use super::text::Text;
+use super::{beyond, kept_text};
 use crate::error::Error;
 
 /// An instant, by its text of RFC 3339 (`date-time`).
@@ -81,11 +81,6 @@ impl Timestamp {
         let nanos = digits.fold(0, |nanos, digit| nanos * 10 + u32::from(digit - b'0'));
         Some((minute * 60 + i64::from(second.min(59)), nanos))
     }
-
-    /// The error of an instant that another type cannot hold.
-    pub(super) fn beyond(&self, other: &str) -> Error {
-        Error::value(format!("{other} cannot hold {:?}", self.as_str()))
-    }
 }
 
 impl PartialEq for Timestamp {
@@ -153,7 +148,7 @@ impl TryFrom<&Timestamp> for SystemTime {
             };
             second.checked_add(Duration::from_nanos(nanos.into()))
         };
-        converted().ok_or_else(|| timestamp.beyond("SystemTime"))
+        converted().ok_or_else(|| beyond(timestamp.as_str(), "SystemTime"))
     }
 }
 
