@@ -1,7 +1,7 @@
 //! Values as people read them.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use sdk_crm::Timestamp;
 
 /// What stands for a value that did not come.
 pub(crate) const MISSING: &str = "not reported";
@@ -38,9 +38,12 @@ pub(crate) fn count(number: i64) -> String {
     text
 }
 
-/// "15 January 2026", with the time unless it is midnight; always UTC.
-pub(crate) fn date(at: Timestamp) -> String {
-    let at = at.to_zoned(TimeZone::UTC);
+/// "15 January 2026", with the time unless it is midnight; always UTC. What jiff cannot hold stands as it came.
+pub(crate) fn date(at: &Timestamp) -> String {
+    let Ok(instant) = jiff::Timestamp::try_from(at) else {
+        return at.to_string();
+    };
+    let at = instant.to_zoned(TimeZone::UTC);
     let midnight = at.hour() == 0 && at.minute() == 0;
     let format = if midnight {
         "%-d %B %Y"
@@ -51,7 +54,7 @@ pub(crate) fn date(at: Timestamp) -> String {
 }
 
 /// The window in a sentence.
-pub(crate) fn window(from: Option<Timestamp>, to: Option<Timestamp>) -> String {
+pub(crate) fn window(from: Option<&Timestamp>, to: Option<&Timestamp>) -> String {
     match (from, to) {
         (Some(from), Some(to)) => format!("Flow from {} to {}", date(from), date(to)),
         (Some(from), None) => format!("Flow since {}", date(from)),

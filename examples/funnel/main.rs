@@ -25,11 +25,9 @@ mod support;
 
 use std::process::ExitCode;
 
-use jiff::Timestamp;
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-
 use out::note;
+use sdk_core::Date;
+use sdk_crm::Timestamp;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -116,6 +114,5 @@ fn instant(text: &str) -> Result<Timestamp, String> {
     let day: Date = text
         .parse()
         .map_err(|_| format!("{text} is neither a day nor an instant"))?;
-    let midnight = day.to_zoned(TimeZone::UTC);
-    Ok(midnight.map_err(|error| error.to_string())?.timestamp())
+    Ok(format!("{day}T00:00:00Z").into())
 }

@@ -56,11 +56,11 @@ pub(crate) fn svg(funnel: &Funnel) -> Result<String, Failure> {
 
 fn heading(pen: &Pen<'_>, funnel: &Funnel) -> Result<(), Failure> {
     pen.text("Pipeline funnel", (MARGIN, 44), Type::of(36, INK).bold())?;
-    let as_of = match funnel.provenance.counts_opportunities_created_before {
+    let as_of = match &funnel.provenance.counts_opportunities_created_before {
         Some(at) => format!("Opportunities created before {}", date(at)),
         None => "Opportunities as of now".to_owned(),
     };
-    let flow = window(funnel.window.from, funnel.window.to);
+    let flow = window(funnel.window.from.as_ref(), funnel.window.to.as_ref());
     pen.text(
         &format!("{as_of}. {flow}."),
         (MARGIN, 80),

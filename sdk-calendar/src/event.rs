@@ -1,7 +1,6 @@
 //! What the generated event command lacks: instants and time zone out of one zoned time, and an explicit null.
 
-use jiff::Zoned;
-use sdk_core::{RawJson, Record};
+use sdk_core::{RawJson, Record, ZonedTime};
 
 use crate::types::{EventCommand, EventOperation};
 
@@ -11,11 +10,14 @@ impl EventCommand {
     /// ```
     /// use sdk_calendar::types::EventCommand;
     ///
-    /// let start = "2026-03-02T09:00:00Z".parse::<jiff::Timestamp>()?.to_zoned(jiff::tz::TimeZone::UTC);
-    /// let end = start.checked_add(jiff::SignedDuration::from_mins(45))?;
-    /// let command = EventCommand::create().title("Kick-off").between(&start, &end);
-    /// assert_eq!(command.timezone.as_deref(), Some("UTC"));
-    /// # Ok::<(), jiff::Error>(())
+    /// let command = EventCommand::create()
+    ///     .title("Kick-off")
+    ///     .starts_at("2026-03-02T09:00:00+01:00")
+    ///     .ends_at("2026-03-02T09:45:00+01:00")
+    ///     .timezone("Europe/Vienna");
+    /// # let text = sdk_calendar::RawJson::encode(&command)?;
+    /// # assert_eq!(text.as_str(), r#"{"operation":"create","title":"Kick-off","startsAt":"2026-03-02T09:00:00+01:00","endsAt":"2026-03-02T09:45:00+01:00","timezone":"Europe/Vienna"}"#);
+    /// # Ok::<(), sdk_calendar::Error>(())
     /// ```
     ///
     /// # Updates and cancellations
@@ -41,13 +43,26 @@ impl EventCommand {
 
     /// Sets start and end, and the time zone from the start.
     ///
-    /// The instants go out in UTC and the zone by its IANA name, such as `Europe/Berlin`; the contract does not show
+    /// Zoned times are those of jiff, or of any library by way of [`ZonedTime`].
+    ///
+    #[cfg_attr(feature = "jiff-02", doc = "```")]
+    #[cfg_attr(not(feature = "jiff-02"), doc = "```ignore")]
+    /// use sdk_calendar::types::EventCommand;
+    ///
+    /// let start = "2026-03-02T09:00:00Z".parse::<jiff::Timestamp>()?.to_zoned(jiff::tz::TimeZone::UTC);
+    /// let end = start.checked_add(jiff::SignedDuration::from_mins(45))?;
+    /// let command = EventCommand::create().title("Kick-off").between(&start, &end);
+    /// assert_eq!(command.timezone.as_deref(), Some("UTC"));
+    /// # Ok::<(), jiff::Error>(())
+    /// ```
+    ///
+    /// The instants of jiff go out in UTC and the zone by its IANA name, such as `Europe/Berlin`; the contract does not show
     /// the notation of `timezone`, so that is assumed (A45). A start without a named zone leaves `timezone` unset.
     #[must_use]
-    pub fn between(mut self, start: &Zoned, end: &Zoned) -> Self {
+    pub fn between(mut self, start: &impl ZonedTime, end: &impl ZonedTime) -> Self {
         self.starts_at = Some(start.timestamp());
         self.ends_at = Some(end.timestamp());
-        if let Some(name) = start.time_zone().iana_name() {
+        if let Some(name) = start.time_zone() {
             self.timezone = Some(name.to_owned());
         }
         self

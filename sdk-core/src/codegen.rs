@@ -11,6 +11,7 @@ pub use crate::call::Call;
 pub use crate::client::{ApiClient, Endpoint};
 pub use crate::json::assumed::{Assumed, constant, otherwise};
 pub use crate::json::bounded::Bounded;
+pub use crate::json::time::rfc3339::Rfc3339;
 pub use crate::operation::{RawOperations, Row};
 pub use crate::reply::decode::Reply;
 pub use crate::request::body::Body;

@@ -8,7 +8,7 @@ pub use generated::face::*;
 pub use sdk_core::{
     CallOptions, Checkpoint, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items,
     Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
-    RetryPolicy, SchemaPolicy, Suite,
+    RetryPolicy, SchemaPolicy, Suite, Timestamp,
 };
 
 /// The operation table: scopes, safety, statuses and provenance of each operation.

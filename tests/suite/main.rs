@@ -13,5 +13,6 @@ mod repository;
 mod rooms;
 mod samples;
 mod support;
+mod times;
 mod walks;
 mod wire;

@@ -9,8 +9,8 @@ pub(crate) fn event(title: &str) -> EventCommand {
     EventCommand::create()
         .collection_reference("team")
         .title(title)
-        .starts_at("2026-02-02T09:00:00Z".parse().unwrap())
-        .ends_at("2026-02-02T10:00:00Z".parse().unwrap())
+        .starts_at("2026-02-02T09:00:00Z")
+        .ends_at("2026-02-02T10:00:00Z")
         .timezone("UTC")
 }
 

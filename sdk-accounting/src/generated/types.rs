@@ -2,9 +2,8 @@
 
 //! What the operations send and return.
 
-use jiff::civil::Date;
 use sdk_core::codegen::{Check, Pattern, Piece, Reply, Validate};
-use sdk_core::{Error, Members, RawJson, Record};
+use sdk_core::{Date, Error, Members, RawJson, Record};
 
 sdk_core::reference! {
     /// The reference of a financial counterparty.
@@ -129,15 +128,15 @@ impl InvoiceDraftCreate {
 
     /// The date of the document, or null.
     #[must_use]
-    pub fn document_date(mut self, document_date: Date) -> Self {
-        self.document_date = Some(document_date);
+    pub fn document_date(mut self, document_date: impl Into<Date>) -> Self {
+        self.document_date = Some(document_date.into());
         self
     }
 
     /// The date when payment is due, or null.
     #[must_use]
-    pub fn due_date(mut self, due_date: Date) -> Self {
-        self.due_date = Some(due_date);
+    pub fn due_date(mut self, due_date: impl Into<Date>) -> Self {
+        self.due_date = Some(due_date.into());
         self
     }
 
@@ -169,6 +168,12 @@ impl InvoiceDraftCreate {
 impl Validate for InvoiceDraftCreate {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         check.reference("counterpartyReference", &self.counterparty_reference)?;
+        if let Some(value) = &self.document_date {
+            check.rfc3339("documentDate", Some(value))?;
+        }
+        if let Some(value) = &self.due_date {
+            check.rfc3339("dueDate", Some(value))?;
+        }
         Validate::validate(&self.tax_amount, &check.member("taxAmount"))?;
         check.items("lines", self.lines.len(), 1, 200)?;
         check.extra(

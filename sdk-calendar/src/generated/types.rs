@@ -2,9 +2,8 @@
 
 //! What the operations send and return.
 
-use jiff::Timestamp;
 use sdk_core::codegen::{Check, Reply, Validate};
-use sdk_core::{Error, Members, RawJson, Record};
+use sdk_core::{Error, Members, RawJson, Record, Timestamp};
 
 sdk_core::open_enum! {
     open
@@ -84,8 +83,8 @@ sdk_core::json_object!(EventCommand {
     title: optional "title",
     description: optional "description",
     location: optional "location",
-    starts_at: bounded "startsAt",
-    ends_at: bounded "endsAt",
+    starts_at: optional "startsAt",
+    ends_at: optional "endsAt",
     timezone: optional "timezone",
     all_day: optional "allDay",
     status: optional "status",
@@ -139,15 +138,15 @@ impl EventCommand {
 
     /// When the event starts.
     #[must_use]
-    pub fn starts_at(mut self, starts_at: Timestamp) -> Self {
-        self.starts_at = Some(starts_at);
+    pub fn starts_at(mut self, starts_at: impl Into<Timestamp>) -> Self {
+        self.starts_at = Some(starts_at.into());
         self
     }
 
     /// When the event ends.
     #[must_use]
-    pub fn ends_at(mut self, ends_at: Timestamp) -> Self {
-        self.ends_at = Some(ends_at);
+    pub fn ends_at(mut self, ends_at: impl Into<Timestamp>) -> Self {
+        self.ends_at = Some(ends_at.into());
         self
     }
 
@@ -221,6 +220,12 @@ impl EventCommand {
 
 impl Validate for EventCommand {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        if let Some(value) = &self.starts_at {
+            check.rfc3339("startsAt", Some(value))?;
+        }
+        if let Some(value) = &self.ends_at {
+            check.rfc3339("endsAt", Some(value))?;
+        }
         if let Some(value) = &self.recurrence {
             check.object("recurrence", value, true)?;
         }

@@ -3,7 +3,7 @@
 /// The kind of a member is a word, or, for a required one that is a constant, the text that it must have. Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
 /// member. Members under `constants` are not in the struct: they are always written, and skipped when read. An
 /// `assumed` member is an optional one whose type the contract does not show: a value of another type is kept in
-/// `extra` under its name, and the member is `None`; so is the value of a `bounded` one that its type here cannot hold.
+/// `extra` under its name, and the member is `None`; so is an integer that a `bounded` one cannot hold.
 /// It is used by generated code; `serde(flatten)` cannot do it without losing digits.
 #[doc(hidden)]
 #[macro_export]

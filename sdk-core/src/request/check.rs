@@ -1,9 +1,9 @@
-use jiff::Timestamp;
-
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::members::Members;
 use crate::json::record::Record;
+use crate::json::time::rfc3339::Rfc3339;
+use crate::json::time::timestamp::Timestamp;
 use crate::operation::Operation;
 use crate::request::reference::{OpenEnum, Pattern, Reference};
 use crate::text::counted;
@@ -139,6 +139,19 @@ impl Check<'_> {
             &format!("match {}", pattern.source()),
             &format!("{text:?}"),
         )
+    }
+
+    /// That an instant or a date is one: it may have been made of any text.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn rfc3339<T: Rfc3339>(&self, name: &str, value: Option<&T>) -> Result<(), Error> {
+        match value {
+            Some(value) if !value.is_well_formed() => {
+                self.refuse(name, T::RULE, &format!("{:?}", value.text()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// That a value of an enumeration is one of the documented ones.

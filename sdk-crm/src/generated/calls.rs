@@ -7,7 +7,7 @@ use super::types::{
     OrganizationReference, OrganizationStatus, PersonReference, PersonStatus, TaskOwner,
     TaskStatus,
 };
-use jiff::Timestamp;
+use sdk_core::Timestamp;
 use sdk_core::codegen::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `GET /api/health`.

@@ -9,9 +9,10 @@ use super::types::{
 };
 use super::{calls, operations};
 use crate::Client;
-use jiff::Timestamp;
 use sdk_core::codegen::{Body, Call, Draft};
-use sdk_core::{Error, Items, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response};
+use sdk_core::{
+    Error, Items, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response, Timestamp,
+};
 
 impl Client {
     /// Liveness, readiness and contract metadata. No authentication.
@@ -2260,19 +2261,21 @@ pub struct GetFunnel {
 
 impl GetFunnel {
     /// The start of the window. Defaults to 30 days before `to`.
-    pub fn from(mut self, from: Timestamp) -> Self {
-        self.from = Some(from);
+    pub fn from(mut self, from: impl Into<Timestamp>) -> Self {
+        self.from = Some(from.into());
         self
     }
 
     /// The end of the window. Defaults to now.
-    pub fn to(mut self, to: Timestamp) -> Self {
-        self.to = Some(to);
+    pub fn to(mut self, to: impl Into<Timestamp>) -> Self {
+        self.to = Some(to.into());
         self
     }
 
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
+        check.rfc3339("from", self.from.as_ref())?;
+        check.rfc3339("to", self.to.as_ref())?;
         check.ordered("from", self.from.as_ref(), "to", self.to.as_ref())?;
         Ok(calls::get_funnel(
             self.call.endpoint(),

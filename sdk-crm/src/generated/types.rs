@@ -2,9 +2,8 @@
 
 //! What the operations send and return.
 
-use jiff::Timestamp;
 use sdk_core::codegen::{Pattern, Piece, Reply};
-use sdk_core::{Members, Number, RawJson, Record};
+use sdk_core::{Members, Number, RawJson, Record, Timestamp};
 
 sdk_core::reference! {
     /// The reference of an intake submission.
@@ -319,7 +318,7 @@ sdk_core::json_object!(AttentionItem {
     title: optional "title",
     summary: optional "summary",
     owner: optional "owner",
-    due_at: bounded "dueAt",
+    due_at: optional "dueAt",
     priority: optional "priority",
     record_version: bounded "recordVersion",
 });
@@ -396,7 +395,7 @@ sdk_core::json_object!(RecentChange {
     action: optional "action",
     subject_type: optional "subjectType",
     public_reference: optional "publicReference",
-    occurred_at: bounded "occurredAt",
+    occurred_at: optional "occurredAt",
     actor: optional "actor",
 });
 
@@ -537,8 +536,8 @@ pub struct FunnelWindow {
 }
 
 sdk_core::json_object!(FunnelWindow {
-    from: bounded "from",
-    to: bounded "to",
+    from: optional "from",
+    to: optional "to",
 });
 
 /// The state of one stage, and its flow over the window.
@@ -651,7 +650,7 @@ pub struct FunnelProvenance {
 }
 
 sdk_core::json_object!(FunnelProvenance {
-    counts_opportunities_created_before: bounded "countsOpportunitiesCreatedBefore",
+    counts_opportunities_created_before: optional "countsOpportunitiesCreatedBefore",
     backfilled_opening_events: bounded "backfilledOpeningEvents",
 });
 

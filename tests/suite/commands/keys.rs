@@ -76,7 +76,7 @@ async fn fault_46_two_commands_under_one_key_are_told_apart_by_the_service_at_an
 
     // The first was refused: the corrected one goes out with its key.
     let stage = Stage::start().await;
-    let refused = event("First").ends_at("2026-02-02T08:00:00Z".parse().unwrap());
+    let refused = event("First").ends_at("2026-02-02T08:00:00Z");
     let error = send(&stage, &refused).await.unwrap_err();
     assert_eq!(
         (error.status(), error.effect()),

@@ -133,8 +133,8 @@ async fn the_window_of_the_funnel_ends_now_and_begins_30_days_before_its_end() {
     for (call, from, to) in cases {
         let funnel = call.await.unwrap();
 
-        let window = (funnel.window.from, funnel.window.to);
-        assert_eq!(window, (Some(from), Some(to)));
+        let window = (funnel.window.from.clone(), funnel.window.to.clone());
+        assert_eq!(window, (Some(from.into()), Some(to.into())));
     }
     let queries: Vec<_> = world
         .server

@@ -1,5 +1,6 @@
 //! Members whose type the contract does not show: it is assumed (A05, A10), and another one is no failure.
 
+use sdk_crm::Timestamp;
 use sdk_crm::types::{FunnelStage, ViewKind};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
@@ -55,8 +56,8 @@ async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
     let server = ReferenceServer::start().await;
     let body = concat!(
         r#"{"schemaVersion":"suite-crm-today.v1","generatedAt":"2026-01-15T09:00:00Z","workspace":"w","counts":{},"#,
-        r#""attention":[{"title":"Never due","dueAt":"9999-12-31T23:59:59Z","#,
-        r#""recordVersion":18446744073709551616}],"recentChanges":[]}"#,
+        r#""attention":[{"title":"Changed often","recordVersion":18446744073709551616},"#,
+        r#"{"recordVersion":-9223372036854775809}],"recentChanges":[]}"#,
     );
     server
         .fault(Operation::GetToday)
@@ -65,16 +66,47 @@ async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
     let today = crm_for(&server).today().get().await.unwrap();
 
     let item = &today.attention[0];
-    assert_eq!((item.due_at, item.record_version), (None, None));
-    let kept = |name| item.extra.get(name).unwrap().as_str();
-    assert_eq!(kept("dueAt"), r#""9999-12-31T23:59:59Z""#);
-    assert_eq!(kept("recordVersion"), "18446744073709551616");
+    assert_eq!(item.record_version, None);
+    let kept = item.extra.get("recordVersion").unwrap();
+    assert_eq!(kept.as_str(), "18446744073709551616");
     assert_eq!(serde_json::to_string(&*today).unwrap(), body);
     let warnings = events.lines("WARN", &["beyond what their type holds"]);
     assert!(
-        matches!(warnings.as_slice(), [line] if line.contains(r#"member="dueAt" count=2"#)),
+        matches!(warnings.as_slice(), [line] if line.contains(r#"member="recordVersion" count=2"#)),
         "{warnings:?}"
     );
+}
+
+#[tokio::test]
+async fn fault_33_an_instant_is_in_its_member_however_late_and_however_fine() {
+    let (events, _guard) = Events::here();
+    let server = ReferenceServer::start().await;
+    // One of them stands where an instant is required.
+    let body = concat!(
+        r#"{"schemaVersion":"suite-crm-today.v1","generatedAt":"9999-12-31T23:59:60Z","workspace":"w","counts":{},"#,
+        r#""attention":[{"dueAt":"9999-12-31T23:59:59.999+14:00"},{"dueAt":"2026-01-15t09:00:00.123456789012z"},"#,
+        r#"{"dueAt":"2026-01-15 09:00:00Z"},{"dueAt":null}],"recentChanges":[]}"#,
+    );
+    server
+        .fault(Operation::GetToday)
+        .body(body, "application/json");
+
+    let today = crm_for(&server).today().get().await.unwrap();
+
+    assert_eq!(today.generated_at.as_str(), "9999-12-31T23:59:60Z");
+    let due = today.attention.iter().map(|item| item.due_at.as_ref());
+    let due: Vec<_> = due.map(|due| due.map(Timestamp::as_str)).collect();
+    assert_eq!(
+        due,
+        [
+            Some("9999-12-31T23:59:59.999+14:00"),
+            Some("2026-01-15t09:00:00.123456789012z"),
+            Some("2026-01-15 09:00:00Z"),
+            None
+        ]
+    );
+    assert_eq!(serde_json::to_string(&*today).unwrap(), body);
+    assert!(events.lines("WARN", &[]).is_empty(), "nothing is amiss");
 }
 
 #[test]

@@ -209,8 +209,8 @@ async fn fault_33_mutated_replies_of_the_calendar_decode_and_are_written_back_as
         .operation(EventOperation::Create)
         .collection_reference("team")
         .title("Kick-off")
-        .starts_at("2026-02-02T09:00:00Z".parse().unwrap())
-        .ends_at("2026-02-02T10:00:00Z".parse().unwrap())
+        .starts_at("2026-02-02T09:00:00Z")
+        .ends_at("2026-02-02T10:00:00Z")
         .timezone("UTC");
 
     world

@@ -43,7 +43,7 @@ async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding()
         (
             "/attention/3/dueAt",
             json!(17),
-            "at `attention[3].dueAt`: expected a timestamp string, found 17",
+            "at `attention[3].dueAt`: expected a date-time of RFC 3339, found 17",
         ),
         (
             "/attention/3/owner",
@@ -63,7 +63,7 @@ async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding()
         (
             "/generatedAt",
             json!(null),
-            "at `generatedAt`: expected a timestamp string, found null",
+            "at `generatedAt`: expected a date-time of RFC 3339, found null",
         ),
         (
             "/recentChanges",

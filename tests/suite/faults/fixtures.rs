@@ -64,7 +64,7 @@ pub(crate) fn new_event(title: &str) -> EventCommand {
         .operation(EventOperation::Create)
         .collection_reference("COL-1")
         .title(title)
-        .starts_at("2026-02-01T09:00:00Z".parse().unwrap())
-        .ends_at("2026-02-01T10:00:00Z".parse().unwrap())
+        .starts_at("2026-02-01T09:00:00Z")
+        .ends_at("2026-02-01T10:00:00Z")
         .timezone("UTC")
 }

@@ -146,8 +146,8 @@ fn event() -> EventCommand {
     EventCommand::create()
         .collection_reference("team")
         .title("Kick-off")
-        .starts_at("2026-02-02T09:00:00Z".parse().unwrap())
-        .ends_at("2026-02-02T10:00:00Z".parse().unwrap())
+        .starts_at("2026-02-02T09:00:00Z")
+        .ends_at("2026-02-02T10:00:00Z")
         .timezone("UTC")
 }
 

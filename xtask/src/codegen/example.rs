@@ -120,8 +120,8 @@ pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
 fn value(schemas: &Schemas, shape: &Shape, name: &str, context: &mut Context) -> Result<String> {
     let given = match shape {
         Shape::Text { .. } => "&str",
-        Shape::Timestamp => "jiff::Timestamp",
-        Shape::Date => "jiff::civil::Date",
+        Shape::Timestamp => "sdk_core::Timestamp",
+        Shape::Date => "sdk_core::Date",
         Shape::Number => "sdk_core::Number",
         Shape::Value | Shape::Page => "sdk_core::RawJson",
         Shape::Record => "sdk_core::Record",

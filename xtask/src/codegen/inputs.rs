@@ -186,6 +186,9 @@ fn shape_checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> 
             }
             code
         }
+        Shape::Timestamp | Shape::Date => {
+            format!("check.rfc3339({member:?}, Some({borrowed}))?;\n")
+        }
         shape => match schemas.named(shape).map(|component| &component.kind) {
             Some(Kind::Enum { closed: true, .. }) => {
                 format!("check.known({member:?}, Some({borrowed}))?;\n")

@@ -121,6 +121,9 @@ impl Builder<'_> {
                 let (min, max) = (bound(*min)?.unwrap_or(0), limit("u32", bound(*max)?));
                 format!("check.range({name:?}, {}, {min}, {max})?;\n", optional(""))
             }
+            Shape::Timestamp | Shape::Date => {
+                format!("check.rfc3339({name:?}, {})?;\n", optional(".as_ref()"))
+            }
             shape => match self
                 .spec
                 .schemas

@@ -10,8 +10,7 @@ use super::schema::Shape;
 
 /// Where the names come from that generated code uses without a path.
 const IMPORTS: &[(&str, &str)] = &[
-    ("Date", "jiff::civil"),
-    ("Timestamp", "jiff"),
+    ("Date", "sdk_core"),
     ("Error", "sdk_core"),
     ("Items", "sdk_core"),
     ("Members", "sdk_core"),
@@ -23,6 +22,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Record", "sdk_core"),
     ("Response", "sdk_core"),
     ("Secret", "sdk_core"),
+    ("Timestamp", "sdk_core"),
     ("Body", "sdk_core::codegen"),
     ("Bytes", "sdk_core::codegen"),
     ("Call", "sdk_core::codegen"),
@@ -146,7 +146,10 @@ pub(crate) fn argument(
     name: &str,
 ) -> Argument {
     let converts = |shape: &Shape| {
-        matches!(shape, Shape::Text { .. } | Shape::Value | Shape::Record) || is_reference(shape)
+        matches!(
+            shape,
+            Shape::Text { .. } | Shape::Value | Shape::Record | Shape::Timestamp | Shape::Date
+        ) || is_reference(shape)
     };
     match shape {
         Shape::Array { items, .. } => {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::spec::{Auth, Spec};
 use super::view::{document, generate};
-use super::{APPS, Reach, calls, face, readme};
+use super::{APPS, Reach, calls, face, readme, types};
 
 /// A spec with one of everything that matters.
 const SAMPLE: &str = r##"
@@ -195,6 +195,36 @@ fn a_header_is_sent_and_stored_with_the_options_of_the_call() {
     }
     // progenitor would fail the call before any hook could add it.
     assert!(!document(&spec).to_string().contains("X-Workspace"));
+}
+
+#[test]
+fn a_time_is_handed_in_as_what_turns_into_it_and_checked() {
+    let times = "{name: since, in: query, schema: {type: string, format: date-time}}\n        \
+                 - {name: day, in: query, required: true, schema: {type: string, format: date}}\n        - ";
+    let text = SAMPLE.replace("{name: limit,", &format!("{times}{{name: limit,"));
+    let open = "Open: {description: Any JSON value.}";
+    let closed = "Open: {type: object, properties: {at: {type: string, format: date-time}}, additionalProperties: {}}";
+    let text = text.replace(open, closed);
+    let spec = Spec::read(&APPS[0], &text).unwrap();
+    let generated = generate(&spec).unwrap();
+    let (_, calls) = calls::write(&spec, &generated).unwrap();
+    let reach = Reach::of(&spec).unwrap();
+
+    let face = face::write(&spec, &reach, &calls).unwrap();
+    let types = types::write(&spec, &reach, &generated).unwrap();
+
+    for (file, code) in [
+        (&face, "pub fn list(&self, day: impl Into<Date>)"),
+        (&face, "day: day.into()"),
+        (&face, "pub fn since(mut self, since: impl Into<Timestamp>)"),
+        (&face, "check.rfc3339(\"since\", self.since.as_ref())?;"),
+        (&face, "check.rfc3339(\"day\", Some(&self.day))?;"),
+        (&face, "day: sdk_core::Date"),
+        (&types, "at: optional \"at\","),
+        (&types, "check.rfc3339(\"at\", Some(value))?;"),
+    ] {
+        assert!(file.contains(code), "{code}\n{file}");
+    }
 }
 
 #[test]

@@ -188,8 +188,8 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
             (true, false) => constant.as_deref().unwrap_or("required"),
             (true, true) => "nullable",
             (false, _) if !value.type_assumptions.is_empty() => "assumed",
-            // Their types here have bounds, which the contract does not state.
-            (false, _) if ["i64", "Timestamp"].contains(&&*field.ty) => "bounded",
+            // Its type here has bounds, which the contract does not state.
+            (false, _) if field.ty == "i64" => "bounded",
             (false, _) => "optional",
         };
         let _ = writeln!(description, "    {}: {kind} {member:?},", field.ident());

@@ -83,8 +83,8 @@ async fn a_draft_is_created_with_a_201(world: &World) -> Done {
     let counterparty = world.server.sample_counterparty();
     let draft = draft(&counterparty, 1)
         .billing_profile_reference("BP-1")
-        .document_date("2026-01-15".parse().unwrap())
-        .due_date("2026-02-14".parse().unwrap())
+        .document_date("2026-01-15")
+        .due_date("2026-02-14")
         .customer_note("Thank you.")
         .internal_note("Ask Ada.");
 

@@ -1,0 +1,72 @@
+//! From and to the types of jiff 0.2.
+
+use crate::error::Error;
+use crate::json::time::date::Date;
+use crate::json::time::kept::beyond;
+use crate::json::time::timestamp::Timestamp;
+use crate::json::time::zoned::ZonedTime;
+
+impl From<jiff::Timestamp> for Timestamp {
+    /// In UTC. One before the year 0 is refused when it is sent.
+    fn from(timestamp: jiff::Timestamp) -> Self {
+        timestamp.to_string().into()
+    }
+}
+
+impl TryFrom<&Timestamp> for jiff::Timestamp {
+    type Error = Error;
+
+    /// Fails for a text that is not an instant, for a fraction finer than a nanosecond, and for the last day of 9999.
+    fn try_from(timestamp: &Timestamp) -> Result<Self, Error> {
+        let converted = || {
+            let (seconds, nanos) = timestamp.since_epoch()?;
+            Self::new(seconds, nanos.try_into().ok()?).ok()
+        };
+        converted().ok_or_else(|| beyond(timestamp.as_str(), "jiff::Timestamp"))
+    }
+}
+
+impl TryFrom<Timestamp> for jiff::Timestamp {
+    type Error = Error;
+
+    fn try_from(timestamp: Timestamp) -> Result<Self, Error> {
+        Self::try_from(&timestamp)
+    }
+}
+
+impl From<jiff::civil::Date> for Date {
+    /// One before the year 0 is refused when it is sent.
+    fn from(date: jiff::civil::Date) -> Self {
+        date.to_string().into()
+    }
+}
+
+impl TryFrom<&Date> for jiff::civil::Date {
+    type Error = Error;
+
+    /// Fails for a text that is not a date.
+    fn try_from(date: &Date) -> Result<Self, Error> {
+        let parsed = date.is_well_formed().then(|| date.as_str().parse().ok());
+        parsed
+            .flatten()
+            .ok_or_else(|| beyond(date.as_str(), "jiff::civil::Date"))
+    }
+}
+
+impl TryFrom<Date> for jiff::civil::Date {
+    type Error = Error;
+
+    fn try_from(date: Date) -> Result<Self, Error> {
+        Self::try_from(&date)
+    }
+}
+
+impl ZonedTime for jiff::Zoned {
+    fn timestamp(&self) -> Timestamp {
+        self.timestamp().into()
+    }
+
+    fn time_zone(&self) -> Option<&str> {
+        self.time_zone().iana_name()
+    }
+}

@@ -1,0 +1,142 @@
+//! What RFC 3339 says of dates and instants, in one pass over the bytes of a text.
+
+/// A type that keeps a text of RFC 3339, which may not be one if a caller made it with `from`.
+pub trait Rfc3339 {
+    /// What such a text must be.
+    const RULE: &'static str;
+
+    /// The text.
+    fn text(&self) -> &str;
+
+    /// Whether it is one.
+    fn is_well_formed(&self) -> bool;
+}
+
+const MINUTES_A_DAY: i64 = 24 * 60;
+
+/// How many days of a common year lie before each month, and before the next year.
+const BEFORE_MONTH: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
+
+/// Where an instant stands among all others, whatever its notation.
+///
+/// A leap second stands after the 59th second of its minute and before the next minute, so that nothing is counted twice.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Instant<'a> {
+    /// Minutes since the beginning of 1970, in UTC.
+    pub(super) minute: i64,
+    /// From 0 to 60.
+    pub(super) second: u8,
+    /// The digits of its fraction, without zeros at the end.
+    pub(super) fraction: &'a [u8],
+}
+
+/// Reads an instant. It may have a blank instead of the `T`, which RFC 3339 mentions, and a leap second anywhere.
+pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
+    let (date, rest) = text.split_first_chunk()?;
+    let day = day(date)?;
+    let (time, rest) = rest.split_first_chunk()?;
+    let &[b'T' | b't' | b' ', h1, h2, b':', m1, m2, b':', s1, s2] = time else {
+        return None;
+    };
+    let (hour, minute) = (up_to(23, [h1, h2])?, up_to(59, [m1, m2])?);
+    let second = up_to(60, [s1, s2])?;
+    let (mut fraction, zone) = fraction(rest)?;
+    while let [digits @ .., b'0'] = fraction {
+        fraction = digits;
+    }
+    Some(Instant {
+        minute: day * MINUTES_A_DAY + hour * 60 + minute - offset(zone)?,
+        second: u8::try_from(second).ok()?,
+        fraction,
+    })
+}
+
+/// The digits after a point, if there is one, and what follows.
+fn fraction(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let [b'.', rest @ ..] = text else {
+        return Some((&[], text));
+    };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    (digits > 0).then(|| rest.split_at(digits))
+}
+
+/// The minutes by which a zone is ahead of UTC.
+fn offset(zone: &[u8]) -> Option<i64> {
+    match *zone {
+        [b'Z' | b'z'] => Some(0),
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let minutes = up_to(23, [h1, h2])? * 60 + up_to(59, [m1, m2])?;
+            Some(if sign == b'-' { -minutes } else { minutes })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a text is an instant to the letter: with a `T`, and with a leap second only at the end of a month of UTC.
+pub(super) fn is_instant(text: &[u8]) -> bool {
+    instant(text).is_some_and(|Instant { minute, second, .. }| {
+        let next = minute + 1;
+        let ends_month = next % MINUTES_A_DAY == 0 && civil(next / MINUTES_A_DAY).2 == 1;
+        text.get(10) != Some(&b' ') && (second < 60 || ends_month)
+    })
+}
+
+/// Whether a text is a date.
+pub(super) fn is_date(text: &[u8]) -> bool {
+    text.try_into().is_ok_and(|date| day(date).is_some())
+}
+
+/// The days from the beginning of 1970 to a date.
+fn day(date: &[u8; 10]) -> Option<i64> {
+    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = date else {
+        return None;
+    };
+    let year = up_to(9_999, [y1, y2, y3, y4])?;
+    let (month, day) = (up_to(12, [m1, m2])?, up_to(31, [d1, d2])?);
+    let first = before_month(year, month.checked_sub(1)?)?;
+    let length = before_month(year, month)? - first;
+    (1..=length)
+        .contains(&day)
+        .then(|| before_year(year) + first + day - 1)
+}
+
+/// A number of digits up to a bound, which is not below 0.
+fn up_to<const N: usize>(most: i64, digits: [u8; N]) -> Option<i64> {
+    let number = digits.iter().try_fold(0, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| digit - b'0')?;
+        Some(number * 10 + i64::from(digit))
+    })?;
+    (number <= most).then_some(number)
+}
+
+/// Year, month and day of a day since the beginning of 1970, in the calendar of today carried back to all times.
+pub(super) fn civil(day: i64) -> (i64, i64, i64) {
+    // 400 years have 146,097 days; what that misses in between is less than a year.
+    let mut year = 1970 + (day * 400).div_euclid(146_097);
+    if before_year(year) > day {
+        year -= 1;
+    } else if before_year(year + 1) <= day {
+        year += 1;
+    }
+    let day = day - before_year(year);
+    let starts = |month: i64| before_month(year, month).filter(|start| *start <= day);
+    let (month, start) = (0..12)
+        .rev()
+        .find_map(|month| Some((month, starts(month)?)))
+        .unwrap_or_default();
+    (year, month + 1, day - start + 1)
+}
+
+/// The days from the beginning of 1970 to that of a year.
+fn before_year(year: i64) -> i64 {
+    let past = year - 1;
+    let leaps = past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400);
+    365 * year + leaps - 719_527
+}
+
+/// The days of a year before a month, which is counted from 0; month 12 is the next year.
+fn before_month(year: i64, month: i64) -> Option<i64> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let common = BEFORE_MONTH.get(usize::try_from(month).ok()?)?;
+    Some(common + i64::from(is_leap && month > 1))
+}
