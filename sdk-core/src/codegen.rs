@@ -8,7 +8,8 @@ pub use serde;
 
 pub use crate::application::Application;
 pub use crate::call::Call;
-pub use crate::client::{ApiClient, Endpoint};
+pub use crate::client::ApiClient;
+pub use crate::client::endpoint::Endpoint;
 pub use crate::json::assumed::{Assumed, constant, otherwise};
 pub use crate::json::bounded::Bounded;
 pub use crate::json::time::rfc3339::Rfc3339;

@@ -1,9 +1,4 @@
-//! The shared runtime of the suite SDK.
-//!
-//! Programs use the client crates `sdk-crm`, `sdk-calendar`, `sdk-accounting` and `sdk-platform`, which re-export
-//! what they need from here. This crate holds what is common to them: the [`Suite`] with its credentials, tokens and
-//! connection pool, the one [`Error`] type, pagination, idempotency keys, and JSON that survives what the contract
-//! does not show.
+#![doc = include_str!("../README.md")]
 
 mod app;
 mod application;
@@ -65,8 +60,3 @@ pub use token::credentials::{ClientAuthentication, ClientCredentials};
 pub use token::error::{TokenError, TokenErrorKind};
 pub use token::policy::TokenPolicy;
 pub use token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
-
-/// The README's program compiles.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -16,7 +16,8 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 
-use crate::client::{ApiClient, Endpoint};
+use crate::client::ApiClient;
+use crate::client::endpoint::Endpoint;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;

@@ -1,91 +1,25 @@
 //! The runtime of one application's client: what its calls share.
 
+pub(crate) mod endpoint;
 mod facade;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
-use url::Url;
 
 use crate::application::Application;
+use crate::client::endpoint::Endpoint;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
-use crate::operation::Method;
 use crate::options::CallOptions;
-use crate::request::draft::Draft;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime::later;
 use crate::transport::cause;
-
-/// Where an application's requests go.
-#[derive(Clone)]
-pub struct Endpoint {
-    http: reqwest::Client,
-    base: String,
-    /// The base URL, parsed once for all requests.
-    url: Url,
-    /// The proxy that the environment puts before it.
-    proxy: Option<Arc<str>>,
-    /// The URLs of the routes without parameters, each made when it is first asked for.
-    fixed: Arc<[(&'static str, OnceLock<Url>)]>,
-}
-
-impl Endpoint {
-    /// The connection pool.
-    #[must_use]
-    pub fn http(&self) -> &reqwest::Client {
-        &self.http
-    }
-
-    /// The base URL.
-    pub(crate) fn url(&self) -> &Url {
-        &self.url
-    }
-
-    /// The proxy that the environment puts before it, without its credential.
-    pub(crate) fn proxy(&self) -> Option<&str> {
-        self.proxy.as_deref()
-    }
-
-    /// The base URL without a trailing slash.
-    #[must_use]
-    pub fn base(&self) -> &str {
-        &self.base
-    }
-
-    /// Begins a request that reads from a path, which begins with a slash and is escaped.
-    #[must_use]
-    pub fn get(&self, path: &str) -> Draft {
-        Draft::new(Method::Get, self.at(path))
-    }
-
-    /// Begins a request that sends to a path, which begins with a slash and is escaped.
-    #[must_use]
-    pub fn post(&self, path: &str) -> Draft {
-        Draft::new(Method::Post, self.at(path))
-    }
-
-    fn at(&self, path: &str) -> Url {
-        match self.fixed.iter().find(|(route, _)| *route == path) {
-            Some((_, url)) => url.get_or_init(|| self.joined(path)).clone(),
-            None => self.joined(path),
-        }
-    }
-
-    fn joined(&self, path: &str) -> Url {
-        let mut url = self.url.clone();
-        match self.url.path() {
-            "/" => url.set_path(path),
-            prefix => url.set_path(&[prefix.trim_end_matches('/'), path].concat()),
-        }
-        url
-    }
-}
 
 /// The runtime of one application's client. Cloning is cheap and shares everything.
 #[derive(Clone)]
@@ -114,18 +48,7 @@ impl ApiClient {
         let http = http
             .ok_or_else(|| Error::configuration("the suite has no HTTP client for this address"))?;
         let proxy = suite.shared.clients.proxy_for(&url);
-        let endpoint = Endpoint {
-            http,
-            base: url.as_str().trim_end_matches('/').to_owned(),
-            url,
-            proxy: proxy.map(Arc::from),
-            fixed: application
-                .operations
-                .iter()
-                .filter(|operation| !operation.route.contains('{'))
-                .map(|operation| (operation.route, OnceLock::new()))
-                .collect(),
-        };
+        let endpoint = Endpoint::new(http, url, proxy, application);
         Ok(Self(Arc::new(ClientInner {
             suite: suite.clone(),
             application,
@@ -256,7 +179,7 @@ impl fmt::Debug for ApiClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApiClient")
             .field("application", &self.0.application.app)
-            .field("base", &self.0.endpoint.base)
+            .field("base", &self.0.endpoint.base())
             .field("tokens", &self.0.tokens)
             .finish_non_exhaustive()
     }

@@ -9,6 +9,7 @@ use crate::json::raw::RawJson;
 
 /// What a member of an assumed type holds. Used by generated code.
 #[doc(hidden)]
+#[derive(Debug)]
 pub enum Assumed<T> {
     /// A value of the type.
     Typed(T),

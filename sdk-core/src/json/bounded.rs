@@ -8,6 +8,7 @@ use crate::json::raw::RawJson;
 /// What an optional member holds whose type here has bounds that its type in the contract has not. Used by generated
 /// code.
 #[doc(hidden)]
+#[derive(Debug)]
 pub enum Bounded<T> {
     /// An explicit null.
     Null,

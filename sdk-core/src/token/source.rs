@@ -1,7 +1,6 @@
 //! What gives tokens, what it is asked, and what it answers.
 
 use std::fmt;
-use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,7 +101,7 @@ pub struct AccessToken {
 
 impl AccessToken {
     /// A bearer token whose lifetime is read from it if it is a JWT, and otherwise
-    /// [`TokenPolicy::default_lifetime`](super::TokenPolicy::default_lifetime).
+    /// [`TokenPolicy::default_lifetime`](crate::TokenPolicy::default_lifetime).
     pub fn new(secret: impl Into<Secret>) -> Self {
         Self {
             secret: secret.into(),

@@ -1,7 +1,5 @@
 //! A rule of the contract has two sides: the SDK sends nothing that breaks it, and the server refuses what does.
 
-use std::future::IntoFuture;
-
 use sdk_core::{Effect, Error, ErrorKind};
 use sdk_reference_server::App;
 use serde_json::Value;

@@ -1,7 +1,5 @@
 //! What the contract says of parameters that are left out. The SDK leaves them out too: the server applies them.
 
-use std::future::IntoFuture;
-
 use jiff::{SignedDuration, Timestamp};
 use sdk_crm::types::TaskOwner;
 use sdk_reference_server::{App, Operation};

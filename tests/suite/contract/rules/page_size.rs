@@ -1,7 +1,5 @@
 //! `limit`, and the length of the intake list's cursor.
 
-use std::future::IntoFuture;
-
 use sdk_core::{Effect, ErrorKind};
 use sdk_reference_server::{App, Operation};
 

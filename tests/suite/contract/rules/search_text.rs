@@ -1,7 +1,5 @@
 //! `q` has 2 to 100 characters.
 
-use std::future::IntoFuture;
-
 use sdk_reference_server::App;
 
 use crate::contract::both::Both;

@@ -1,0 +1,102 @@
+//! Where the requests of a client go.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use url::Url;
+
+use crate::application::Application;
+use crate::operation::Method;
+use crate::request::draft::Draft;
+
+/// Where an application's requests go.
+#[derive(Clone)]
+pub struct Endpoint {
+    http: reqwest::Client,
+    base: String,
+    /// The base URL, parsed once for all requests.
+    url: Url,
+    /// The proxy that the environment puts before it.
+    proxy: Option<Arc<str>>,
+    /// The URLs of the routes without parameters, each made when it is first asked for.
+    fixed: Arc<[(&'static str, OnceLock<Url>)]>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(
+        http: reqwest::Client,
+        url: Url,
+        proxy: Option<String>,
+        application: &Application,
+    ) -> Self {
+        let operations = application.operations.iter();
+        let fixed = operations.filter(|operation| !operation.route.contains('{'));
+        Self {
+            http,
+            base: url.as_str().trim_end_matches('/').to_owned(),
+            url,
+            proxy: proxy.map(Arc::from),
+            fixed: fixed
+                .map(|operation| (operation.route, OnceLock::new()))
+                .collect(),
+        }
+    }
+
+    /// The connection pool.
+    #[must_use]
+    pub fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
+    /// The base URL.
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The proxy that the environment puts before it, without its credential.
+    pub(crate) fn proxy(&self) -> Option<&str> {
+        self.proxy.as_deref()
+    }
+
+    /// The base URL without a trailing slash.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Begins a request that reads from a path, which begins with a slash and is escaped.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Draft {
+        Draft::new(Method::Get, self.at(path))
+    }
+
+    /// Begins a request that sends to a path, which begins with a slash and is escaped.
+    #[must_use]
+    pub fn post(&self, path: &str) -> Draft {
+        Draft::new(Method::Post, self.at(path))
+    }
+
+    fn at(&self, path: &str) -> Url {
+        match self.fixed.iter().find(|(route, _)| *route == path) {
+            Some((_, url)) => url.get_or_init(|| self.joined(path)).clone(),
+            None => self.joined(path),
+        }
+    }
+
+    fn joined(&self, path: &str) -> Url {
+        let mut url = self.url.clone();
+        match self.url.path() {
+            "/" => url.set_path(path),
+            prefix => url.set_path(&[prefix.trim_end_matches('/'), path].concat()),
+        }
+        url
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("base", &self.base)
+            .finish_non_exhaustive()
+    }
+}
