@@ -18,9 +18,9 @@ impl Record for Actor {
     const KIND: Kind = Kind::Actor;
 
     fn generate(_world: &World, index: u64) -> Actor {
-        let (given, family) = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];
+        let name = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];
         Actor {
-            display_name: format!("{given} {family}").into(),
+            display_name: name.into(),
         }
     }
 }
