@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
-use crate::seconds;
+use crate::seconds::Seconds;
 
 /// No body may be longer.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
@@ -76,7 +76,7 @@ pub(crate) struct Reply {
 }
 
 /// What happens to a reply between the handler and the caller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fate {
     pub(crate) delay: Duration,
     pub(crate) drip: Option<Drip>,
@@ -84,14 +84,14 @@ pub(crate) struct Fate {
 }
 
 /// A body that comes in small pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Drip {
     /// How many bytes come at a time.
     pub(crate) bytes: usize,
     /// How long it takes until the next ones come.
-    #[serde(rename = "pauseSeconds", with = "seconds")]
-    pub(crate) pause: Duration,
+    #[serde(rename = "pauseSeconds")]
+    pub(crate) pause: Seconds,
 }
 
 /// How the exchange ends on the wire.

@@ -1,20 +1,18 @@
 //! Time over HTTP: forward, and back to the start.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Outcome, body, ok};
 use crate::message::Request;
-use crate::seconds;
+use crate::seconds::Seconds;
 use crate::suite::Suite;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advance {
-    #[serde(rename = "advanceSeconds", with = "seconds")]
-    by: Duration,
+    #[serde(rename = "advanceSeconds")]
+    by: Seconds,
 }
 
 pub(super) fn now(suite: &Suite, _: &Request, _: &str) -> Outcome {
@@ -23,7 +21,7 @@ pub(super) fn now(suite: &Suite, _: &Request, _: &str) -> Outcome {
 
 pub(super) fn advance(suite: &Suite, request: &Request, _: &str) -> Outcome {
     let advance: Advance = body(request)?;
-    suite.clock.advance(advance.by);
+    suite.clock.advance(advance.by.0);
     now(suite, request, "")
 }
 

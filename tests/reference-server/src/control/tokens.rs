@@ -1,22 +1,19 @@
 //! Tokens over HTTP.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{Outcome, Problem, body, ok};
 use crate::message::Request;
-use crate::seconds;
+use crate::seconds::Seconds;
 use crate::suite::Suite;
 use crate::token::registry::Said;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-#[derive(Default)]
 struct Change {
-    #[serde(rename = "lifetimeSeconds", with = "seconds::optional")]
-    lifetime: Option<Duration>,
+    #[serde(rename = "lifetimeSeconds")]
+    lifetime: Option<Seconds>,
     /// What `expires_in` says, whatever the truth.
     expires_in: Option<Value>,
     omit_expires_in: bool,
@@ -59,7 +56,7 @@ pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
     };
     {
         let mut registry = suite.registry();
-        if let Some(lifetime) = change.lifetime {
+        if let Some(Seconds(lifetime)) = change.lifetime {
             registry.set_lifetime(lifetime);
         }
         registry.said = said.unwrap_or_else(|| registry.said.clone());

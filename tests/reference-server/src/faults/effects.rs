@@ -1,15 +1,15 @@
 //! What a fault does. The members of its JSON form are named as the methods of [`Fault`](super::Fault) are.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::message::Drip;
-use crate::seconds;
+use crate::seconds::Seconds;
 
 /// Headers that say where a message ends, or what becomes of the connection. hyper writes them, and gives up on others.
 const FRAMING: [&str; 8] = [
@@ -31,59 +31,32 @@ const FRAMING: [&str; 8] = [
     reason = "each of them is one independent thing to do"
 )]
 pub(super) struct Effects {
-    #[serde(
-        rename = "delaySeconds",
-        with = "seconds",
-        skip_serializing_if = "Duration::is_zero"
-    )]
-    pub(super) delay: Duration,
+    #[serde(rename = "delaySeconds")]
+    pub(super) delay: Seconds,
     /// Answered with this status, without serving the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) status: Option<u16>,
     /// Served, and then answered with this status.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reply_after_commit_with: Option<u16>,
-    #[serde(
-        deserialize_with = "text_or_number",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "text_or_number")]
     pub(super) retry_after: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) headers: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) body: Option<Replacement>,
     /// Closed without serving the request.
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) close_connection: bool,
     /// Served, and then closed.
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) lose_reply: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) truncate_body: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) break_body: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) drip_body: Option<Drip>,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) revoke_token: bool,
-    #[serde(
-        rename = "tokenLifetimeSeconds",
-        with = "seconds::optional",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub(super) token_lifetime: Option<Duration>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "tokenLifetimeSeconds")]
+    pub(super) token_lifetime: Option<Seconds>,
     pub(super) token_expires_in: Option<Value>,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) omit_expires_in: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) unknown_enum: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) unknown_member: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schema_suffix: Option<String>,
     /// After so many pages the cursors begin again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cursor_loop: Option<usize>,
 }
 
@@ -137,11 +110,6 @@ impl Effects {
     pub(super) fn shapes_tokens(&self) -> bool {
         self.token_lifetime.is_some() || self.token_expires_in.is_some() || self.omit_expires_in
     }
-
-    /// The effects in one line for people, such as `retryAfter=1, status=503`.
-    pub(super) fn summary(&self) -> String {
-        words(self)
-    }
 }
 
 fn check_value(member: &str, value: &str) -> Result<(), String> {
@@ -151,68 +119,50 @@ fn check_value(member: &str, value: &str) -> Result<(), String> {
 
 /// A body in place of the true one; an empty media type leaves the header out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Text", into = "Text")]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Replacement {
+    #[serde(rename = "text", with = "text")]
     pub(super) content: Bytes,
+    #[serde(default)]
     pub(super) media_type: String,
 }
 
-/// The JSON form of a [`Replacement`].
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Text {
-    text: String,
-    #[serde(default)]
-    media_type: String,
-}
+/// Bytes in JSON: as text, as far as they are.
+mod text {
+    use super::{Bytes, Deserialize, Deserializer, Serialize};
 
-impl From<Text> for Replacement {
-    fn from(text: Text) -> Replacement {
-        Replacement {
-            content: text.text.into(),
-            media_type: text.media_type,
-        }
+    pub(super) fn serialize<S: serde::Serializer>(of: &Bytes, to: S) -> Result<S::Ok, S::Error> {
+        String::from_utf8_lossy(of).serialize(to)
     }
-}
 
-impl From<Replacement> for Text {
-    fn from(body: Replacement) -> Text {
-        let text = String::from_utf8_lossy(&body.content).into_owned();
-        Text {
-            text,
-            media_type: body.media_type,
-        }
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+        String::deserialize(from).map(Bytes::from)
     }
 }
 
 /// `Retry-After` is a number as often as a text.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "retryAfter is a text or a number")]
-    enum Given {
-        Text(String),
-        Number(serde_json::Number),
+    match Value::deserialize(from)? {
+        Value::String(text) => Ok(Some(text)),
+        Value::Number(number) => Ok(Some(number.to_string())),
+        _ => Err(D::Error::custom("retryAfter: use a text or a number")),
     }
-    Ok(Some(match Given::deserialize(from)? {
-        Given::Text(text) => text,
-        Given::Number(number) => number.to_string(),
-    }))
 }
 
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// The members of an object in one line for people.
-pub(super) fn words(of: &impl Serialize) -> String {
-    let Ok(Value::Object(members)) = serde_json::to_value(of) else {
-        return String::new();
+/// The members that differ from the default, as JSON.
+pub(super) fn given<T: Default + Serialize>(of: &T) -> Map<String, Value> {
+    let members = |of: &T| match serde_json::to_value(of) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
     };
-    let words = members.into_iter().map(|(name, value)| match value {
+    let (mut given, usual) = (members(of), members(&T::default()));
+    given.retain(|name, value| usual.get(name) != Some(value));
+    given
+}
+
+/// The members that differ from the default in one line for people, such as `retryAfter=1, status=503`.
+pub(super) fn summary<T: Default + Serialize>(of: &T) -> String {
+    let words = given(of).into_iter().map(|(name, value)| match value {
         Value::Bool(_) => name,
         Value::String(text) => format!("{name}={text}"),
         value => format!("{name}={value}"),

@@ -13,6 +13,7 @@ use super::schedule::Schedule;
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
 use crate::message::Drip;
+use crate::seconds::Seconds;
 use crate::suite::Suite;
 
 /// A fault of one operation, in force from the moment in which it has an effect, until it has struck as often
@@ -125,7 +126,7 @@ impl Fault {
 
     /// Holds the reply back for so long. What a command does is done at once.
     pub fn delay(self, delay: Duration) -> Fault {
-        self.with(|effects| effects.delay = delay)
+        self.with(|effects| effects.delay = Seconds(delay))
     }
 
     /// Closes the connection and does not serve the request.
@@ -167,6 +168,7 @@ impl Fault {
     /// this.
     pub fn drip_body(self, bytes: usize, pause: Duration) -> Fault {
         self.assert_breakable("drip_body()");
+        let pause = Seconds(pause);
         self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
     }
 
@@ -177,7 +179,7 @@ impl Fault {
 
     /// Lets the token that is issued live so long, at most the documented 300 seconds. Concerns the token exchange.
     pub fn token_lifetime(self, lifetime: Duration) -> Fault {
-        self.with(|effects| effects.token_lifetime = Some(lifetime))
+        self.with(|effects| effects.token_lifetime = Some(Seconds(lifetime)))
     }
 
     /// Lets `expires_in` say this, whatever the truth: `0`, `-1`, `3600`, `"soon"`. Concerns the token exchange.

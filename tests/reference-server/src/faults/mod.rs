@@ -111,7 +111,7 @@ impl Faults {
                 fault: *fault,
                 operation,
                 request_id: request_id.to_owned(),
-                effects: struck.effects.summary(),
+                effects: effects::summary(&struck.effects),
             });
             strike.add(struck);
         }
@@ -126,7 +126,7 @@ impl Faults {
             operation: rule.operation,
             script: script::write(rule),
             schedule: rule.when.summary(),
-            effects: rule.then.summary(),
+            effects: effects::summary(&rule.then),
             struck: rule.when.struck(),
             spent: rule.when.is_spent(),
         });

@@ -2,21 +2,16 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::effects::words;
+use super::effects;
 
 /// A fault's schedule. By default it strikes every request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Schedule {
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) skip: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) every: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) probability: Option<f64>,
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) seed: u64,
     /// The state of the sequence that decides, once it has begun.
     #[serde(skip)]
@@ -34,9 +29,9 @@ impl Schedule {
 
     /// The schedule in one line for people, such as `skip=1, times=2`.
     pub(super) fn summary(&self) -> String {
-        match words(self) {
+        match effects::summary(self) {
             none if none.is_empty() => "always".to_owned(),
-            words => words,
+            given => given,
         }
     }
 
@@ -80,14 +75,6 @@ impl Schedule {
         let threshold = (probability.clamp(0.0, 1.0) * 4_294_967_296.0) as u64;
         state >> 32 < threshold
     }
-}
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
 
 #[cfg(test)]

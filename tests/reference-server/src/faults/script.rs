@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::effects::Effects;
+use super::effects::{Effects, given};
 use super::rule::Rule;
 use super::schedule::Schedule;
 use crate::adapters::Transport;
@@ -24,7 +24,7 @@ impl fmt::Display for InvalidFaults {
 impl std::error::Error for InvalidFaults {}
 
 /// One fault as JSON.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
     /// Its `operationId`; every operation if it is left out.
@@ -58,12 +58,8 @@ pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, Inval
 
 /// A fault as JSON, as it was read or as the builder made it.
 pub(super) fn write(rule: &Rule) -> Value {
-    let script = Script {
-        operation: rule.operation.map(|operation| operation.id().to_owned()),
-        when: rule.when.clone(),
-        then: rule.then.clone(),
-    };
-    serde_json::to_value(script).unwrap_or_default()
+    let operation = rule.operation.map(Operation::id);
+    json!({"operation": operation, "when": given(&rule.when), "then": given(&rule.then)})
 }
 
 impl Script {
@@ -128,7 +124,7 @@ mod tests {
         let mut expected: Value = serde_json::from_str(fault).unwrap();
         expected["then"]["retryAfter"] = "1".into();
         assert_eq!(write(&rules[0]), expected);
-        let summary = rules[0].then.summary();
+        let summary = crate::faults::effects::summary(&rules[0].then);
         assert!(
             summary.contains("status=503") && summary.contains("delaySeconds=0.25"),
             "{summary}"

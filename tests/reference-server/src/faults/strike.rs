@@ -40,7 +40,8 @@ impl Strike {
     pub(crate) fn terms(&self) -> Terms {
         let mut terms = Terms::default();
         for effects in self.effects() {
-            terms.lifetime = effects.token_lifetime.or(terms.lifetime);
+            let lifetime = effects.token_lifetime.map(|lifetime| lifetime.0);
+            terms.lifetime = lifetime.or(terms.lifetime);
             if let Some(value) = &effects.token_expires_in {
                 terms.said = Some(Said::Lie(value.clone()));
             } else if effects.omit_expires_in {
@@ -82,7 +83,7 @@ impl Strike {
     /// Delay, headers, another body, half a body, a slow one, a broken connection.
     fn dressed(&self, mut reply: Reply) -> Reply {
         for effects in self.effects() {
-            reply.fate.delay = reply.fate.delay.saturating_add(effects.delay);
+            reply.fate.delay = reply.fate.delay.saturating_add(effects.delay.0);
             reply.fate.drip = effects.drip_body.or(reply.fate.drip);
             if effects.lose_reply {
                 reply.fate.ending = Ending::Closed;
