@@ -2,7 +2,7 @@
 
 use super::Text;
 use super::names::{COMPANY, LEGAL_FORM, TRADE};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
@@ -22,7 +22,7 @@ impl Record for Counterparty {
     const KIND: Kind = Kind::Counterparty;
 
     fn generate(world: &World, index: u64) -> Counterparty {
-        let mut noise = Noise::new(world.seed, 6, index);
+        let mut noise = Noise::new(world.seed, Stream::Counterparties, index);
         let (company, trade) = (noise.pick(&COMPANY), noise.pick(&TRADE));
         let form = noise.pick(&LEGAL_FORM);
         Counterparty {

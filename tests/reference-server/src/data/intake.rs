@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::names::{COMPANY, FAMILY, GIVEN, NEED, TRADE};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Sizes, Text};
@@ -70,7 +70,7 @@ impl Record for Intake {
     const KIND: Kind = Kind::Intake;
 
     fn generate(world: &World, index: u64) -> Intake {
-        let mut noise = Noise::new(world.seed, 5, index);
+        let mut noise = Noise::new(world.seed, Stream::Intake, index);
         let mut row = Intake {
             given: noise.pick(&GIVEN).into(),
             family: noise.pick(&FAMILY).into(),

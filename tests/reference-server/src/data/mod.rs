@@ -6,7 +6,7 @@ pub(crate) mod counterparties;
 pub(crate) mod histories;
 pub(crate) mod intake;
 mod names;
-mod noise;
+pub(crate) mod noise;
 pub(crate) mod opportunities;
 pub(crate) mod organizations;
 pub(crate) mod people;

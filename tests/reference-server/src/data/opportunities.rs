@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::histories::Stay;
 use super::names::NEED;
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Text, actors};
@@ -62,7 +62,7 @@ impl Record for Opportunity {
     const KIND: Kind = Kind::Opportunity;
 
     fn generate(world: &World, index: u64) -> Opportunity {
-        let mut noise = Noise::new(world.seed, 3, index);
+        let mut noise = Noise::new(world.seed, Stream::Opportunities, index);
         let place = noise.weighted(&[
             (0_usize, 16),
             (1, 8),

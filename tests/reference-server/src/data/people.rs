@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Text;
 use super::names::{FAMILY, GIVEN, JOB};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
@@ -32,7 +32,7 @@ impl Record for Person {
     const KIND: Kind = Kind::Person;
 
     fn generate(world: &World, index: u64) -> Person {
-        let mut noise = Noise::new(world.seed, 1, index);
+        let mut noise = Noise::new(world.seed, Stream::People, index);
         let organizations = world.sizes.organizations;
         let employed = noise.chance(90) && organizations > 0;
         Person {

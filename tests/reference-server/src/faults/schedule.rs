@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::effects;
+use crate::data::noise::{Noise, Stream};
 
 /// A fault's schedule. By default it strikes every request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -13,9 +14,6 @@ pub(super) struct Schedule {
     pub(super) times: Option<u64>,
     pub(super) probability: Option<f64>,
     pub(super) seed: u64,
-    /// The state of the sequence that decides, once it has begun.
-    #[serde(skip)]
-    state: Option<u64>,
     #[serde(skip)]
     seen: u64,
     #[serde(skip)]
@@ -63,17 +61,11 @@ impl Schedule {
         true
     }
 
-    fn chance(&mut self, probability: f64) -> bool {
-        let state = self
-            .state
-            .unwrap_or(self.seed)
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        self.state = Some(state);
+    fn chance(&self, probability: f64) -> bool {
         // Between 0 and 2^32, which every step of this conversion represents exactly enough.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let threshold = (probability.clamp(0.0, 1.0) * 4_294_967_296.0) as u64;
-        state >> 32 < threshold
+        Noise::new(self.seed, Stream::Faults, self.seen).below(1 << 32) < threshold
     }
 }
 
