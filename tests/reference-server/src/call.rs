@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::auth::Caller;
-use crate::data::reference::Kind;
+use crate::data::{Record, Table};
 use crate::generated::operations::Operation;
 use crate::json::Json;
 use crate::message::{Reply, Request};
@@ -39,14 +39,11 @@ impl Call<'_> {
         self.params.get(place).map_or("", String::as_str)
     }
 
-    /// A path parameter that is a reference: 400 unless it has the documented form.
-    pub(crate) fn reference(&self, kind: Kind) -> Result<&str, Refusal> {
-        let text = self.param(0);
-        if kind.matches(text) {
-            return Ok(text);
-        }
-        let message = format!("reference: {}… is needed", kind.prefix());
-        Err(Refusal::invalid(message))
+    /// The record that the path names: 400 unless the reference has the documented form, 404 if nothing has it.
+    pub(crate) fn record<R: Record>(&self, table: &Table<R>) -> Result<(u64, R), Refusal> {
+        let reference = self.param(0);
+        R::KIND.check("reference", reference)?;
+        table.existing(reference)
     }
 
     /// The body, which must be JSON and say so.

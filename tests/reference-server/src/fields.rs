@@ -117,13 +117,9 @@ impl<'a> Fields<'a> {
 
     /// A reference of the documented form.
     pub(crate) fn reference(self, name: &str, kind: Kind) -> Result<Option<&'a str>, Refusal> {
-        match self.text(name)? {
-            Some(text) if !kind.matches(text) => {
-                let prefix = kind.prefix();
-                Err(Refusal::invalid(format!("{name}: {prefix}… is needed")))
-            }
-            text => Ok(text),
-        }
+        self.text(name)?
+            .map(|text| kind.check(name, text).map(|()| text))
+            .transpose()
     }
 
     pub(crate) fn one_of(self, name: &str, values: &[&str]) -> Result<Option<&'a str>, Refusal> {

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use super::listing::Page;
 use crate::call::{Answer, Call};
 use crate::data::intake::{Contact, Intake, Linked, STATUSES};
-use crate::data::reference::Kind;
 use crate::data::{Store, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
@@ -52,13 +51,11 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Intake)?;
     let store = call.suite.store();
-    let found = store.intake.find(reference);
-    let (_, row) = found.ok_or_else(|| Refusal::not_found("no such intake submission"))?;
+    let (_, row) = call.record(&store.intake)?;
     Ok(Reply::ok(&json!({
         "schemaVersion": "suite-crm-intake-detail.v2",
-        "publicReference": reference,
+        "publicReference": call.param(0),
         "status": row.status,
         "contact": row.contact(),
         "processingEvents": row.processing_events(),

@@ -78,10 +78,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Opportunity)?;
     let store = call.suite.store();
-    let found = store.opportunities.find(reference);
-    let (index, row) = found.ok_or_else(|| Refusal::not_found("no such opportunity"))?;
+    let (index, row) = call.record(&store.opportunities)?;
     Ok(Reply::ok(&Detail {
         created_at: row.created_at,
         entered_stage_at: row.entered_stage_at,

@@ -7,10 +7,8 @@ use super::listing::{Page, search_text};
 use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
 use crate::data::organizations::{Organization, STATUSES};
-use crate::data::reference::Kind;
 use crate::data::{Store, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
 
 /// An organization in a list.
 #[derive(Debug, Serialize)]
@@ -48,10 +46,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Organization)?;
     let store = call.suite.store();
-    let found = store.organizations.find(reference);
-    let (index, row) = found.ok_or_else(|| Refusal::not_found("no such organization"))?;
+    let (index, row) = call.record(&store.organizations)?;
     Ok(Reply::ok(&Briefing {
         created_at: row.created_at,
         item: item(&store, index, row),

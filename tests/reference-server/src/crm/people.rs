@@ -7,11 +7,9 @@ use super::listing::{Page, search_text};
 use super::needle::Needle;
 use crate::call::{Answer, Call};
 use crate::data::people::{Person, STATUSES};
-use crate::data::reference::Kind;
 use crate::data::timeline::Entry;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
 
 /// How many timeline entries a briefing shows.
 const BRIEFED: u64 = 5;
@@ -66,9 +64,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Person)?;
     let store = call.suite.store();
-    let (index, person) = find(&store, reference)?;
+    let (index, person) = call.record(&store.people)?;
     let length = store.timeline_length(index);
     let recent = (length.saturating_sub(BRIEFED)..length).rev();
     Ok(Reply::ok(&Briefing {
@@ -81,17 +78,11 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn timeline(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Person)?;
-    let page = Page::new(call, &[reference], TIMELINE_LIMIT, TIMELINE_DEFAULT)?;
+    let page = Page::new(call, &[call.param(0)], TIMELINE_LIMIT, TIMELINE_DEFAULT)?;
     let store = call.suite.store();
-    let (index, _) = find(&store, reference)?;
+    let (index, _) = call.record(&store.people)?;
     let body = page.slice(store.timeline_length(index), |at| entry(&store, index, at));
     Ok(Reply::ok(&body))
-}
-
-fn find(store: &Store, reference: &str) -> Result<(u64, Person), Refusal> {
-    let found = store.people.find(reference);
-    found.ok_or_else(|| Refusal::not_found("no such person"))
 }
 
 fn entry(store: &Store, person: u64, position: u64) -> Option<Entry> {

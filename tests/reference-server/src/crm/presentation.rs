@@ -144,7 +144,7 @@ fn offered(caller: &Caller) -> impl Iterator<Item = (&'static str, Value)> + '_ 
     let review = ("intake", "intake.review", "Review", "crm:intake:review");
     let records = kinds::ALL
         .iter()
-        .map(|kind| (kind.subject(), kind.name(), kind.label(), kind.scope()));
+        .map(|kind| (kind.subject(), kind.name, kind.label, kind.scope()));
     records
         .chain(std::iter::once(review))
         .filter(|(_, _, _, scope)| caller.has_scope(scope))

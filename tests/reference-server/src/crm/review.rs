@@ -67,8 +67,7 @@ fn apply(
     review: Value,
     now: Timestamp,
 ) -> Result<Value, Refusal> {
-    let found = store.intake.find(reference);
-    let (index, mut row) = found.ok_or_else(|| Refusal::not_found("no such intake submission"))?;
+    let (index, mut row) = store.intake.existing(reference)?;
     envelope.check_version(row.version)?;
     if row.is_final() {
         let message = format!("the submission is {} already", row.status);

@@ -16,6 +16,7 @@ pub(crate) struct Actor {
 
 impl Record for Actor {
     const KIND: Kind = Kind::Actor;
+    const NOUN: &'static str = "actor";
 
     fn generate(_world: &World, index: u64) -> Actor {
         let name = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];

@@ -20,6 +20,7 @@ pub(crate) struct Counterparty {
 
 impl Record for Counterparty {
     const KIND: Kind = Kind::Counterparty;
+    const NOUN: &'static str = "counterparty";
 
     fn generate(world: &World, index: u64) -> Counterparty {
         let mut noise = Noise::new(world.seed, Stream::Counterparties, index);

@@ -68,6 +68,7 @@ pub(crate) struct Intake {
 
 impl Record for Intake {
     const KIND: Kind = Kind::Intake;
+    const NOUN: &'static str = "intake submission";
 
     fn generate(world: &World, index: u64) -> Intake {
         let mut noise = Noise::new(world.seed, Stream::Intake, index);

@@ -60,6 +60,7 @@ pub(crate) struct Opportunity {
 
 impl Record for Opportunity {
     const KIND: Kind = Kind::Opportunity;
+    const NOUN: &'static str = "opportunity";
 
     fn generate(world: &World, index: u64) -> Opportunity {
         let mut noise = Noise::new(world.seed, Stream::Opportunities, index);

@@ -24,6 +24,7 @@ pub(crate) struct Organization {
 
 impl Record for Organization {
     const KIND: Kind = Kind::Organization;
+    const NOUN: &'static str = "organization";
 
     fn generate(world: &World, index: u64) -> Organization {
         let mut noise = Noise::new(world.seed, Stream::Organizations, index);

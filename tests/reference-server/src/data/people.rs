@@ -30,6 +30,7 @@ pub(crate) struct Person {
 
 impl Record for Person {
     const KIND: Kind = Kind::Person;
+    const NOUN: &'static str = "person";
 
     fn generate(world: &World, index: u64) -> Person {
         let mut noise = Noise::new(world.seed, Stream::People, index);

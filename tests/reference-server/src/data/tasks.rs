@@ -26,6 +26,7 @@ pub(crate) struct Task {
 
 impl Record for Task {
     const KIND: Kind = Kind::Task;
+    const NOUN: &'static str = "task";
 
     fn generate(world: &World, index: u64) -> Task {
         let mut noise = Noise::new(world.seed, Stream::Tasks, index);

@@ -14,8 +14,7 @@ mod tasks;
 use serde_json::{Value, json};
 
 use crate::call::{Answer, Call};
-use crate::data::Store;
-use crate::data::reference::Kind as ReferenceKind;
+use crate::data::{Record, Store, Table};
 use crate::fields::Fields;
 use crate::idempotency::{self, Known, Scope};
 use crate::json::{Json, Members};
@@ -130,14 +129,14 @@ impl Command<'_> {
             _ => activities::apply(self, store)?,
         };
         store.note_change(crate::data::Change {
-            action: self.kind.name().to_owned(),
+            action: self.kind.name.to_owned(),
             subject_type: self.kind.subject(),
             reference: reference.clone(),
             occurred_at: self.now,
             actor: self.actor,
         });
         Ok(json!({
-            "commandType": self.kind.name(),
+            "commandType": self.kind.name,
             "outcome": "succeeded",
             "publicReference": reference,
             "recordVersion": version,
@@ -147,50 +146,46 @@ impl Command<'_> {
     /// 400 if it has what only another command would heed. What none would heed may be anything.
     fn check_members(&self) -> Result<(), Refusal> {
         let refused = |member: &str| {
-            let kind = self.kind.name();
+            let kind = self.kind.name;
             Err(Refusal::invalid(format!(
                 "{member}: {kind} does not take it"
             )))
         };
-        if self.kind.creates() && self.subject.is_some() {
-            return refused("subjectReference");
+        if self.kind.verb() == "create" {
+            if self.subject.is_some() {
+                return refused("subjectReference");
+            }
+            if self.envelope.expected_version.is_some() {
+                return refused("expectedRecordVersion");
+            }
         }
-        if self.kind.creates() && self.envelope.expected_version.is_some() {
-            return refused("expectedRecordVersion");
-        }
-        let taken = self.kind.members();
-        let mut known = kinds::ALL.iter().flat_map(|kind| kind.members());
-        let other = known.find(|name| self.payload.gives(name) && !taken.contains(name));
-        other.map_or(Ok(()), |name| refused(name))
+        let taken = |name: &str| self.kind.members().any(|taken| taken == name);
+        let mut known = kinds::ALL.into_iter().flat_map(Kind::members);
+        let other = known.find(|name| self.payload.gives(name) && !taken(name));
+        other.map_or(Ok(()), refused)
     }
 
-    /// The reference of the record to change.
-    fn subject(&self, kind: ReferenceKind) -> Result<&str, Refusal> {
+    /// The record to change, unless the caller saw another version of it.
+    fn existing<R: Record>(
+        &self,
+        table: &Table<R>,
+        version: impl FnOnce(&R) -> u64,
+    ) -> Result<(u64, R), Refusal> {
         let subject = self
             .subject
             .ok_or_else(|| Refusal::invalid("subjectReference: missing"))?;
-        if kind.matches(subject) {
-            return Ok(subject);
-        }
-        Err(Refusal::invalid(format!(
-            "subjectReference: {}… is needed",
-            kind.prefix()
-        )))
+        R::KIND.check("subjectReference", subject)?;
+        let (index, row) = table.existing(subject)?;
+        self.envelope.check_version(version(&row))?;
+        Ok((index, row))
     }
 
     /// The index of a record that the payload refers to; 404 if there is none.
-    fn linked(
-        &self,
-        name: &str,
-        kind: ReferenceKind,
-        index: impl FnOnce(&str) -> Option<u64>,
-    ) -> Result<Option<u64>, Refusal> {
-        self.payload
-            .reference(name, kind)?
-            .map(|reference| {
-                index(reference)
-                    .ok_or_else(|| Refusal::not_found(format!("{name}: no such record")))
-            })
+    fn linked<R: Record>(&self, name: &str, table: &Table<R>) -> Result<Option<u64>, Refusal> {
+        let missing = || Refusal::not_found(format!("{name}: no such record"));
+        let reference = self.payload.reference(name, R::KIND)?;
+        reference
+            .map(|reference| table.index(reference).ok_or_else(missing))
             .transpose()
     }
 }

@@ -1,10 +1,8 @@
 //! `organization.create`, `organization.update`.
 
-use super::kinds::Kind;
 use super::{Command, changed};
 use crate::data::Store;
 use crate::data::organizations::{Organization, STATUSES};
-use crate::data::reference::Kind as ReferenceKind;
 use crate::refusal::Refusal;
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
@@ -12,7 +10,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     let name = changed(payload, "displayName")?;
     let city = changed(payload, "city")?;
     let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
-    if command.kind == Kind::OrganizationCreate {
+    if command.kind.verb() == "create" {
         let organization = Organization {
             name: name
                 .ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?
@@ -26,10 +24,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
         let index = store.organizations.create(organization);
         return Ok((store.organizations.reference(index), 1));
     }
-    let reference = command.subject(ReferenceKind::Organization)?;
-    let found = store.organizations.find(reference);
-    let (index, mut row) = found.ok_or_else(|| Refusal::not_found("no such organization"))?;
-    command.envelope.check_version(row.version)?;
+    let (index, mut row) = command.existing(&store.organizations, |row| row.version)?;
     if row.status == "archived" {
         return Err(Refusal::conflict(
             "invalid_state",
@@ -49,5 +44,5 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     row.version += 1;
     let version = row.version;
     store.organizations.replace(index, row);
-    Ok((reference.to_owned(), version))
+    Ok((store.organizations.reference(index), version))
 }

@@ -1,24 +1,18 @@
 //! `person.create`, `person.update`.
 
-use super::kinds::Kind;
 use super::{Command, changed};
 use crate::data::Store;
 use crate::data::people::{Person, STATUSES};
-use crate::data::reference::Kind as ReferenceKind;
 use crate::fields::Fields;
 use crate::refusal::Refusal;
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload = command.payload;
-    let organization = command.linked(
-        "organizationReference",
-        ReferenceKind::Organization,
-        |reference| store.organizations.index(reference),
-    )?;
+    let organization = command.linked("organizationReference", &store.organizations)?;
     let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
     let email = changed(payload, "email")?;
     let job = changed(payload, "jobTitle")?;
-    if command.kind == Kind::PersonCreate {
+    if command.kind.verb() == "create" {
         let name = name(payload, ["", ""])?.filter(|[given, _]| !given.is_empty());
         let [given, family] =
             name.ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?;
@@ -36,10 +30,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
         let index = store.people.create(person);
         return Ok((store.people.reference(index), 1));
     }
-    let reference = command.subject(ReferenceKind::Person)?;
-    let found = store.people.find(reference);
-    let (index, mut person) = found.ok_or_else(|| Refusal::not_found("no such person"))?;
-    command.envelope.check_version(person.version)?;
+    let (index, mut person) = command.existing(&store.people, |row| row.version)?;
     if person.status == "archived" {
         return Err(Refusal::conflict("invalid_state", "the person is archived"));
     }
@@ -61,7 +52,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     person.version += 1;
     let version = person.version;
     store.people.replace(index, person);
-    Ok((reference.to_owned(), version))
+    Ok((store.people.reference(index), version))
 }
 
 /// The name, given in two parts or as one to display. A part that is not given is what it was.
