@@ -58,7 +58,7 @@ fn serve(suite: &Suite, request: &Request) -> Outcome {
         return Ok(pages::control(suite));
     }
     let mut allowed = Vec::new();
-    for route in &ROUTES {
+    for route in ROUTES {
         let Some(parameter) = route.matches(&request.path) else {
             continue;
         };

@@ -18,7 +18,7 @@ pub(crate) fn page(suite: &Suite) -> Reply {
          A request with a body says <code>Content-Type: application/json</code>.</p>\n\
          <div class=\"wide\"><table>\n<thead><tr><th>Request</th><th>What it does</th></tr></thead>\n<tbody>\n",
     );
-    for route in &ROUTES {
+    for route in ROUTES {
         let example = match route.example {
             "" => String::new(),
             example => format!("<pre>{}</pre>", Text(example)),
