@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
-use crate::app::App;
 use crate::call::Call;
+use crate::data::Store;
 use crate::json::Json;
 use crate::keys;
 use crate::message::Request;
@@ -14,53 +14,27 @@ use crate::refusal::Refusal;
 /// How many results are kept. The contract's replay window is not shown.
 const KEPT: usize = 100_000;
 
-/// Whose key, with which application.
-#[derive(Clone, Debug)]
-pub(crate) struct Scope {
-    pub(crate) app: App,
-    pub(crate) actor: u64,
-    pub(crate) key: String,
-}
-
 /// A command in the form in which two of them are compared.
 pub(crate) type Fingerprint = [u8; 32];
 
-/// What is known about a command with a key.
-#[derive(Clone, Debug)]
-pub(crate) enum Known {
-    /// The key is new.
-    New,
-    /// The same command was committed, with this result.
-    Replay(Value),
-}
+/// Stands for an application, an actor and a key.
+type Scope = [u8; 16];
 
 /// The durable results, in as little space as they need: a server under load keeps many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
-    kept: HashMap<Digest, (Fingerprint, Box<str>)>,
-    order: VecDeque<Digest>,
-}
-
-/// Stands for a [`Scope`].
-type Digest = [u8; 16];
-
-impl Scope {
-    fn digest(&self) -> Digest {
-        let text = format!("{}\n{}\n{}", self.app, self.actor, self.key);
-        let mut digest = Digest::default();
-        digest.copy_from_slice(&keys::digest(text.as_bytes())[..16]);
-        digest
-    }
+    kept: HashMap<Scope, (Fingerprint, Box<str>)>,
+    order: VecDeque<Scope>,
 }
 
 impl Results {
-    /// Looks a command up; a key used for another one is refused with 409.
-    pub(crate) fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Known, Refusal> {
-        match self.kept.get(&scope.digest()) {
-            None => Ok(Known::New),
-            Some((same, result)) if same == print => Ok(Known::Replay(
-                serde_json::from_str(result).unwrap_or_default(),
-            )),
+    /// The result of a command that was committed before; a key used for another command is refused with 409.
+    fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Option<Value>, Refusal> {
+        match self.kept.get(scope) {
+            None => Ok(None),
+            Some((same, result)) if same == print => {
+                Ok(Some(serde_json::from_str(result).unwrap_or_default()))
+            }
             Some(_) => Err(Refusal::conflict(
                 "idempotency_conflict",
                 "the key was used for a different command",
@@ -68,11 +42,10 @@ impl Results {
         }
     }
 
-    pub(crate) fn keep(&mut self, scope: &Scope, print: Fingerprint, result: &Value) {
-        let digest = scope.digest();
+    fn keep(&mut self, scope: Scope, print: Fingerprint, result: &Value) {
         let result = result.to_string().into_boxed_str();
-        if self.kept.insert(digest, (print, result)).is_none() {
-            self.order.push_back(digest);
+        if self.kept.insert(scope, (print, result)).is_none() {
+            self.order.push_back(scope);
         }
         while self.order.len() > KEPT {
             if let Some(oldest) = self.order.pop_front() {
@@ -80,6 +53,40 @@ impl Results {
             }
         }
     }
+}
+
+/// What came of a command with a key.
+pub(crate) struct Settled {
+    pub(crate) result: Value,
+    pub(crate) replayed: bool,
+}
+
+/// Gives the result of a command that was committed before, or applies it and keeps its result, in one step. A result
+/// that has the member `replayed` says which it was.
+pub(crate) fn once(
+    call: &Call<'_>,
+    key: &str,
+    print: Fingerprint,
+    apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
+) -> Result<Settled, Refusal> {
+    let (app, actor) = (call.operation.app(), call.caller()?.actor);
+    let digest = keys::digest(format!("{app}\n{actor}\n{key}").as_bytes());
+    let mut scope = Scope::default();
+    scope.copy_from_slice(&digest[..16]);
+    let mut store = call.suite.store_mut();
+    let known = store.results.look_up(&scope, &print)?;
+    let replayed = known.is_some();
+    let mut result = match known {
+        Some(result) => result,
+        None => apply(&mut store)?,
+    };
+    if !replayed {
+        store.results.keep(scope, print, &result);
+        call.committed();
+    } else if let Some(member) = result.get_mut("replayed") {
+        *member = true.into();
+    }
+    Ok(Settled { result, replayed })
 }
 
 /// The `Idempotency-Key` of a request: required, once, 16 to 160 of the documented characters.

@@ -9,12 +9,11 @@ pub(crate) mod service;
 
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
 use crate::fields::Fields;
-use crate::idempotency::{self, Known, Scope};
+use crate::idempotency;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 use ledger::Committed;
@@ -52,23 +51,11 @@ fn once(
     check: impl FnOnce(Fields<'_>) -> Result<(), Refusal>,
     apply: impl FnOnce(&mut Store, Fields<'_>) -> Result<Value, Refusal>,
 ) -> Answer {
-    let key = idempotency::required_key(call.request)?.to_owned();
+    let key = idempotency::required_key(call.request)?;
     let body = call.json()?;
     let fields = Fields::of(&body)?;
     check(fields)?;
-    let scope = Scope {
-        app: App::Accounting,
-        actor: call.caller()?.actor,
-        key,
-    };
     let print = idempotency::fingerprint(call, &body);
-    let mut store = call.suite.store_mut();
-    if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
-        result["replayed"] = json!(true);
-        return Ok(Reply::json(201, &result));
-    }
-    let result = apply(&mut store, fields)?;
-    store.results.keep(&scope, print, &result);
-    call.committed();
-    Ok(Reply::json(201, &result))
+    let settled = idempotency::once(call, key, print, |store| apply(store, fields))?;
+    Ok(Reply::json(201, &settled.result))
 }

@@ -3,16 +3,15 @@
 //! Which members an operation needs is not shown. Here `create` needs `title`, `startsAt`, `endsAt`, `timezone` and
 //! `collectionReference`; `update` and `cancel` need `publicReference` and may have `expectedRecordVersion`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::events::Event;
 use super::result;
-use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
 use crate::fields::Fields;
-use crate::idempotency::{self, Known, Scope};
+use crate::idempotency;
 use crate::json::Json;
 use crate::message::Reply;
 use crate::refusal::Refusal;
@@ -29,36 +28,23 @@ const TEXTS: [&str; 7] = [
 ];
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
-    let key = idempotency::required_key(call.request)?.to_owned();
+    let key = idempotency::required_key(call.request)?;
     let body = call.json()?;
     let command = Fields::of(&body)?;
     check_types(command)?;
     let operation = command.required_text("operation")?;
-    let scope = Scope {
-        app: App::Calendar,
-        actor: call.caller()?.actor,
-        key,
-    };
     let print = idempotency::fingerprint(call, &body);
-    let mut store = call.suite.store_mut();
-    if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
-        result["replayed"] = json!(true);
-        return Ok(Reply::json(200, &result));
-    }
-    let result = match operation {
-        "create" => create(&mut store, command)?,
-        "update" => update(&mut store, command)?,
-        "cancel" => cancel(&mut store, command)?,
-        _ => {
-            return Err(Refusal::invalid(
-                "operation: create, update or cancel is needed",
-            ));
-        }
-    };
-    store.results.keep(&scope, print, &result);
-    call.committed();
-    let status = if operation == "create" { 201 } else { 200 };
-    Ok(Reply::json(status, &result))
+    let settled = idempotency::once(call, key, print, |store| match operation {
+        "create" => create(store, command),
+        "update" => update(store, command),
+        "cancel" => cancel(store, command),
+        _ => Err(Refusal::invalid(
+            "operation: create, update or cancel is needed",
+        )),
+    })?;
+    let created = operation == "create" && !settled.replayed;
+    let status = if created { 201 } else { 200 };
+    Ok(Reply::json(status, &settled.result))
 }
 
 /// The documented types, whatever the operation.

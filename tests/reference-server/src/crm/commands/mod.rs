@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::call::{Answer, Call};
 use crate::data::{Record, Store, Table};
 use crate::fields::Fields;
-use crate::idempotency::{self, Known, Scope};
+use crate::idempotency;
 use crate::json::{Json, Members};
 use crate::keys;
 use crate::message::Reply;
@@ -92,7 +92,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     settle(call, &body, &command.envelope, |store| command.apply(store))
 }
 
-/// Replays a command that was committed before, or applies it and keeps its result, in one step.
+/// Applies a command once, by its id or else by its body.
 pub(crate) fn settle(
     call: &Call<'_>,
     body: &Json,
@@ -104,19 +104,9 @@ pub(crate) fn settle(
         Some(id) => format!("id:{id}"),
         None => format!("body:{}", keys::encode(&print)),
     };
-    let scope = Scope {
-        app: call.operation.app(),
-        actor: call.caller()?.actor,
-        key,
-    };
-    let mut store = call.suite.store_mut();
-    if let Known::Replay(result) = store.results.look_up(&scope, &print)? {
-        return Ok(Reply::json(200, &result));
-    }
-    let result = apply(&mut store)?;
-    store.results.keep(&scope, print, &result);
-    call.committed();
-    Ok(Reply::json(201, &result))
+    let settled = idempotency::once(call, &key, print, apply)?;
+    let status = if settled.replayed { 200 } else { 201 };
+    Ok(Reply::json(status, &settled.result))
 }
 
 impl Command<'_> {
