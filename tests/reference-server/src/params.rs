@@ -110,28 +110,17 @@ pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
 
 /// Parses the date-times of RFC 3339, and nothing else.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
-    let bytes = text.as_bytes();
-    let digits = |range: std::ops::Range<usize>| {
-        bytes
-            .get(range)
-            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
-    let shaped = bytes.len() >= 20
-        && digits(0..4)
-        && bytes[4] == b'-'
-        && digits(5..7)
-        && bytes[7] == b'-'
-        && digits(8..10)
-        && bytes[10].eq_ignore_ascii_case(&b'T')
-        && digits(11..13)
-        && bytes[13] == b':'
-        && digits(14..16)
-        && bytes[16] == b':'
-        && digits(17..19);
+    let (head, mut rest) = text.as_bytes().split_at_checked(19)?;
+    let shaped = head
+        .iter()
+        .zip(b"0000-00-00T00:00:00")
+        .all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte.eq_ignore_ascii_case(form),
+        });
     if !shaped {
         return None;
     }
-    let mut rest = &bytes[19..];
     if let [b'.', tail @ ..] = rest {
         let fraction = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if !(1..=9).contains(&fraction) {
