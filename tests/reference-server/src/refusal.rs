@@ -11,7 +11,7 @@ use crate::message::Reply;
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     code: &'static str,
-    message: String,
+    pub(crate) message: String,
     /// `WWW-Authenticate` of a 401, `Allow` of a 405.
     challenge: Option<String>,
 }

@@ -1,6 +1,7 @@
 //! The operations of the control endpoint.
 
-use super::{Outcome, clients, faults, seen, time, tokens};
+use super::{clients, faults, seen, time, tokens};
+use crate::call::Answer;
 use crate::message::Request;
 use crate::suite::Suite;
 
@@ -12,7 +13,7 @@ pub(crate) struct Route {
     pub(crate) summary: &'static str,
     /// A body that shows how it is used.
     pub(crate) example: &'static str,
-    pub(super) run: fn(&Suite, &Request, &str) -> Outcome,
+    pub(super) run: fn(&Suite, &Request, &str) -> Answer,
 }
 
 /// A row each, where rustfmt would make seven lines of a call.

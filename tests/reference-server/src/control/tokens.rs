@@ -3,8 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Outcome, Problem, body, ok};
+use super::{body, ok};
+use crate::call::Answer;
 use crate::message::Request;
+use crate::refusal::Refusal;
 use crate::seconds::Seconds;
 use crate::suite::Suite;
 use crate::token::registry::Said;
@@ -21,7 +23,7 @@ struct Change {
     honest_expires_in: bool,
 }
 
-pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Outcome {
+pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Answer {
     let registry = suite.registry();
     let said = match &registry.said {
         Said::Truth => json!({"honestExpiresIn": true}),
@@ -38,7 +40,7 @@ pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Outcome {
     ok(&body)
 }
 
-pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Answer {
     let change: Change = body(request)?;
     let said = match (
         change.expires_in,
@@ -51,7 +53,7 @@ pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
         (None, false, true) => Some(Said::Truth),
         _ => {
             let message = "expiresIn, omitExpiresIn and honestExpiresIn exclude each other";
-            return Err(Problem::invalid(message));
+            return Err(Refusal::invalid(message));
         }
     };
     {
@@ -64,7 +66,7 @@ pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
     get(suite, request, "")
 }
 
-pub(super) fn revoke(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn revoke(suite: &Suite, request: &Request, _: &str) -> Answer {
     suite.registry().revoke_all();
     get(suite, request, "")
 }

@@ -224,15 +224,7 @@ impl ReferenceServer {
 impl fmt::Debug for ReferenceServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReferenceServer")
-            .field(
-                "environment",
-                &[
-                    self.core_url(),
-                    self.crm_url(),
-                    self.calendar_url(),
-                    self.accounting_url(),
-                ],
-            )
+            .field("origins", &App::ALL.map(|app| self.url(app)))
             .field("transport", &self.transport())
             .finish_non_exhaustive()
     }
