@@ -54,9 +54,10 @@ impl<'a> Fields<'a> {
         self.get(name).is_some()
     }
 
-    pub(crate) fn required(self, name: &str) -> Result<&'a Json, Refusal> {
-        self.get(name)
-            .ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
+    /// The same members, if this one is among them and counts.
+    pub(crate) fn required(self, name: &str) -> Result<Fields<'a>, Refusal> {
+        let given = self.gives(name).then_some(self);
+        given.ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
     }
 
     pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, Refusal> {
@@ -68,8 +69,8 @@ impl<'a> Fields<'a> {
 
     /// A text that is there and not empty.
     pub(crate) fn required_text(self, name: &str) -> Result<&'a str, Refusal> {
-        self.required(name)?;
-        self.text(name)?
+        self.required(name)?
+            .text(name)?
             .filter(|text| !text.trim().is_empty())
             .ok_or_else(|| Refusal::invalid(format!("{name}: it must not be empty")))
     }
@@ -106,13 +107,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn instant(self, name: &str) -> Result<Option<Timestamp>, Refusal> {
-        self.text(name)?
-            .map(|text| {
-                params::instant(text).ok_or_else(|| {
-                    Refusal::invalid(format!("{name}: a date-time as in RFC 3339 is needed"))
-                })
-            })
-            .transpose()
+        params::date_time(name, self.text(name)?)
     }
 
     /// A reference of the documented form.
@@ -123,19 +118,12 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn one_of(self, name: &str, values: &[&str]) -> Result<Option<&'a str>, Refusal> {
-        match self.text(name)? {
-            Some(text) if !values.contains(&text) => Err(Refusal::invalid(format!(
-                "{name}: one of {} is needed",
-                values.join(", ")
-            ))),
-            text => Ok(text),
-        }
+        params::one_of(name, self.text(name)?, values)
     }
 
     /// A member that has one documented value.
     pub(crate) fn constant(self, name: &str, value: &str) -> Result<(), Refusal> {
-        self.required(name)?;
-        self.one_of(name, &[value]).map(drop)
+        self.required(name)?.one_of(name, &[value]).map(drop)
     }
 
     fn typed<T>(

@@ -62,14 +62,7 @@ impl Query {
 
     /// One of the documented values.
     pub(crate) fn one_of(&self, name: &str, values: &[&str]) -> Result<Option<&str>, Refusal> {
-        match self.text(name)? {
-            None => Ok(None),
-            Some(value) if values.contains(&value) => Ok(Some(value)),
-            Some(_) => Err(Refusal::invalid(format!(
-                "{name}: one of {} is needed",
-                values.join(", ")
-            ))),
-        }
+        one_of(name, self.text(name)?, values)
     }
 
     /// A text whose length in characters lies within bounds.
@@ -89,14 +82,31 @@ impl Query {
 
     /// An instant in RFC 3339.
     pub(crate) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
-        self.text(name)?
-            .map(|text| {
-                instant(text).ok_or_else(|| {
-                    Refusal::invalid(format!("{name}: a date-time as in RFC 3339 is needed"))
-                })
-            })
-            .transpose()
+        date_time(name, self.text(name)?)
     }
+}
+
+/// One of the documented values, if anything was given.
+pub(crate) fn one_of<'t>(
+    name: &str,
+    given: Option<&'t str>,
+    values: &[&str],
+) -> Result<Option<&'t str>, Refusal> {
+    match given {
+        Some(text) if !values.contains(&text) => {
+            let values = values.join(", ");
+            Err(Refusal::invalid(format!("{name}: use one of {values}")))
+        }
+        given => Ok(given),
+    }
+}
+
+/// An instant in RFC 3339, if anything was given.
+pub(crate) fn date_time(name: &str, given: Option<&str>) -> Result<Option<Timestamp>, Refusal> {
+    let wrong = || Refusal::invalid(format!("{name}: use a date-time as in RFC 3339"));
+    given
+        .map(|text| instant(text).ok_or_else(wrong))
+        .transpose()
 }
 
 /// Decodes `application/x-www-form-urlencoded` text; what is not UTF-8 is refused.
@@ -109,7 +119,7 @@ pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
 }
 
 /// Parses the date-times of RFC 3339, and nothing else.
-pub(crate) fn instant(text: &str) -> Option<Timestamp> {
+fn instant(text: &str) -> Option<Timestamp> {
     let (head, mut rest) = text.as_bytes().split_at_checked(19)?;
     let shaped = head
         .iter()

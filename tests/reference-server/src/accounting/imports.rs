@@ -32,14 +32,11 @@ fn check(run: Fields<'_>) -> Result<(), Refusal> {
     run.constant("schemaVersion", "suite-accounting-import-create.v1")?;
     run.constant("adapterContractVersion", "suite-accounting-adapter.v1")?;
     for name in ["adapterId", "adapterImplementationVersion"] {
-        run.required(name)?;
-        run.text(name)?;
+        run.required(name)?.text(name)?;
     }
-    run.required("mode")?;
-    run.one_of("mode", &MODES)?;
+    run.required("mode")?.one_of("mode", &MODES)?;
     for name in ["sourceApplication", "intendedCoverage"] {
-        run.required(name)?;
-        run.object(name)?;
+        run.required(name)?.object(name)?;
     }
     Ok(())
 }

@@ -43,8 +43,9 @@ pub(crate) fn create_draft(call: &Call<'_>) -> Answer {
 /// What the schema demands: 400.
 fn check(draft: Fields<'_>) -> Result<(), Refusal> {
     draft.constant("schemaVersion", "suite-accounting-invoice-draft-create.v1")?;
-    draft.required("counterpartyReference")?;
-    draft.reference("counterpartyReference", Kind::Counterparty)?;
+    draft
+        .required("counterpartyReference")?
+        .reference("counterpartyReference", Kind::Counterparty)?;
     for name in ["billingProfileReference", "customerNote", "internalNote"] {
         draft.or_null().text(name)?;
     }
@@ -54,8 +55,10 @@ fn check(draft: Fields<'_>) -> Result<(), Refusal> {
     if let Some(tax) = draft.object("taxAmount")? {
         tax.whole_number("scale")?;
     }
-    draft.required("lines")?;
-    let lines = draft.array("lines")?.map_or(0, <[_]>::len);
+    let lines = draft
+        .required("lines")?
+        .array("lines")?
+        .map_or(0, <[_]>::len);
     if !LINES.contains(&lines) {
         return Err(Refusal::invalid(format!(
             "lines: 1 to 200 are needed, {lines} were given"

@@ -26,12 +26,12 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let body = call.json()?;
     let fields = Fields::of(&body)?.or_null();
     let envelope = Envelope::read(fields)?;
-    fields.required("submissionReference")?;
     let reference = fields
+        .required("submissionReference")?
         .reference("submissionReference", Kind::Intake)?
         .unwrap_or_default();
-    fields.required("decision")?;
     let decision = fields
+        .required("decision")?
         .one_of("decision", &DECISIONS.map(|(decision, _)| decision))?
         .unwrap_or_default();
     let note = fields.text("note")?;

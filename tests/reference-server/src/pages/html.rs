@@ -27,6 +27,13 @@ impl<T: fmt::Display> fmt::Display for Text<T> {
     }
 }
 
+/// A table of a head and rows, both markup.
+pub(super) fn table(head: &str, rows: &str) -> String {
+    format!(
+        "<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}
+
 /// A whole page; it loads nothing and runs nothing.
 pub(super) fn page(title: &str, body: &str) -> Reply {
     let html = format!(
