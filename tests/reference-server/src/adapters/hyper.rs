@@ -54,11 +54,8 @@ enum Stop {
 }
 
 /// Starts serving.
-pub(crate) fn start(
-    listeners: Vec<(Door, TcpListener)>,
-    suite: Arc<Suite>,
-    workers: usize,
-) -> io::Result<Running> {
+pub(crate) fn start(listeners: Vec<(Door, TcpListener)>, suite: Arc<Suite>) -> io::Result<Running> {
+    let workers = suite.settings.workers;
     let (stop, stopped) = watch::channel(Stop::No);
     let (port, open) = mpsc::channel();
     let mut builder = if workers > 1 {
@@ -155,7 +152,7 @@ async fn connection(
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
 ) {
-    let read_timeout = suite.read_timeout;
+    let read_timeout = suite.settings.read_timeout;
     let service = service_fn(move |incoming| {
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
@@ -180,7 +177,7 @@ async fn serve(
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let (parts, body) = incoming.into_parts();
-    let body = tokio::time::timeout(suite.read_timeout, read(body)).await??;
+    let body = tokio::time::timeout(suite.settings.read_timeout, read(body)).await??;
     let request = Request {
         method: parts.method,
         path: parts.uri.path().to_owned(),

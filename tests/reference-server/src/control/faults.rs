@@ -17,7 +17,7 @@ pub(super) fn list(suite: &Suite, _: &Request, _: &str) -> Answer {
 pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Answer {
     let added = suite
         .faults
-        .load(bytes(request)?, suite.transport)
+        .load(bytes(request)?, suite.settings.transport)
         .map_err(|problem| Refusal::invalid(problem.to_string()))?;
     let mut views = suite.faults.views();
     views.retain(|view| added.contains(&view.id));

@@ -2,7 +2,7 @@
 
 use http::{Method, header};
 
-use crate::hosts::FOREIGN;
+use crate::hosts::{self, FOREIGN};
 use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::suite::Suite;
@@ -15,7 +15,7 @@ pub(super) fn check(suite: &Suite, request: &Request) -> Result<(), Refusal> {
             "this server takes no commands from a page in a browser",
         ));
     }
-    if !suite.hosts.admit(request) {
+    if !hosts::admit(&suite.settings, request) {
         return Err(Refusal::forbidden("foreign_host", FOREIGN));
     }
     Ok(())

@@ -23,14 +23,14 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
             (app.id().to_owned(), address)
         })
         .collect();
-    let sizes = suite.store().sizes;
+    let sizes = suite.settings.sizes;
     ok(&json!({
         "now": suite.clock.now().to_string(),
         "apps": apps,
         "tokenUrl": suite.token_url(),
         "tokenLifetimeSeconds": suite.registry().lifetime().as_secs_f64(),
         "data": {
-            "seed": suite.seed,
+            "seed": suite.settings.seed,
             "people": sizes.people,
             "organizations": sizes.organizations,
             "opportunities": sizes.opportunities,

@@ -252,7 +252,7 @@ impl Fault {
     }
 
     fn assert_breakable(&self, what: &str) {
-        let breakable = self.suite.transport == Transport::Hyper;
+        let breakable = self.suite.settings.transport == Transport::Hyper;
         assert!(breakable, "{what} needs a server with Transport::Hyper");
     }
 }

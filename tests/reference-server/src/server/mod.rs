@@ -34,7 +34,6 @@ use crate::suite::Suite;
 /// ```
 pub struct ReferenceServer {
     suite: Arc<Suite>,
-    client: ClientSpec,
     serving: Serving,
 }
 
@@ -55,12 +54,8 @@ impl ReferenceServer {
         Builder::default()
     }
 
-    pub(crate) fn new(suite: Arc<Suite>, client: ClientSpec, serving: Serving) -> ReferenceServer {
-        ReferenceServer {
-            suite,
-            client,
-            serving,
-        }
+    pub(crate) fn new(suite: Arc<Suite>, serving: Serving) -> ReferenceServer {
+        ReferenceServer { suite, serving }
     }
 
     /// Accepts no more connections, lets open requests end for three seconds at most, and returns when everything is
@@ -126,13 +121,13 @@ impl ReferenceServer {
     /// The id of a client with all rights (or of the one that the builder was given).
     #[must_use]
     pub fn client_id(&self) -> &str {
-        &self.client.id
+        &self.suite.settings.client.id
     }
 
     /// The secret of that client.
     #[must_use]
     pub fn client_secret(&self) -> &str {
-        &self.client.secret
+        &self.suite.settings.client.secret
     }
 
     /// The environment variables that point a program at this server. The SDK takes them as they are:
@@ -146,8 +141,8 @@ impl ReferenceServer {
             ("SUITE_ACCOUNTING_URL", self.accounting_url()),
         ];
         let credential = [
-            ("SUITE_CLIENT_ID", self.client.id.clone()),
-            ("SUITE_CLIENT_SECRET", self.client.secret.clone()),
+            ("SUITE_CLIENT_ID", self.client_id().to_owned()),
+            ("SUITE_CLIENT_SECRET", self.client_secret().to_owned()),
         ];
         let mut variables: Vec<(String, String)> = urls
             .into_iter()

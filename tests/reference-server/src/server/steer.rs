@@ -103,6 +103,6 @@ impl ReferenceServer {
     /// Which HTTP server answers.
     #[must_use]
     pub fn transport(&self) -> Transport {
-        self.suite.transport
+        self.suite.settings.transport
     }
 }
