@@ -15,6 +15,9 @@ use crate::token::exchange::Terms;
 /// What a handler gives back.
 pub(crate) type Answer = Result<Reply, Refusal>;
 
+/// What serves the calls of one operation.
+pub(crate) type Handler = fn(&Call<'_>) -> Answer;
+
 /// A request whose operation is known and whose caller is authorized.
 pub(crate) struct Call<'a> {
     pub(crate) suite: &'a Suite,

@@ -37,13 +37,13 @@ mod counters;
 mod crm;
 mod cursor;
 mod data;
-mod dispatch;
 mod faults;
 mod fields;
 // One row per operation, whether or not two rows are alike.
 #[allow(clippy::match_same_arms)]
 mod generated {
     pub(crate) mod contracts;
+    pub(crate) mod handlers;
     pub(crate) mod operations;
 }
 mod hosts;

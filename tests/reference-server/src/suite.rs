@@ -15,6 +15,7 @@ use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
 use crate::faults::{Faults, Strike};
+use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
 use crate::hosts::{self, FOREIGN};
 use crate::keys::Key;
@@ -25,7 +26,7 @@ use crate::refusal::Refusal;
 use crate::routing::{self, Route};
 use crate::token::exchange::Terms;
 use crate::token::registry::Registry;
-use crate::{auth, dispatch, pages, token};
+use crate::{auth, pages, token};
 
 /// The state of one server; two servers share nothing.
 pub(crate) struct Suite {
@@ -215,7 +216,7 @@ impl Suite {
             terms,
             now: visit.now,
         };
-        dispatch::dispatch(&call)
+        handler(operation)(&call)
     }
 }
 

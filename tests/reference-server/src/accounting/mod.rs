@@ -1,10 +1,13 @@
 //! Accounting.
 
-pub(crate) mod approvals;
+pub(crate) mod actor;
+pub(crate) mod approval_intents;
 pub(crate) mod counterparties;
-pub(crate) mod imports;
+pub(crate) mod import_runs;
+pub(crate) mod invoice_drafts;
 pub(crate) mod invoices;
 pub(crate) mod ledger;
+pub(crate) mod overview;
 pub(crate) mod service;
 
 use serde_json::{Value, json};

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::listing::Page;
+pub(crate) use super::review::submit as review;
 use crate::call::{Answer, Call};
 use crate::data::intake::{Contact, Intake, Linked, STATUSES};
 use crate::data::{Store, Text};

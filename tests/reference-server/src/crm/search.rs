@@ -13,7 +13,7 @@ use crate::refusal::Refusal;
 const LIMIT: (usize, usize) = (1, 50);
 const DEFAULT_LIMIT: usize = 20;
 
-pub(crate) fn search(call: &Call<'_>) -> Answer {
+pub(crate) fn query(call: &Call<'_>) -> Answer {
     let text = search_text(call)?.ok_or_else(|| Refusal::invalid("q: missing"))?;
     let limit = call.query.integer("limit", LIMIT, DEFAULT_LIMIT)?;
     let needle = Needle::new(text);

@@ -18,7 +18,7 @@ use super::table::{Table, World};
 use super::tasks::Task;
 use super::timeline::{self, Moment};
 use crate::accounting::ledger::Ledger;
-use crate::calendar::events::{Agenda, Event};
+use crate::calendar::agenda::{Agenda, Event};
 use crate::idempotency::Results;
 
 /// How much demo data there is.

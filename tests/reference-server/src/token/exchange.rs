@@ -11,7 +11,7 @@ use super::jwt::{self, Claims};
 use super::refusal::TokenError;
 use super::registry::{Registered, Registry, Said, honoured};
 use crate::app::App;
-use crate::call::Call;
+use crate::call::{Answer, Call};
 use crate::message::{Reply, Request};
 
 /// What a fault makes of the token that is issued.
@@ -22,8 +22,8 @@ pub(crate) struct Terms {
 }
 
 /// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
-pub(crate) fn exchange(call: &Call<'_>) -> Reply {
-    grant(call).unwrap_or_else(TokenError::into_reply)
+pub(crate) fn token(call: &Call<'_>) -> Answer {
+    Ok(grant(call).unwrap_or_else(TokenError::into_reply))
 }
 
 fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {

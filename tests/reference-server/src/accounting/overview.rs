@@ -1,0 +1,17 @@
+//! What Accounting has; known by method and path only.
+
+use serde_json::json;
+
+use crate::call::{Answer, Call};
+use crate::message::Reply;
+
+pub(crate) fn get(call: &Call<'_>) -> Answer {
+    let store = call.suite.store();
+    Ok(Reply::ok(&json!({
+        "counterparties": store.counterparties.length(),
+        "invoiceDrafts": store.ledger.drafts,
+        "importRuns": store.ledger.imports,
+        "approvalIntents": store.ledger.approvals,
+        "recentCommands": store.ledger.committed(),
+    })))
+}
