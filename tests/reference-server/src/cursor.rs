@@ -14,8 +14,12 @@ pub(crate) struct Binding([u8; BINDING]);
 
 impl Binding {
     /// Binds to an operation and everything that selects its items; the page size is not part of it.
-    pub(crate) fn new(operation: Operation, filters: &[&str]) -> Binding {
-        let text = format!("{}\n{}", operation.id(), filters.join("\n"));
+    pub(crate) fn new(operation: Operation, filters: &[Option<&str>]) -> Binding {
+        let mut text = operation.id().to_owned();
+        for filter in filters {
+            text.push('\n');
+            text.push_str(filter.unwrap_or_default());
+        }
         let digest = keys::digest(text.as_bytes());
         let mut binding = [0; BINDING];
         binding.copy_from_slice(&digest[..BINDING]);
@@ -58,12 +62,12 @@ mod tests {
     #[test]
     fn a_cursor_opens_only_where_it_came_from() {
         let key = Key::of_seed("cursor", 1);
-        let binding = Binding::new(Operation::ListPeople, &["ann"]);
+        let binding = Binding::new(Operation::ListPeople, &[Some("ann")]);
         let cursor = issue(&key, binding, 25);
 
         assert!((20..=500).contains(&cursor.len()));
         assert_eq!(open(&key, binding, &cursor).ok(), Some(25));
-        let other = Binding::new(Operation::ListPeople, &["bob"]);
+        let other = Binding::new(Operation::ListPeople, &[Some("bob")]);
         assert!(open(&key, other, &cursor).is_err());
         assert!(open(&Key::of_seed("cursor", 2), binding, &cursor).is_err());
         assert!(open(&key, binding, &cursor.to_lowercase()).is_err());

@@ -8,7 +8,7 @@ use super::listing::Page;
 pub(crate) use super::review::submit as review;
 use crate::call::{Answer, Call};
 use crate::data::intake::{Contact, Intake, Linked, STATUSES};
-use crate::data::{Store, Text};
+use crate::data::{Record, Store, Table, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -34,7 +34,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
         return Err(Refusal::invalid("status and state exclude each other"));
     }
     call.query.bounded("cursor", CURSOR)?;
-    let page = Page::of_records(call, &[status.unwrap_or(""), state.unwrap_or("all")])?;
+    let page = Page::of_records(call, &[status, state.or(Some("all"))])?;
     let store = call.suite.store();
     let body = page.fill(
         &store.intake,
@@ -70,27 +70,22 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
 /// The records that an accepted submission became; of another one, none.
 fn linked(store: &Store, linked: &Linked) -> Value {
     let mut records = Map::new();
-    let person = linked
-        .person
-        .and_then(|index| Some((index, store.people.get(index)?)));
-    if let Some((index, person)) = person {
-        let reference = store.people.reference(index);
-        let brief = json!({"publicReference": reference, "displayName": person.display_name()});
+    if let Some((reference, row)) = named(&store.people, linked.person) {
+        let brief = json!({"publicReference": reference, "displayName": row.display_name()});
         records.insert("person".to_owned(), brief);
     }
-    if linked.organization.is_some() {
-        let brief = json!(store.organization_brief(linked.organization));
-        records.insert("organization".to_owned(), brief);
+    if let Some(brief) = store.organization_brief(linked.organization) {
+        records.insert("organization".to_owned(), json!(brief));
     }
-    let opportunity = linked
-        .opportunity
-        .and_then(|index| Some((index, store.opportunities.get(index)?)));
-    if let Some((index, row)) = opportunity {
-        let reference = store.opportunities.reference(index);
+    if let Some((reference, row)) = named(&store.opportunities, linked.opportunity) {
         let brief = json!({"publicReference": reference, "title": row.title, "stage": row.stage});
         records.insert("opportunity".to_owned(), brief);
     }
     Value::Object(records)
+}
+
+fn named<R: Record>(table: &Table<R>, index: Option<u64>) -> Option<(String, R)> {
+    Some((table.reference(index?), table.get(index?)?))
 }
 
 fn item(store: &Store, index: u64, row: Intake) -> Item {

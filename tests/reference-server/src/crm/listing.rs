@@ -34,13 +34,16 @@ pub(super) struct Page<'c> {
 
 impl<'c> Page<'c> {
     /// Reads `limit` and `cursor` of a list of records; `filters` is what the cursor is bound to.
-    pub(super) fn of_records(call: &'c Call<'c>, filters: &[&str]) -> Result<Page<'c>, Refusal> {
+    pub(super) fn of_records(
+        call: &'c Call<'c>,
+        filters: &[Option<&str>],
+    ) -> Result<Page<'c>, Refusal> {
         Page::new(call, filters, LIMIT, DEFAULT_LIMIT)
     }
 
     pub(super) fn new(
         call: &'c Call<'c>,
-        filters: &[&str],
+        filters: &[Option<&str>],
         bounds: (usize, usize),
         default: usize,
     ) -> Result<Page<'c>, Refusal> {

@@ -52,12 +52,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let stage = call.query.one_of("stage", &STAGES)?;
     let owner_text = call.query.text("owner")?;
     let owner = owner(call, owner_text)?;
-    let filters = [
-        text.unwrap_or(""),
-        stage.unwrap_or(""),
-        owner_text.unwrap_or(""),
-    ];
-    let page = Page::of_records(call, &filters)?;
+    let page = Page::of_records(call, &[text, stage, owner_text])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let mut body = page.fill(

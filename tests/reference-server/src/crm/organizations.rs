@@ -34,7 +34,7 @@ struct Briefing {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
     let status = call.query.one_of("status", &STATUSES)?;
-    let page = Page::of_records(call, &[text.unwrap_or(""), status.unwrap_or("")])?;
+    let page = Page::of_records(call, &[text, status])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(

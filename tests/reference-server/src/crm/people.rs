@@ -47,7 +47,7 @@ struct Briefing {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
     let status = call.query.one_of("status", &STATUSES)?;
-    let page = Page::of_records(call, &[text.unwrap_or(""), status.unwrap_or("")])?;
+    let page = Page::of_records(call, &[text, status])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(
@@ -78,7 +78,12 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn timeline(call: &Call<'_>) -> Answer {
-    let page = Page::new(call, &[call.param(0)], TIMELINE_LIMIT, TIMELINE_DEFAULT)?;
+    let page = Page::new(
+        call,
+        &[Some(call.param(0))],
+        TIMELINE_LIMIT,
+        TIMELINE_DEFAULT,
+    )?;
     let store = call.suite.store();
     let (index, _) = call.record(&store.people)?;
     let body = page.slice(store.timeline_length(index), |at| entry(&store, index, at));

@@ -31,7 +31,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let all = call.query.one_of("owner", &["mine", "all"])? == Some("all");
     let caller = call.caller()?;
     let whose = if all { "all" } else { caller.actor_reference() };
-    let page = Page::of_records(call, &[text.unwrap_or(""), status.unwrap_or(""), whose])?;
+    let page = Page::of_records(call, &[text, status, Some(whose)])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(
