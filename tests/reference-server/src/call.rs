@@ -1,4 +1,4 @@
-//! What a handler gets to see of a request that may be served.
+//! The view that a handler has of a request.
 
 use jiff::Timestamp;
 
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::suite::Suite;
 use crate::token::exchange::Terms;
 
-/// What a handler gives back.
+/// What a handler returns.
 pub(crate) type Answer = Result<Reply, Refusal>;
 
 /// What serves the calls of one operation.
@@ -33,7 +33,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// The caller of a protected operation.
     pub(crate) fn caller(&self) -> Result<&Caller, Refusal> {
-        let missing = || Refusal::unauthenticated("a bearer token is needed", false);
+        let missing = || Refusal::unauthenticated("a bearer token is required", false);
         self.caller.as_ref().ok_or_else(missing)
     }
 
@@ -49,10 +49,10 @@ impl Call<'_> {
         table.existing(reference)
     }
 
-    /// The body, which must be JSON and say so.
+    /// The body, which must be JSON by its media type too.
     pub(crate) fn json(&self) -> Result<Json, Refusal> {
         if self.request.media_type().as_deref() != Some("application/json") {
-            return Err(Refusal::invalid("Content-Type: application/json is needed"));
+            return Err(Refusal::invalid("Content-Type: must be application/json"));
         }
         Json::read(self.request.body()?)
     }

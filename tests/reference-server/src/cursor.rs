@@ -8,7 +8,7 @@ const POSITION: usize = 8;
 const BINDING: usize = 8;
 const SIGNATURE: usize = 16;
 
-/// What a cursor belongs to: following it with another query is refused.
+/// The query that a cursor belongs to; using it with another one is refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding([u8; BINDING]);
 
@@ -27,7 +27,7 @@ impl Binding {
     }
 }
 
-/// A cursor that goes on at `position`.
+/// A cursor that continues at `position`.
 pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     let mut bytes = Vec::with_capacity(POSITION + BINDING + SIGNATURE);
     bytes.extend_from_slice(&position.to_be_bytes());
@@ -37,18 +37,18 @@ pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     keys::encode(&bytes)
 }
 
-/// The position in a cursor of this server, this operation and these filters.
+/// The position in a cursor, if it was issued by this server for this operation and these filters.
 pub(crate) fn open(key: &Key, binding: Binding, cursor: &str) -> Result<u64, Refusal> {
     let bytes = keys::decode(cursor)
         .filter(|bytes| bytes.len() == POSITION + BINDING + SIGNATURE)
-        .ok_or_else(|| Refusal::invalid("cursor: not a cursor of this service"))?;
+        .ok_or_else(|| Refusal::invalid("cursor: not issued by this service"))?;
     let (signed, signature) = bytes.split_at(POSITION + BINDING);
     if !key.verify(signed, signature) {
-        return Err(Refusal::invalid("cursor: the signature does not hold"));
+        return Err(Refusal::invalid("cursor: invalid signature"));
     }
     let (position, bound_to) = signed.split_at(POSITION);
     if bound_to != binding.0 {
-        return Err(Refusal::invalid("cursor: it belongs to another query"));
+        return Err(Refusal::invalid("cursor: issued for a different query"));
     }
     let mut number = [0; POSITION];
     number.copy_from_slice(position);

@@ -1,4 +1,5 @@
-//! Members of a JSON body, read with the refusals that a wrong type earns. Null is a wrong type unless said otherwise.
+//! Typed access to the members of a JSON body; a wrong type is refused. Null is a wrong type, except after
+//! [`Fields::or_null`].
 
 use jiff::Timestamp;
 
@@ -31,7 +32,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same members where each is a type "or null", or of no type that is shown: null counts as left out.
+    /// The same members where null counts as left out: the type is "or null", or the contract does not show it.
     pub(crate) fn or_null(self) -> Fields<'a> {
         Fields {
             or_null: true,
@@ -44,17 +45,17 @@ impl<'a> Fields<'a> {
         member.filter(|value| !self.or_null || **value != Json::Null)
     }
 
-    /// Whether the member is there, null included.
+    /// Whether the member is present, even as null.
     pub(crate) fn has(self, name: &str) -> bool {
         self.members.contains_key(name)
     }
 
-    /// Whether the member is there, and counts.
+    /// Whether the member is present with a value.
     pub(crate) fn gives(self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The same members, if this one is among them and counts.
+    /// The same members, or a refusal if this one is missing.
     pub(crate) fn required(self, name: &str) -> Result<Fields<'a>, Refusal> {
         let given = self.gives(name).then_some(self);
         given.ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
@@ -67,12 +68,12 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A text that is there and not empty.
+    /// A text that must be present and not empty.
     pub(crate) fn required_text(self, name: &str) -> Result<&'a str, Refusal> {
         self.required(name)?
             .text(name)?
             .filter(|text| !text.trim().is_empty())
-            .ok_or_else(|| Refusal::invalid(format!("{name}: it must not be empty")))
+            .ok_or_else(|| Refusal::invalid(format!("{name}: must not be empty")))
     }
 
     pub(crate) fn boolean(self, name: &str) -> Result<Option<bool>, Refusal> {
@@ -134,7 +135,7 @@ impl<'a> Fields<'a> {
     ) -> Result<Option<T>, Refusal> {
         self.get(name)
             .map(|value| {
-                read(value).ok_or_else(|| Refusal::invalid(format!("{name}: {wanted} is needed")))
+                read(value).ok_or_else(|| Refusal::invalid(format!("{name}: must be {wanted}")))
             })
             .transpose()
     }

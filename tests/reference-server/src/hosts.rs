@@ -1,5 +1,5 @@
-//! Which names the server is called by. A page in a browser that was loaded from a foreign name reaches this machine if
-//! somebody's DNS says that the name is here; the browser then sends that name along.
+//! The host names that the server accepts. A page from a foreign name can reach this machine if DNS points that name
+//! here (DNS rebinding); the browser then sends the foreign name in `Host`.
 
 use std::net::IpAddr;
 
@@ -8,8 +8,9 @@ use http::header;
 use crate::builder::Builder;
 use crate::message::Request;
 
-/// What a refused caller is told.
-pub(crate) const FOREIGN: &str = "address this port as localhost, by the address that it listens at, or by a name that was allowed at the start";
+/// The message for a refused caller.
+pub(crate) const FOREIGN: &str =
+    "use localhost, an address the server listens on, or a name allowed with --allow-host";
 
 /// Whether a request is for this server: it names a host, in its target or in its one `Host`, and no foreign one.
 pub(crate) fn admit(settings: &Builder, request: &Request) -> bool {
@@ -32,7 +33,7 @@ fn is_ours(settings: &Builder, host: &str) -> bool {
     if known("localhost") || settings.allowed_hosts.iter().any(|allowed| known(allowed)) {
         return true;
     }
-    // DNS has no part in an address, so that any will do for those who listen at all.
+    // DNS rebinding does not work with a plain address, so any address of this server is accepted.
     name.parse().is_ok_and(|address: IpAddr| {
         let address = address.to_canonical();
         let listens = |at: &IpAddr| at.is_unspecified() || at.to_canonical() == address;

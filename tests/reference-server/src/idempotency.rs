@@ -1,4 +1,4 @@
-//! Idempotency: a key is scoped to the actor; the same command again gives the durable result, another one conflicts.
+//! Idempotency: a key is scoped to the actor; repeating a command returns the stored result, a different one conflicts.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,16 +11,16 @@ use crate::keys;
 use crate::message::Request;
 use crate::refusal::Refusal;
 
-/// How many results are kept. The contract's replay window is not shown.
+/// How many results are kept. The contract does not show how long.
 const KEPT: usize = 100_000;
 
-/// A command in the form in which two of them are compared.
+/// The digest by which two commands are compared.
 pub(crate) type Fingerprint = [u8; 32];
 
-/// Stands for an application, an actor and a key.
+/// The digest of an application, an actor and a key.
 type Scope = [u8; 16];
 
-/// The durable results, in as little space as they need: a server under load keeps many.
+/// The stored results, in compact form: a server under load keeps many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
     kept: HashMap<Scope, (Fingerprint, Box<str>)>,
@@ -37,7 +37,7 @@ impl Results {
             }
             Some(_) => Err(Refusal::conflict(
                 "idempotency_conflict",
-                "the key was used for a different command",
+                "this key was used for a different command",
             )),
         }
     }
@@ -55,14 +55,14 @@ impl Results {
     }
 }
 
-/// What came of a command with a key.
+/// The outcome of a command with a key.
 pub(crate) struct Settled {
     pub(crate) result: Value,
     pub(crate) replayed: bool,
 }
 
-/// Gives the result of a command that was committed before, or applies it and keeps its result, in one step. A result
-/// that has the member `replayed` says which it was.
+/// Returns the stored result of a command that was committed before, or applies the command and stores its result, in
+/// one step. The member `replayed` of the result, if it has one, says which.
 pub(crate) fn once(
     call: &Call<'_>,
     key: &str,
@@ -93,10 +93,10 @@ pub(crate) fn once(
 pub(crate) fn required_key(request: &Request) -> Result<&str, Refusal> {
     let key = request
         .header("idempotency-key")
-        .ok_or_else(|| Refusal::invalid("Idempotency-Key: needed once"))?;
+        .ok_or_else(|| Refusal::invalid("Idempotency-Key: required exactly once"))?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
     if !(16..=160).contains(&key.len()) || !key.bytes().all(allowed) {
-        let rule = "Idempotency-Key: 16 to 160 characters of A-Z a-z 0-9 . _ : - are needed";
+        let rule = "Idempotency-Key: must be 16 to 160 characters of A-Z a-z 0-9 . _ : -";
         return Err(Refusal::invalid(rule));
     }
     Ok(key)

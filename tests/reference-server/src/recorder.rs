@@ -1,4 +1,4 @@
-//! The last requests, with their secrets taken out.
+//! The last requests, with secrets redacted.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -27,7 +27,7 @@ pub struct RecordedRequest {
     pub at: Timestamp,
     /// The application it went to.
     pub app: App,
-    /// The operation that it meant, if any.
+    /// The operation it matched, if any.
     pub operation: Option<Operation>,
     /// The method.
     pub method: String,
@@ -37,7 +37,7 @@ pub struct RecordedRequest {
     pub query: Option<String>,
     /// The headers; credentials are replaced by `[redacted]`, an idempotency key by its digest.
     pub headers: Vec<(String, String)>,
-    /// The status of the reply; nothing if the connection was closed instead.
+    /// The status of the reply; `None` if the connection was closed instead.
     pub status: Option<u16>,
     body: Bytes,
     idempotency_key: Option<String>,
@@ -60,7 +60,7 @@ impl RecordedRequest {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The idempotency key itself, which nothing else shows.
+    /// The idempotency key itself; `headers` and `Debug` show only its digest.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()

@@ -18,7 +18,7 @@ impl From<Seconds> for f64 {
 impl TryFrom<f64> for Seconds {
     type Error = String;
 
-    /// Refuses what is negative, or longer than a clock counts.
+    /// Refuses a negative duration, or one too long for the clock.
     fn try_from(seconds: f64) -> Result<Seconds, String> {
         Duration::try_from_secs_f64(seconds)
             .ok()

@@ -12,7 +12,7 @@ use crate::keys::Key;
 use crate::server::{ReferenceServer, Serving};
 use crate::suite::Suite;
 
-/// Starts a server, or says why it cannot: all ports, or none.
+/// Starts a server on all its ports, or says why it cannot.
 pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     let mut listeners = Vec::new();
     let mut origins: [String; App::ALL.len()] = Default::default();

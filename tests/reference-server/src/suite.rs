@@ -1,4 +1,4 @@
-//! One server's state, and the way of a request through it.
+//! The state of one server, and how a request passes through it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -129,7 +129,7 @@ impl Suite {
         self.registry().add(spec, actor);
     }
 
-    /// Everything as at the start, except the time, the clients and the tokens that they hold.
+    /// Resets everything except the time, the clients and their tokens.
     pub(crate) fn reset(&self) {
         self.faults.clear();
         self.faults.clear_log();
@@ -137,14 +137,14 @@ impl Suite {
         self.counters.clear();
         let clients = self.registry().restart(self.settings.token_lifetime);
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes);
-        // In the order in which their actors were made, so that each has the reference that it had.
+        // In the order in which their actors were created, so that each keeps its reference.
         for client in clients {
             self.add_client(client.spec);
         }
     }
 
-    /// Answers one request to `app`: faults before, the operation, faults after. A look at the pages beside the
-    /// contract leaves no trace, and one for a foreign host is recorded and has no effect.
+    /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
+    /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
         let ours = hosts::admit(&self.settings, request);
         if let Some(page) = pages::answer(self, app, request).filter(|_| ours) {

@@ -1,4 +1,4 @@
-//! Who the caller is; known by method and path only.
+//! Who the caller is. The contract shows only method and path.
 
 use serde_json::json;
 

@@ -17,7 +17,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     once(call, check, |store, _| {
         store.ledger.imports += 1;
         let subject = store.name(Kind::ImportRun);
-        // A run takes its time: the other documented outcome.
+        // A run is not finished at once: the other documented outcome.
         Ok(result(
             call,
             store,

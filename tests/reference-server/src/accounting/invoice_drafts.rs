@@ -21,7 +21,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     once(call, check, |store, draft| apply(call, store, draft))
 }
 
-/// What the schema demands: 400.
+/// The rules of the schema: 400.
 fn check(draft: Fields<'_>) -> Result<(), Refusal> {
     draft.constant("schemaVersion", "suite-accounting-invoice-draft-create.v1")?;
     draft
@@ -42,27 +42,26 @@ fn check(draft: Fields<'_>) -> Result<(), Refusal> {
         .map_or(0, <[_]>::len);
     if !LINES.contains(&lines) {
         return Err(Refusal::invalid(format!(
-            "lines: 1 to 200 are needed, {lines} were given"
+            "lines: must have 1 to 200 entries, has {lines}"
         )));
     }
     Ok(())
 }
 
-/// What the business demands: 422. The reasons are not shown.
+/// The business rules: 422. The contract does not show them.
 fn apply(call: &Call<'_>, store: &mut Store, draft: Fields<'_>) -> Result<Value, Refusal> {
     let tax_amount = exact_tax_amount(call)?;
     let rejected = |message: &str| Refusal::new(422, "invoice_draft_rejected", message);
     let reference = draft.required_text("counterpartyReference")?;
     let counterparty = store.counterparties.find(reference);
-    let (_, counterparty) =
-        counterparty.ok_or_else(|| rejected("there is no such counterparty"))?;
+    let (_, counterparty) = counterparty.ok_or_else(|| rejected("no such counterparty"))?;
     if counterparty.status != "active" {
         return Err(rejected("the counterparty is archived"));
     }
     if let (Some(document), Some(due)) = (date(draft, "documentDate")?, date(draft, "dueDate")?)
         && due < document
     {
-        return Err(rejected("it is due before its own date"));
+        return Err(rejected("dueDate is before documentDate"));
     }
     let subject = store.name(Kind::InvoiceDraft);
     let result = result(call, store, "invoice-draft.create", "succeeded", &subject);
@@ -103,13 +102,13 @@ fn exact_tax_amount(call: &Call<'_>) -> Result<Box<RawValue>, Refusal> {
         .ok_or_else(|| Refusal::invalid("taxAmount: missing"))
 }
 
-/// A full date in ISO 8601, and nothing else that a date parser would take.
+/// A full date in ISO 8601, and no other form that a date parser accepts.
 fn date(draft: Fields<'_>, name: &str) -> Result<Option<Date>, Refusal> {
     let Some(text) = draft.or_null().text(name)? else {
         return Ok(None);
     };
     let parsed = (text.len() == 10).then(|| text.parse().ok()).flatten();
     let date = parsed
-        .ok_or_else(|| Refusal::invalid(format!("{name}: a date like 2026-01-31 is needed")))?;
+        .ok_or_else(|| Refusal::invalid(format!("{name}: must be a date like 2026-01-31")))?;
     Ok(Some(date))
 }

@@ -8,7 +8,7 @@ use super::ledger::Draft;
 use crate::call::{Answer, Call};
 use crate::message::Reply;
 
-/// The list. Written as it is: a JSON value in between would round amounts.
+/// The list. Serialized directly, since `serde_json::Value` would round amounts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<'a> {

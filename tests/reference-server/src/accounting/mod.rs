@@ -21,7 +21,7 @@ use crate::message::Reply;
 use crate::refusal::Refusal;
 use ledger::Committed;
 
-/// The documented result of an accounting command, with a receipt of its own, which the overview shows from then on.
+/// The documented result of an accounting command, with a new receipt, which the overview shows.
 fn result(
     call: &Call<'_>,
     store: &mut Store,
@@ -48,7 +48,7 @@ fn result(
     })
 }
 
-/// Runs a command with a required idempotency key once. A replay has the only documented success, 201, too.
+/// Runs a command with a required idempotency key once. A replay is a 201 too, the only documented success.
 fn once(
     call: &Call<'_>,
     check: impl FnOnce(Fields<'_>) -> Result<(), Refusal>,

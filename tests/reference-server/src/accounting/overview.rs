@@ -1,4 +1,4 @@
-//! What Accounting has; known by method and path only.
+//! Counts and latest commands. The contract shows only method and path.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Metadata, and the readiness, which is known by method and path only.
+//! Metadata and readiness. The contract shows only method and path of the latter.
 
 use serde_json::json;
 

@@ -1,14 +1,14 @@
-//! What the Calendar remembers: events, holds, and when a collection is taken.
+//! The state of the Calendar: events, holds, and the busy times of each collection.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How many events are kept, the latest ones: a server under load makes many, and nobody asks for the oldest.
+/// How many events are kept, the latest ones: a server under load creates many.
 const KEPT: usize = 100_000;
 
-/// An event, as far as anything shows it again.
+/// The parts of an event that can be read again.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) title: Box<str>,
@@ -19,15 +19,15 @@ pub(crate) struct Event {
     pub(crate) version: u64,
 }
 
-/// The times at which one collection is taken, and by which event.
+/// The busy times of one collection, and the event of each.
 #[derive(Clone, Debug, Default)]
 struct Times {
     taken: BTreeSet<(Timestamp, Timestamp, u64)>,
-    /// The longest that anything in it takes, which bounds how far back an overlap can begin.
+    /// The longest duration in it, which bounds how far back an overlap can begin.
     longest: SignedDuration,
 }
 
-/// The state of the Calendar; events go by the index behind their reference.
+/// The state of the Calendar; events are keyed by the index behind their reference.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     events: BTreeMap<u64, Event>,
@@ -41,7 +41,7 @@ impl Agenda {
         self.events.get(&index)
     }
 
-    /// Puts an event in, in place of its former self.
+    /// Stores an event, replacing its previous version.
     pub(crate) fn put(&mut self, index: u64, event: Event) {
         self.clear(index);
         if !event.cancelled {
@@ -60,7 +60,7 @@ impl Agenda {
         }
     }
 
-    /// Another event of the collection that is on between two instants, if any.
+    /// Another event of the collection that overlaps the time between two instants.
     pub(crate) fn conflict(
         &self,
         collection: &str,
@@ -77,7 +77,7 @@ impl Agenda {
             .map(|(_, _, index)| *index)
     }
 
-    /// Takes an event out of the times of its collection.
+    /// Removes an event from the busy times of its collection.
     fn clear(&mut self, index: u64) {
         let Some(event) = self.events.get(&index) else {
             return;

@@ -1,7 +1,8 @@
 //! `POST /calendar/v1/event-commands`: creates, updates or cancels an event, once per idempotency key.
 //!
-//! Which members an operation needs is not shown. Here `create` needs `title`, `startsAt`, `endsAt`, `timezone` and
-//! `collectionReference`; `update` and `cancel` need `publicReference` and may have `expectedRecordVersion`.
+//! The contract does not show which members an operation requires. Here `create` requires `title`, `startsAt`,
+//! `endsAt`, `timezone` and `collectionReference`; `update` and `cancel` require `publicReference` and accept
+//! `expectedRecordVersion`.
 
 use serde_json::Value;
 
@@ -39,7 +40,7 @@ pub(crate) fn command(call: &Call<'_>) -> Answer {
         "update" => update(store, command),
         "cancel" => cancel(store, command),
         _ => Err(Refusal::invalid(
-            "operation: create, update or cancel is needed",
+            "operation: must be create, update or cancel",
         )),
     })?;
     let created = operation == "create" && !settled.replayed;
@@ -63,7 +64,7 @@ fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
         .is_some_and(|attendees| !attendees.iter().all(|actor| matches!(actor, Json::Text(_))))
     {
         return Err(Refusal::invalid(
-            "attendeeActorReferences: strings are needed",
+            "attendeeActorReferences: must contain only strings",
         ));
     }
     Ok(())
@@ -118,7 +119,7 @@ fn cancel(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
 
 /// The event that a command names, if its version is the expected one and it was not cancelled.
 fn existing<'c>(store: &Store, command: Fields<'c>) -> Result<(&'c str, u64, Event), Refusal> {
-    // Neither member is the contract's.
+    // The contract has neither member.
     let command = command.or_null();
     let reference = command.required_text("publicReference")?;
     let expected = command.integer("expectedRecordVersion")?;
@@ -126,7 +127,7 @@ fn existing<'c>(store: &Store, command: Fields<'c>) -> Result<(&'c str, u64, Eve
         .event(reference)
         .ok_or_else(|| Refusal::not_found("no such event"))?;
     if expected.is_some_and(|expected| u64::try_from(expected) != Ok(event.version)) {
-        let message = format!("the event has version {}", event.version);
+        let message = format!("the event is at version {}", event.version);
         return Err(Refusal::conflict("stale_record_version", message));
     }
     if event.cancelled {
@@ -135,7 +136,7 @@ fn existing<'c>(store: &Store, command: Fields<'c>) -> Result<(&'c str, u64, Eve
     Ok((reference, index, event.clone()))
 }
 
-/// 400 if the event ends before it starts, 409 if it is to be checked and something is on already.
+/// 400 if the event ends before it starts, 409 if conflicts are to be checked and there is one.
 fn check_times(
     store: &Store,
     event: &Event,
@@ -143,7 +144,7 @@ fn check_times(
     except: Option<u64>,
 ) -> Result<(), Refusal> {
     if event.ends_at <= event.starts_at {
-        return Err(Refusal::invalid("endsAt: it must be after startsAt"));
+        return Err(Refusal::invalid("endsAt: must be after startsAt"));
     }
     if command.boolean("checkConflicts")? != Some(true) {
         return Ok(());
@@ -152,7 +153,7 @@ fn check_times(
     let other = store.agenda.conflict(&event.collection, from, to, except);
     other.map_or(Ok(()), |other| {
         let other = store.references.name(Kind::Event, other);
-        let message = format!("{other} is at that time");
+        let message = format!("{other} takes place at that time");
         Err(Refusal::conflict("time_conflict", message))
     })
 }

@@ -1,4 +1,4 @@
-//! Holds, which are known by name and summary only.
+//! Holds, of which the contract shows only name and summary.
 
 use super::result;
 use crate::call::{Answer, Call};

@@ -27,8 +27,8 @@ fn result(operation: &str, reference: &str, version: u64) -> Value {
     })
 }
 
-/// Serves an operation on an event that is known by name and summary only. It takes any JSON, and answers with the
-/// documented result of a calendar command, whose enumeration names what it does.
+/// Serves an operation on an event of which the contract shows only name and summary. It takes any JSON, and answers
+/// with the documented result of a calendar command, whose enumeration names what it does.
 fn change(call: &Call<'_>, operation: impl FnOnce(&Json) -> &'static str) -> Answer {
     let body = call.json()?;
     let (reference, version) = next_version(&mut call.suite.store_mut(), &body)?;
@@ -36,7 +36,7 @@ fn change(call: &Call<'_>, operation: impl FnOnce(&Json) -> &'static str) -> Ans
     Ok(Reply::ok(&result(operation(&body), &reference, version)))
 }
 
-/// The event that the body names, one version on; without a name, one that nobody else knows.
+/// The event that the body names, one version later; without a reference, a new one.
 fn next_version(store: &mut Store, body: &Json) -> Result<(String, u64), Refusal> {
     let Some(reference) = body.text("publicReference") else {
         return Ok((store.name(Kind::Event), 1));

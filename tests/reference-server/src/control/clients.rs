@@ -30,7 +30,8 @@ pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Answer {
     }
     if let Some(names) = client.apps {
         let app = |name: &String| {
-            App::from_id(name).ok_or_else(|| Refusal::invalid(format!("no app is called {name:?}")))
+            App::from_id(name)
+                .ok_or_else(|| Refusal::invalid(format!("unknown application {name:?}")))
         };
         spec = spec.apps(names.iter().map(app).collect::<Result<Vec<_>, _>>()?);
     }

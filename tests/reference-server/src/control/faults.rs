@@ -32,7 +32,7 @@ pub(super) fn clear(suite: &Suite, _: &Request, _: &str) -> Answer {
 pub(super) fn remove(suite: &Suite, _: &Request, id: &str) -> Answer {
     let removed = id.parse().is_ok_and(|id| suite.faults.remove(id));
     if !removed {
-        return Err(Refusal::not_found(format!("no fault has the number {id}")));
+        return Err(Refusal::not_found(format!("no fault with the number {id}")));
     }
     ok(&body(suite.faults.views()))
 }

@@ -1,4 +1,4 @@
-//! Who may command: programs on this machine, and no page that happens to be open in a browser.
+//! Access control: programs on this machine may control the server, a page open in a browser may not.
 
 use http::{Method, header};
 

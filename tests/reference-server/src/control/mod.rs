@@ -1,6 +1,6 @@
 //! The control endpoint: what a Rust test does through [`ReferenceServer`](crate::ReferenceServer), over HTTP and JSON.
 //!
-//! It has a port of its own, on loopback, since whoever reaches it commands the server.
+//! It has a port of its own, on loopback, since anyone who can reach it controls the server.
 
 mod clients;
 mod faults;
@@ -59,10 +59,10 @@ fn body<T: DeserializeOwned>(request: &Request) -> Result<T, Refusal> {
     body.map_err(|error| Refusal::invalid(error.to_string()))
 }
 
-/// The body of a request, which must say that it is JSON: a page in a browser cannot say so to another origin.
+/// The body of a request, which must be declared as JSON: a page in a browser cannot do that across origins.
 fn bytes(request: &Request) -> Result<&[u8], Refusal> {
     if request.media_type().as_deref() != Some("application/json") {
-        let message = "send Content-Type: application/json";
+        let message = "Content-Type: must be application/json";
         return Err(Refusal::new(415, "unsupported_media_type", message));
     }
     Ok(request.body()?)

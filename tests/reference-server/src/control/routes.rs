@@ -16,7 +16,7 @@ pub(crate) struct Route {
     pub(super) run: fn(&Suite, &Request, &str) -> Answer,
 }
 
-/// A row each, where rustfmt would make seven lines of a call.
+/// A row per route, which rustfmt would spread over seven lines.
 macro_rules! routes {
     ($($method:ident $path:literal => $run:path, $summary:literal $(, $example:literal)?;)*) => {
         /// Every operation.
@@ -31,27 +31,27 @@ macro_rules! routes {
 }
 
 routes! {
-    GET "/-/ready" => seen::ready, "Whether it serves.";
+    GET "/-/ready" => seen::ready, "Whether the server is ready.";
     GET "/-/state" => seen::state, "Addresses, time, data, tokens.";
-    GET "/-/faults" => faults::list, "The faults in force, and how often each struck.";
-    POST "/-/faults" => faults::add, "Puts faults in force, all or none.",
+    GET "/-/faults" => faults::list, "The active faults, and how often each struck.";
+    POST "/-/faults" => faults::add, "Adds faults, all or none.",
         r#"{"faults": [{"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}}]}"#;
-    DELETE "/-/faults" => faults::clear, "Takes all faults out of force.";
-    DELETE "/-/faults/{id}" => faults::remove, "Takes one fault out of force.";
+    DELETE "/-/faults" => faults::clear, "Removes all faults.";
+    DELETE "/-/faults/{id}" => faults::remove, "Removes one fault.";
     GET "/-/fault-log" => faults::log, "Which fault struck which request, and when.";
     GET "/-/clock" => time::now, "The server's time.";
     POST "/-/clock" => time::advance, "Moves the server's time forward: tokens age, tasks become overdue.",
         r#"{"advanceSeconds": 301}"#;
-    GET "/-/tokens" => tokens::get, "How tokens are issued, and how many were.";
-    POST "/-/tokens" => tokens::set, "Changes how tokens are issued from now on.",
+    GET "/-/tokens" => tokens::get, "The token settings, and how many tokens were issued.";
+    POST "/-/tokens" => tokens::set, "Changes the settings for tokens issued from now on.",
         r#"{"lifetimeSeconds": 30, "expiresIn": 3600}"#;
     POST "/-/tokens/revoke" => tokens::revoke, "Revokes every token issued so far.";
-    POST "/-/clients" => clients::add, "Adds a client, or replaces it; what is left out is granted in full.",
+    POST "/-/clients" => clients::add, "Adds a client, or replaces it; rights that are left out are granted in full.",
         r#"{"id": "reader", "secret": "s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]}"#;
     GET "/-/counters" => seen::counters, "Attempts and commits per operation.";
-    GET "/-/requests" => seen::requests, "The last requests, without their secrets.";
+    GET "/-/requests" => seen::requests, "The last requests, with secrets redacted.";
     GET "/-/requests/{id}" => seen::requests, "The last requests for one operation, by its operationId.";
-    POST "/-/reset" => time::reset, "Data, counts, faults and requests as at the start; clients and their tokens stay.";
+    POST "/-/reset" => time::reset, "Resets data, counts, faults and requests; clients and their tokens stay.";
 }
 
 impl Route {

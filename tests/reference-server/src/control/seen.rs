@@ -61,7 +61,7 @@ pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Answer {
     let mut requests = suite.recorder.requests();
     if !operation.is_empty() {
         let wanted = Operation::named(operation)
-            .ok_or_else(|| Refusal::not_found(format!("no operation is called {operation:?}")))?;
+            .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
         requests.retain(|request| request.operation == Some(wanted));
     }
     let requests: Vec<Value> = requests.iter().map(shown).collect();

@@ -16,10 +16,10 @@ use crate::token::registry::Said;
 struct Change {
     #[serde(rename = "lifetimeSeconds")]
     lifetime: Option<Seconds>,
-    /// What `expires_in` says, whatever the truth.
+    /// A value for `expires_in`, regardless of the real lifetime.
     expires_in: Option<Value>,
     omit_expires_in: bool,
-    /// Lets `expires_in` say the truth again.
+    /// Reports the real lifetime in `expires_in` again.
     honest_expires_in: bool,
 }
 

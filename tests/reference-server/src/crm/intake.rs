@@ -67,7 +67,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     })))
 }
 
-/// The records that an accepted submission became; of another one, none.
+/// The records that an accepted submission became; empty for any other.
 fn linked(store: &Store, linked: &Linked) -> Value {
     let mut records = Map::new();
     if let Some((reference, row)) = named(&store.people, linked.person) {

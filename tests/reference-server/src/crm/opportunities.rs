@@ -1,4 +1,4 @@
-//! Opportunities. The members of an item are not shown: the plainest are given.
+//! Opportunities. The contract does not show the members of an item: these are the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -29,7 +29,7 @@ struct Item {
     record_version: u64,
 }
 
-/// An opportunity alone.
+/// The details of an opportunity.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Detail {
@@ -83,7 +83,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     }))
 }
 
-/// `none`, or the reference of an actor; one that nobody has owns nothing.
+/// `none`, or the reference of an actor; an unknown one owns nothing.
 fn owner(call: &Call<'_>, text: Option<&str>) -> Result<Owner, Refusal> {
     match text {
         None => Ok(Owner::Anyone),
@@ -91,7 +91,9 @@ fn owner(call: &Call<'_>, text: Option<&str>) -> Result<Owner, Refusal> {
         Some(reference) if Kind::Actor.matches(reference) => {
             Ok(Owner::Actor(call.suite.store().actors.index(reference)))
         }
-        Some(_) => Err(Refusal::invalid("owner: none or ACR-… is needed")),
+        Some(_) => Err(Refusal::invalid(
+            "owner: must be none or an ACR-… reference",
+        )),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Organizations. The members of an item are not shown: the plainest are given.
+//! Organizations. The contract does not show the members of an item: these are the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,7 +22,7 @@ struct Item {
     record_version: u64,
 }
 
-/// An organization alone.
+/// The details of an organization.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Briefing {

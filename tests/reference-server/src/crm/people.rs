@@ -1,4 +1,4 @@
-//! People and their timelines. The members of an item are not shown: the plainest are given.
+//! People and their timelines. The contract does not show the members of an item: these are the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -32,7 +32,7 @@ struct Item {
     record_version: u64,
 }
 
-/// A person alone.
+/// The details of a person.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Briefing {

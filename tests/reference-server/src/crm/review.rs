@@ -1,4 +1,4 @@
-//! The review of an intake submission. Its body is not shown; this one is taken to be
+//! The review of an intake submission. The contract does not show its body; it is assumed to be
 //! `{submissionReference, decision, expectedRecordVersion?, note?, commandId?}`.
 
 use jiff::Timestamp;
@@ -70,7 +70,7 @@ fn apply(
     let (index, mut row) = store.intake.existing(reference)?;
     envelope.check_version(row.version)?;
     if row.is_final() {
-        let message = format!("the submission is {} already", row.status);
+        let message = format!("the submission is already {}", row.status);
         return Err(Refusal::conflict("invalid_state", message));
     }
     row.status = status.to_owned().into();
@@ -92,7 +92,7 @@ fn apply(
     Ok(result)
 }
 
-/// Makes the records that an accepted submission becomes: an organization, a person in it, and an opportunity.
+/// Creates the records that an accepted submission becomes: an organization, a person in it, and an opportunity.
 fn take_in(store: &mut Store, row: &Intake, now: Timestamp) -> Linked {
     let organization = store.organizations.create(Organization {
         name: row.company.clone().into(),

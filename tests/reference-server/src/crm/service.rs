@@ -1,4 +1,4 @@
-//! Liveness, readiness and metadata: open to everyone. Their bodies are not shown.
+//! Liveness, readiness and metadata: open to everyone. The contract does not show their bodies.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Tasks: the caller's own unless all are asked for. The members of an item are not shown.
+//! Tasks: the caller's own by default. The contract does not show the members of an item.
 
 use jiff::Timestamp;
 use serde::Serialize;

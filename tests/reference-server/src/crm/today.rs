@@ -8,10 +8,10 @@ use crate::data::Store;
 use crate::data::tasks::Task;
 use crate::message::Reply;
 
-/// What is due within so many hours wants attention already.
+/// Tasks that are due within this many hours are in the queue.
 const AHEAD_HOURS: i64 = 72;
 
-/// The queue has no documented maximum; nobody looks at more.
+/// The contract gives no maximum; this keeps the reply short.
 const LONGEST: usize = 50;
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {

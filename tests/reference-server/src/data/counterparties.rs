@@ -9,7 +9,7 @@ use super::table::{Record, World};
 /// How many there are at the start.
 pub(crate) const COUNT: u64 = 40;
 
-/// Somebody to invoice.
+/// A customer that can be invoiced.
 #[derive(Clone, Debug)]
 pub(crate) struct Counterparty {
     pub(crate) display_name: String,

@@ -1,4 +1,4 @@
-//! The demo data: rows computed from a seed and an index, so that a million people cost no memory, and an
+//! The demo data: rows computed from a seed and an index, so that a million people take no memory, and an
 //! overlay of what commands have changed or created.
 
 pub(crate) mod actors;

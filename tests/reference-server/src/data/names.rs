@@ -69,7 +69,7 @@ pub(super) const COLLEAGUE: [&str; 12] = list(
      Gita Rao, Hugo Martel, Isla Reid, Jun Mori, Katya Orlova, Luis Prieto",
 );
 
-/// The names of a list with a comma and a space after each but the last; of another number it does not compile.
+/// Splits a list at each comma and space; does not compile unless it has `N` names.
 const fn list<const N: usize>(text: &'static str) -> [&'static str; N] {
     let mut names = [""; N];
     let (mut left, mut place) = (text, 0);

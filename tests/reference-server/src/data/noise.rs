@@ -1,13 +1,13 @@
 //! Random-looking numbers that are a pure function of seed, stream and index: the generator splitmix64.
 //!
-//! No crate does this: `fastrand` and its kind may give other numbers in a minor release, and have done so, whereas a
-//! seed has to give the same records, references and faults in every build. Nothing here is secret.
+//! Handwritten, since the same seed must give the same records, references and faults in every build. Crates do not
+//! promise that: `fastrand` 2.1 changed its algorithm. Nothing here is secret.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::START;
 
-/// What the numbers are for: each use has a sequence of its own.
+/// What the numbers are for; each use has its own sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stream {
     People = 1,

@@ -1,4 +1,4 @@
-//! Public references: an index turned into twelve digits that look random, and back, without a table.
+//! Public references: an index encoded as twelve random-looking digits and back, without a table.
 
 use super::noise::mix;
 use crate::refusal::Refusal;
@@ -68,7 +68,7 @@ impl Kind {
         if self.matches(text) {
             return Ok(());
         }
-        let message = format!("{name}: {}… is needed", self.prefix());
+        let message = format!("{name}: must be a reference like {}…", self.prefix());
         Err(Refusal::invalid(message))
     }
 }

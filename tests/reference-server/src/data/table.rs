@@ -1,4 +1,4 @@
-//! A table whose rows are computed, with an overlay of those that differ.
+//! A table whose rows are computed, with an overlay of changed and created rows.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ pub(crate) trait Record: Clone {
     /// Which references name it.
     const KIND: Kind;
 
-    /// What a sentence calls it.
+    /// Its name in error messages.
     const NOUN: &'static str;
 
     /// The row at `index` of the demo data.
     fn generate(world: &World, index: u64) -> Self;
 }
 
-/// What the generation of a row may look at: the seed and the size of the other tables.
+/// The input for generating a row: the seed and the size of the other tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,

@@ -1,4 +1,4 @@
-//! What happened with a person, oldest first.
+//! The timeline of a person, oldest first.
 
 use jiff::Timestamp;
 use serde::Serialize;

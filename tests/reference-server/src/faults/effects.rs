@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use crate::message::Drip;
 use crate::seconds::Seconds;
 
-/// Headers that say where a message ends, or what becomes of the connection. hyper writes them, and gives up on others.
+/// Headers that say where a message ends, or control the connection. hyper writes them itself and fails if they are
+/// set.
 const FRAMING: [&str; 8] = [
     "connection",
     "content-length",
@@ -33,17 +34,17 @@ const FRAMING: [&str; 8] = [
 pub(super) struct Effects {
     #[serde(rename = "delaySeconds")]
     pub(super) delay: Seconds,
-    /// Answered with this status, without serving the request.
+    /// Answers with this status without serving the request.
     pub(super) status: Option<u16>,
-    /// Served, and then answered with this status.
+    /// Serves the request, then answers with this status.
     pub(super) reply_after_commit_with: Option<u16>,
     #[serde(deserialize_with = "text_or_number")]
     pub(super) retry_after: Option<String>,
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Option<Replacement>,
-    /// Closed without serving the request.
+    /// Closes the connection without serving the request.
     pub(super) close_connection: bool,
-    /// Served, and then closed.
+    /// Serves the request, then closes the connection.
     pub(super) lose_reply: bool,
     pub(super) truncate_body: bool,
     pub(super) break_body: bool,
@@ -56,7 +57,7 @@ pub(super) struct Effects {
     pub(super) unknown_enum: bool,
     pub(super) unknown_member: bool,
     pub(super) schema_suffix: Option<String>,
-    /// After so many pages the cursors begin again.
+    /// The cursors repeat after this many pages.
     pub(super) cursor_loop: Option<usize>,
 }
 
@@ -65,7 +66,7 @@ impl Effects {
         *self == Effects::default()
     }
 
-    /// What no reply can carry, by the name of its member.
+    /// Names the first member whose value no reply can carry.
     pub(super) fn check(&self) -> Result<(), String> {
         let statuses = [
             ("status", self.status),
@@ -73,19 +74,21 @@ impl Effects {
         ];
         for (member, status) in statuses {
             if let Some(status) = status.filter(|status| !(200..=599).contains(status)) {
-                return Err(format!("{member}: {status} is no status of a reply"));
+                return Err(format!(
+                    "{member}: {status} is not a status from 200 to 599"
+                ));
             }
         }
         if self.drip_body.is_some_and(|drip| drip.bytes == 0) {
-            return Err("dripBody.bytes: at least 1 is needed".to_owned());
+            return Err("dripBody.bytes: must be at least 1".to_owned());
         }
         for (name, value) in &self.headers {
             let member = format!("headers.{name}");
             match HeaderName::from_bytes(name.as_bytes()) {
-                Err(_) => return Err(format!("{member}: it is no name of a header")),
+                Err(_) => return Err(format!("{member}: not a valid header name")),
                 Ok(name) if FRAMING.contains(&name.as_str()) => {
                     return Err(format!(
-                        "{member}: it frames the message, which is for the server to do"
+                        "{member}: it frames the message, which the server does itself"
                     ));
                 }
                 Ok(_) => check_value(&member, value)?,
@@ -114,7 +117,7 @@ impl Effects {
 
 fn check_value(member: &str, value: &str) -> Result<(), String> {
     let checked = HeaderValue::from_str(value).map(drop);
-    checked.map_err(|_| format!("{member}: {value:?} is no value of a header"))
+    checked.map_err(|_| format!("{member}: {value:?} is not a valid header value"))
 }
 
 /// A body in place of the true one; an empty media type leaves the header out.
@@ -127,7 +130,7 @@ pub(super) struct Replacement {
     pub(super) media_type: String,
 }
 
-/// Bytes in JSON: as text, as far as they are.
+/// Bytes as JSON text; invalid UTF-8 is replaced.
 mod text {
     use super::{Bytes, Deserialize, Deserializer, Serialize};
 
@@ -140,12 +143,12 @@ mod text {
     }
 }
 
-/// `Retry-After` is a number as often as a text.
+/// `Retry-After` may be written as a number or a string.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     match Value::deserialize(from)? {
         Value::String(text) => Ok(Some(text)),
         Value::Number(number) => Ok(Some(number.to_string())),
-        _ => Err(D::Error::custom("retryAfter: use a text or a number")),
+        _ => Err(D::Error::custom("retryAfter: must be a string or a number")),
     }
 }
 
@@ -160,7 +163,7 @@ pub(super) fn given<T: Default + Serialize>(of: &T) -> Map<String, Value> {
     given
 }
 
-/// The members that differ from the default in one line for people, such as `retryAfter=1, status=503`.
+/// The members that differ from the default in one readable line, such as `retryAfter=1, status=503`.
 pub(super) fn summary<T: Default + Serialize>(of: &T) -> String {
     let words = given(of).into_iter().map(|(name, value)| match value {
         Value::Bool(_) => name,

@@ -1,4 +1,4 @@
-//! When a fault strikes: after some, every so many, so often, with some probability.
+//! When a fault strikes: skip, every, times, probability.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ impl Schedule {
         self.struck
     }
 
-    /// The schedule in one line for people, such as `skip=1, times=2`.
+    /// The schedule in one readable line, such as `skip=1, times=2`.
     pub(super) fn summary(&self) -> String {
         match effects::summary(self) {
             none if none.is_empty() => "always".to_owned(),
@@ -33,7 +33,7 @@ impl Schedule {
         }
     }
 
-    /// Whether it strikes no more.
+    /// Whether it has struck as often as it may.
     pub(super) fn is_spent(&self) -> bool {
         self.times.is_some_and(|times| self.struck >= times)
     }

@@ -1,4 +1,4 @@
-//! Faults as JSON, for those who do not write Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
+//! Faults as JSON, for use without Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::schedule::Schedule;
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
 
-/// Why a fault file was not taken: which fault of it, and what is wrong.
+/// Why a fault file was rejected: which fault, and what is wrong with it.
 #[derive(Debug)]
 pub struct InvalidFaults(String);
 
@@ -35,14 +35,14 @@ struct Script {
     then: Effects,
 }
 
-/// Reads `{"faults": [...]}`; one bad fault spoils them all.
+/// Reads `{"faults": [...]}`; one invalid fault rejects the whole file.
 pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, InvalidFaults> {
     let invalid = |problem: &dyn fmt::Display| InvalidFaults(problem.to_string());
     let body: Value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
     let members = body.as_object().filter(|members| members.len() == 1);
     let faults = members
         .and_then(|members| members.get("faults")?.as_array())
-        .ok_or_else(|| invalid(&"an object with one member `faults`, an array, is needed"))?;
+        .ok_or_else(|| invalid(&"must be an object with one member, the array `faults`"))?;
     let number_from_one = faults.iter().zip(1..);
     number_from_one
         .map(|(fault, number)| {
@@ -66,7 +66,7 @@ impl Script {
     fn into_rule(self, transport: Transport) -> Result<Rule, String> {
         let operation = self
             .operation
-            .map(|id| Operation::named(&id).ok_or_else(|| format!("no operation is called {id:?}")))
+            .map(|id| Operation::named(&id).ok_or_else(|| format!("unknown operation {id:?}")))
             .transpose()?;
         check_schedule(&self.when)?;
         check_effects(&self.then)?;
@@ -75,7 +75,7 @@ impl Script {
         }
         let elsewhere = operation.is_some_and(|known| known != Operation::ExchangeToken);
         if self.then.shapes_tokens() && elsewhere {
-            return Err("tokens are issued by exchangeToken only".to_owned());
+            return Err("token effects apply to exchangeToken only".to_owned());
         }
         let mut rule = Rule::new(operation);
         rule.when = self.when;
@@ -87,20 +87,20 @@ impl Script {
 
 fn check_schedule(when: &Schedule) -> Result<(), String> {
     if when.every == Some(0) {
-        return Err("when.every: at least 1 is needed".to_owned());
+        return Err("when.every: must be at least 1".to_owned());
     }
     if when
         .probability
         .is_some_and(|chance| !(0.0..=1.0).contains(&chance))
     {
-        return Err("when.probability: a number from 0 to 1 is needed".to_owned());
+        return Err("when.probability: must be a number from 0 to 1".to_owned());
     }
     Ok(())
 }
 
 fn check_effects(then: &Effects) -> Result<(), String> {
     if then.is_empty() {
-        return Err("then: it has no effect".to_owned());
+        return Err("then: has no effect".to_owned());
     }
     then.check().map_err(|problem| format!("then.{problem}"))
 }

@@ -1,4 +1,4 @@
-//! The faults that struck one request, applied.
+//! Applies the faults that struck one request.
 
 use std::sync::{Arc, Mutex};
 
@@ -36,7 +36,7 @@ impl Strike {
         self.effects().any(|effects| effects.revoke_token)
     }
 
-    /// What becomes of the token that the request gets; the latest fault has the last word.
+    /// The terms of the token that the request gets; the latest fault wins.
     pub(crate) fn terms(&self) -> Terms {
         let mut terms = Terms::default();
         for effects in self.effects() {
@@ -66,7 +66,7 @@ impl Strike {
         Some(self.dressed(reply))
     }
 
-    /// What the faults make of the reply to a request that was served.
+    /// Applies the faults to the reply of a request that was served.
     pub(crate) fn after(&self, visit: &Visit<'_>, mut reply: Reply) -> Reply {
         for struck in &self.0 {
             if !reply.status.is_success() {
@@ -80,7 +80,7 @@ impl Strike {
         self.dressed(reply)
     }
 
-    /// Delay, headers, another body, half a body, a slow one, a broken connection.
+    /// Applies delays, headers, replaced, truncated or slow bodies, and broken connections.
     fn dressed(&self, mut reply: Reply) -> Reply {
         for effects in self.effects() {
             reply.fate.delay = reply.fate.delay.saturating_add(effects.delay.0);
@@ -117,7 +117,7 @@ impl Strike {
     }
 }
 
-/// A scripted status, worded as the application would.
+/// A scripted status, with the error body of the application.
 fn refused(visit: &Visit<'_>, status: u16) -> Reply {
     let code = match status {
         401 => "unauthenticated",

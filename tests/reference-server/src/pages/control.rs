@@ -1,4 +1,4 @@
-//! The page of the control port: what can be asked of it, and the whole server at a glance.
+//! The page of the control port: its operations, and an overview of the server.
 
 use std::fmt::Write as _;
 

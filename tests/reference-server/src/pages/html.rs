@@ -1,4 +1,4 @@
-//! A page: its head, its style, and text that stays text.
+//! The frame of a page, and escaping.
 
 use std::fmt::{self, Write as _};
 

@@ -1,4 +1,4 @@
-//! The Platform, besides token exchange. None of its response bodies is shown.
+//! The Platform. The contract does not show its response bodies, except for the token exchange.
 
 pub(crate) mod apps;
 pub(crate) mod oauth {

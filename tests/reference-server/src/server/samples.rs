@@ -20,13 +20,13 @@ impl ReferenceServer {
         self.suite.store().organizations.reference(0)
     }
 
-    /// An opportunity in which work goes on.
+    /// An open opportunity.
     #[must_use]
     pub fn sample_opportunity(&self) -> String {
         first(&self.suite.store().opportunities, Opportunity::is_open)
     }
 
-    /// A task that is not done, owned by the default client's actor.
+    /// An open task, owned by the default client's actor.
     #[must_use]
     pub fn sample_task(&self) -> String {
         let wanted = |task: &Task| !task.is_final() && task.owner == Some(0);
@@ -52,7 +52,7 @@ impl ReferenceServer {
         self.suite.store().counterparties.reference(0)
     }
 
-    /// A financial counterparty for whom no invoice may be drafted.
+    /// A financial counterparty that cannot be invoiced.
     #[must_use]
     pub fn archived_counterparty(&self) -> String {
         let last = counterparties::COUNT - 1;
@@ -67,7 +67,7 @@ impl ReferenceServer {
     }
 }
 
-/// The first record that is wanted, or else the first.
+/// The first record that matches, or else the first one.
 fn first<R: Record>(table: &Table<R>, wanted: impl Fn(&R) -> bool) -> String {
     let found = table.rows(0).find(|(_, row)| wanted(row));
     table.reference(found.map_or(0, |(index, _)| index))

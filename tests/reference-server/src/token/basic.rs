@@ -1,4 +1,4 @@
-//! HTTP Basic as RFC 6749 section 2.3.1 wants it: id and secret are form-encoded first.
+//! HTTP Basic as in RFC 6749 section 2.3.1: id and secret are form-encoded first.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,7 +17,7 @@ pub(super) fn credentials(header: &str) -> Option<(String, String)> {
     Some((strictly_decoded(id)?, strictly_decoded(secret)?))
 }
 
-/// Decodes a form-encoded text and refuses one that no encoder writes.
+/// Decodes a form-encoded text; one that no encoder would write is refused.
 fn strictly_decoded(text: &str) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._*~".contains(&byte);
     let hex =

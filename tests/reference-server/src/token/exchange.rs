@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::message::{Reply, Request};
 
-/// What a fault makes of the token that is issued.
+/// How a fault changes the issued token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) lifetime: Option<Duration>,
@@ -38,7 +38,7 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
     match form.get("grant_type") {
         Some("client_credentials") => {}
         Some(_) => {
-            let description = "only client_credentials is granted";
+            let description = "only client_credentials is supported";
             return Err(TokenError::new(400, "unsupported_grant_type", description));
         }
         None => return Err(TokenError::invalid_request("grant_type is missing")),
@@ -78,7 +78,7 @@ fn credentials(request: &Request, form: &Form) -> Result<(String, String), Token
     }
 }
 
-/// The scopes asked for, or all that the client has with this application.
+/// The requested scopes, or all scopes that the client has for this application.
 fn granted(client: &Registered, app: App, asked: Option<&str>) -> Result<Vec<String>, TokenError> {
     let held = || {
         client
@@ -113,7 +113,7 @@ fn issue(
     let (suite, now) = (call.suite, call.now);
     let lifetime = call.terms.lifetime.map_or(registry.lifetime(), honoured);
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
-    // The whole seconds of a life that begins and ends between two of them: what is left over is honoured unannounced.
+    // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
     let iat = now.as_second();
     let exp = iat + life_millis / 1_000;
     let scope = scopes.join(" ");

@@ -1,4 +1,4 @@
-//! `activity.record`: something that happened with a person, which their timeline shows from then on.
+//! `activity.record`: something that happened with a person, added to their timeline.
 
 use super::Command;
 use crate::data::Store;

@@ -1,5 +1,5 @@
-//! The record commands that this server knows, the write scope that each needs, and the members of its payload. The contract
-//! shows none of them.
+//! The record commands that this server knows, the write scope that each needs, and the members of its payload. The
+//! contract shows none of them.
 
 /// A type of record command.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,8 @@
-//! Record commands. Their body is not shown; it is taken to be
+//! Record commands. The contract does not show their body; it is assumed to be
 //! `{commandType, subjectReference?, expectedRecordVersion?, commandId?, payload}`.
 //!
-//! Nor is a place for an idempotency key. An exact replay is therefore the same body from the same actor; with a
-//! `commandId`, another body under the same id is a conflict.
+//! It does not show a place for an idempotency key either. So an exact replay is the same body from the same actor;
+//! with a `commandId`, a different body under the same id is a conflict.
 
 mod activities;
 pub(crate) mod kinds;
@@ -23,7 +23,7 @@ use crate::message::Reply;
 use crate::refusal::Refusal;
 use kinds::Kind;
 
-/// What all CRM commands have besides their content.
+/// What all CRM commands have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Envelope {
     command_id: Option<String>,
@@ -37,7 +37,7 @@ impl Envelope {
             .map(|version| {
                 let positive = u64::try_from(version).ok().filter(|version| *version > 0);
                 positive
-                    .ok_or_else(|| Refusal::invalid("expectedRecordVersion: at least 1 is needed"))
+                    .ok_or_else(|| Refusal::invalid("expectedRecordVersion: must be at least 1"))
             })
             .transpose()?;
         Ok(Envelope {
@@ -46,7 +46,7 @@ impl Envelope {
         })
     }
 
-    /// 409 if the caller saw another version than there is.
+    /// 409 if the caller saw a different version.
     pub(crate) fn check_version(&self, version: u64) -> Result<(), Refusal> {
         match self.expected_version {
             Some(expected) if expected != version => Err(Refusal::conflict(
@@ -58,7 +58,7 @@ impl Envelope {
     }
 }
 
-/// A record command, read.
+/// A parsed record command.
 pub(super) struct Command<'b> {
     kind: Kind,
     subject: Option<&'b str>,
@@ -73,10 +73,10 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let fields = Fields::of(&body)?.or_null();
     let name = fields.required_text("commandType")?;
     let kind = Kind::named(name)
-        .ok_or_else(|| Refusal::invalid(format!("commandType: {name} is unknown")))?;
+        .ok_or_else(|| Refusal::invalid(format!("commandType: unknown type {name}")))?;
     let caller = call.caller()?;
     if !caller.has_scope(kind.scope()) {
-        let message = format!("{name} needs {}", kind.scope());
+        let message = format!("{name} requires the scope {}", kind.scope());
         return Err(Refusal::forbidden("insufficient_scope", message));
     }
     let empty = Members::new();
@@ -133,12 +133,12 @@ impl Command<'_> {
         }))
     }
 
-    /// 400 if it has what only another command would heed. What none would heed may be anything.
+    /// 400 for a member that only other commands use. A member that no command uses is ignored.
     fn check_members(&self) -> Result<(), Refusal> {
         let refused = |member: &str| {
             let kind = self.kind.name;
             Err(Refusal::invalid(format!(
-                "{member}: {kind} does not take it"
+                "{member}: not accepted by {kind}"
             )))
         };
         if self.kind.verb() == "create" {
@@ -155,7 +155,7 @@ impl Command<'_> {
         other.map_or(Ok(()), refused)
     }
 
-    /// The record to change, unless the caller saw another version of it.
+    /// The record to change; 409 if the caller saw a different version.
     fn existing<R: Record>(
         &self,
         table: &Table<R>,

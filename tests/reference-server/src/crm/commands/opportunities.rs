@@ -15,7 +15,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     }
     let (index, mut row) = command.existing(&store.opportunities, |row| row.version)?;
     if matches!(row.stage, "won" | "closed_not_proceeding") {
-        let message = format!("the opportunity is {}", row.stage);
+        let message = format!("the opportunity is already {}", row.stage);
         return Err(Refusal::conflict("invalid_state", message));
     }
     let payload = command.payload;
@@ -26,7 +26,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             if row.stage == stage {
                 return Err(Refusal::conflict(
                     "invalid_state",
-                    format!("the opportunity is in {stage} already"),
+                    format!("the opportunity is already in {stage}"),
                 ));
             }
             let stay = Stay {
@@ -36,7 +36,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             };
             store.enter(index, &mut row, stay);
         }
-        // Nobody owns it if the owner is null.
+        // A null owner unassigns it.
         "assign" => {
             if !payload.has("ownerReference") {
                 return Err(Refusal::invalid("payload.ownerReference: missing"));
@@ -69,7 +69,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
 
 fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload = command.payload;
-    // Nothing, unless the other one forbids it.
+    // Zero, unless the other bound rules that out.
     let least = payload
         .integer("valueMaxMinor")?
         .map_or(0, |most| most.min(0));
@@ -105,22 +105,22 @@ fn stage(payload: Fields<'_>) -> Result<&'static str, Refusal> {
     Ok(name.and_then(opportunities::stage).unwrap_or(STAGES[0]))
 }
 
-/// Why it moves. A code is short, and many of them are kept.
+/// The reason for the move. Many are kept, so the code must be short.
 fn reason(payload: Fields<'_>) -> Result<Option<Text>, Refusal> {
     match changed(payload, "reasonCode")? {
         Some(code) if code.chars().count() > LONGEST_REASON => Err(Refusal::invalid(format!(
-            "reasonCode: at most {LONGEST_REASON} characters are allowed"
+            "reasonCode: must have at most {LONGEST_REASON} characters"
         ))),
         code => Ok(code.map(Into::into)),
     }
 }
 
-/// The least and the most that it may be worth: what is given, or else these.
+/// The lower and upper value: those in the payload, or else these.
 fn values(payload: Fields<'_>, least: i64, most: i64) -> Result<(i64, i64), Refusal> {
     let least = payload.integer("valueMinMinor")?.unwrap_or(least);
     let most = payload.integer("valueMaxMinor")?.unwrap_or(most);
     if least > most {
-        let message = format!("valueMinMinor: {least} is over the valueMaxMinor, {most}");
+        let message = format!("valueMinMinor: must not exceed valueMaxMinor ({least} > {most})");
         return Err(Refusal::invalid(message));
     }
     Ok((least, most))

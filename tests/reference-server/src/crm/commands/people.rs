@@ -55,7 +55,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     Ok((store.people.reference(index), version))
 }
 
-/// The name, given in two parts or as one to display. A part that is not given is what it was.
+/// The name, either in two parts or as a display name. A missing part keeps its value.
 fn name(payload: Fields<'_>, before: [&str; 2]) -> Result<Option<[String; 2]>, Refusal> {
     let given = changed(payload, "givenName")?;
     let family = changed(payload, "familyName")?;
@@ -70,7 +70,7 @@ fn name(payload: Fields<'_>, before: [&str; 2]) -> Result<Option<[String; 2]>, R
             Ok(Some([given, family].map(str::to_owned)))
         }
         _ => Err(Refusal::invalid(
-            "displayName: it is given in parts already",
+            "displayName: cannot be combined with givenName or familyName",
         )),
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
         let task = Task {
             title: payload.required_text("title")?.to_owned().into(),
             status: status.unwrap_or_else(|| "open".to_owned()).into(),
-            // Whoever makes a task has it, unless somebody else shall.
+            // A task belongs to its creator unless the payload names another owner.
             owner: owner.or(Some(command.actor)),
             opportunity,
             due_at: payload.instant("dueAt")?,
@@ -29,7 +29,7 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     if task.is_final() {
         return Err(Refusal::conflict(
             "invalid_state",
-            format!("the task is {}", task.status),
+            format!("the task is already {}", task.status),
         ));
     }
     match command.kind.verb() {
