@@ -1,6 +1,6 @@
 //! The control endpoint: what a Rust test does through [`ReferenceServer`](crate::ReferenceServer), over HTTP and JSON.
 //!
-//! It has a port of its own, on loopback, since anyone who can reach it controls the server.
+//! It has a separate port on loopback, since anyone who can reach it controls the server.
 
 mod clients;
 mod faults;

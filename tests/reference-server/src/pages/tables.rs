@@ -40,7 +40,7 @@ pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operati
     body.push_str(&table(head, &rows));
 }
 
-/// The faults in force and their strikes, as far as they concern the wanted operations; nothing if there are none.
+/// The active faults and their strikes for the wanted operations, if any.
 pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Operation>) -> bool) {
     let mut rows = String::new();
     for view in suite.faults.views() {

@@ -13,17 +13,17 @@ Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the
 Usage: suite-reference-server [OPTIONS]
 
 Where:
-  --host ADDRESS           address to listen at                      [127.0.0.1]
+  --host ADDRESS           address to listen on                      [127.0.0.1]
   --port-base PORT         Platform here, then CRM, Calendar, Accounting and control; 0: free ports   [4010]
   --core-port PORT         port of the Platform
   --crm-port PORT          port of the CRM
   --calendar-port PORT     port of the Calendar
   --accounting-port PORT   port of Accounting
   --control-port PORT      port of the control endpoint
-  --control-host ADDRESS   address of the control endpoint; who reaches it commands the server   [127.0.0.1]
-  --allow-host NAME        another name that clients call it by; several times for several   [localhost and where it listens]
-  --read-timeout SECS      how long a client may take to send a head, and again a body   [30]
-  --workers N              threads that answer                       [2]
+  --control-host ADDRESS   address of the control endpoint; anyone who can reach it controls the server   [127.0.0.1]
+  --allow-host NAME        another host name to accept; may be repeated   [localhost and where it listens]
+  --read-timeout SECS      time limit for a client to send a head, and again a body   [30]
+  --workers N              worker threads                            [2]
 
 Data:
   --seed N                 seed of the demo data                     [1]
@@ -35,12 +35,12 @@ Data:
 
 Behaviour:
   --token-lifetime SECS    lifetime of tokens, at most 300           [300]
-  --faults FILE            faults to begin with, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
+  --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
   --help                   this text
 
-It prints the environment variables that point a client at it, then `# ready`, and stops at Ctrl-C or SIGTERM.
-Each port has a page for people at / and, but for control, its contract at /openapi.yaml. Control has a probe at /-/ready.
+It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
+Each port has a page at / and, except for control, its contract at /openapi.yaml. Control has a probe at /-/ready.
 ";
 
 /// What the command line asks for.

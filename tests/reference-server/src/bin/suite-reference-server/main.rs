@@ -44,24 +44,24 @@ async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What is reached from other machines is for them to use.
+/// Warns if other machines can reach the server.
 fn warn(args: &Args) {
     for (host, what) in [
-        (args.host, "everybody knows the client's secret"),
+        (args.host, "the client's secret is public"),
         (
             args.control_host,
-            "whoever reaches the control endpoint commands the server",
+            "anyone who can reach the control endpoint controls the server",
         ),
     ] {
         if !host.is_loopback() {
             eprintln!(
-                "suite-reference-server: warning: {host} is reached from other machines: {what}"
+                "suite-reference-server: warning: {host} can be reached from other machines: {what}"
             );
         }
     }
 }
 
-/// The variables for a client, where to look, and that it is ready. Whoever waits for that may close the pipe then.
+/// Prints the variables for a client, the addresses, and that it is ready. A reader may close the pipe after that.
 fn announce(server: &ReferenceServer, args: &Args) {
     let mut out = std::io::stdout().lock();
     for (name, value) in server.environment() {
@@ -75,7 +75,7 @@ fn announce(server: &ReferenceServer, args: &Args) {
     let _ = out.flush();
 }
 
-/// Listens from now on for Ctrl-C, and for SIGTERM where there is one.
+/// Waits for Ctrl-C or SIGTERM, listening from now on.
 #[cfg(unix)]
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -89,7 +89,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Listens from now on for Ctrl-C.
+/// Waits for Ctrl-C, listening from now on.
 #[cfg(windows)]
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     let mut interrupted = tokio::signal::windows::ctrl_c()?;

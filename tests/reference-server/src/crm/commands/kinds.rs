@@ -29,12 +29,12 @@ pub(crate) const ALL: [Kind; 13] = [
     kind("opportunity.create", "Add an opportunity", NEW_OPPORTUNITY),
     kind("opportunity.update", "Change an opportunity", OPPORTUNITY),
     kind("opportunity.move", "Move to a stage", "stage reasonCode"),
-    kind("opportunity.assign", "Give to somebody", "ownerReference"),
+    kind("opportunity.assign", "Assign to somebody", "ownerReference"),
     kind("activity.record", "Record an activity", "summary type"),
     kind("task.create", "Add a task", NEW_TASK),
     kind("task.update", "Change a task", TASK),
     kind("task.complete", "Complete a task", ""),
-    kind("task.assign", "Give to somebody", "ownerReference"),
+    kind("task.assign", "Assign to somebody", "ownerReference"),
 ];
 
 const fn kind(name: &'static str, label: &'static str, members: &'static str) -> Kind {

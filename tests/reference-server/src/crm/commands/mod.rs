@@ -76,7 +76,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         .ok_or_else(|| Refusal::invalid(format!("commandType: unknown type {name}")))?;
     let caller = call.caller()?;
     if !caller.has_scope(kind.scope()) {
-        let message = format!("{name} requires the scope {}", kind.scope());
+        let message = format!("{name} needs {}", kind.scope());
         return Err(Refusal::forbidden("insufficient_scope", message));
     }
     let empty = Members::new();
