@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header;
+use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 
 use crate::app::App;
@@ -53,10 +53,8 @@ impl RecordedRequest {
     /// The value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self
-            .headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
@@ -126,7 +124,7 @@ impl Recorder {
             body: body(request, operation),
             idempotency_key: request.header("idempotency-key").map(str::to_owned),
         };
-        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ring = self.ring();
         if ring.len() >= self.limit {
             ring.pop_front();
         }
@@ -134,30 +132,23 @@ impl Recorder {
     }
 
     pub(crate) fn clear(&self) {
-        self.ring
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.ring().clear();
     }
 
     pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
-        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.iter().cloned().collect()
+        self.ring().iter().cloned().collect()
+    }
+
+    fn ring(&self) -> MutexGuard<'_, VecDeque<RecordedRequest>> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn headers(request: &Request) -> Vec<(String, String)> {
-    let shown = |name: &http::HeaderName, value: &http::HeaderValue| {
-        if *name == header::AUTHORIZATION
-            || *name == header::COOKIE
-            || *name == header::PROXY_AUTHORIZATION
-        {
-            "[redacted]".to_owned()
-        } else if name.as_str() == "idempotency-key" {
-            keys::short_digest(value.as_bytes())
-        } else {
-            String::from_utf8_lossy(value.as_bytes()).into_owned()
-        }
+    let shown = |name: &HeaderName, value: &HeaderValue| match name.as_str() {
+        "authorization" | "cookie" | "proxy-authorization" => "[redacted]".to_owned(),
+        "idempotency-key" => keys::short_digest(value.as_bytes()),
+        _ => String::from_utf8_lossy(value.as_bytes()).into_owned(),
     };
     let all = request.headers.iter();
     all.map(|(name, value)| (name.to_string(), shown(name, value)))

@@ -83,17 +83,11 @@ impl Suite {
     }
 
     pub(crate) fn token_url(&self) -> String {
-        format!(
-            "{}{}",
-            self.origin(App::Platform),
-            Operation::ExchangeToken.path()
-        )
+        self.origin(App::Platform).to_owned() + Operation::ExchangeToken.path()
     }
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
-        App::ALL
-            .into_iter()
-            .find(|app| self.audience(*app) == audience)
+        App::all().find(|app| self.audience(*app) == audience)
     }
 
     /// The one workspace of the installation.
@@ -117,10 +111,8 @@ impl Suite {
     pub(crate) fn add_client(&self, spec: ClientSpec) {
         let actor = {
             let mut store = self.store_mut();
-            let known = spec
-                .actor
-                .as_deref()
-                .and_then(|name| store.actors.index(name));
+            let actor = spec.actor.as_deref();
+            let known = actor.and_then(|name| store.actors.index(name));
             known.unwrap_or_else(|| {
                 let display_name = spec.id.clone().into();
                 store.actors.create(Actor { display_name })

@@ -39,18 +39,12 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
         .take(LONGEST)
         .map(|(at, index, task)| item(&store, call.now, *at, *index, task))
         .collect();
-    let pending = store
-        .intake
-        .rows(0)
-        .filter(|(_, row)| !row.is_final())
-        .count();
+    let submissions = store.intake.rows(0);
+    let pending = submissions.filter(|(_, row)| !row.is_final()).count();
     let changes: Vec<Value> = store
         .changes()
         .map(|change| {
-            let actor = store
-                .actors
-                .get(change.actor)
-                .map(|actor| actor.display_name);
+            let actor = store.actors.get(change.actor).map(|row| row.display_name);
             json!({
                 "action": change.action,
                 "subjectType": change.subject_type,
