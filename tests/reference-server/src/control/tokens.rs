@@ -9,7 +9,7 @@ use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::seconds::Seconds;
 use crate::suite::Suite;
-use crate::token::registry::Said;
+use crate::token::registry::ExpiresIn;
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
@@ -25,32 +25,29 @@ struct Change {
 
 pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Answer {
     let registry = suite.registry();
-    let said = match &registry.said {
-        Said::Truth => json!({"honestExpiresIn": true}),
-        Said::Lie(value) => json!({"expiresIn": value}),
-        Said::Nothing => json!({"omitExpiresIn": true}),
+    let (name, value) = match &registry.expires_in {
+        ExpiresIn::Actual => ("honestExpiresIn", json!(true)),
+        ExpiresIn::Fixed(value) => ("expiresIn", value.clone()),
+        ExpiresIn::Omitted => ("omitExpiresIn", json!(true)),
     };
-    let mut body = json!({
+    ok(&json!({
         "lifetimeSeconds": registry.lifetime().as_secs_f64(),
         "issued": suite.counters.exchanges(),
-    });
-    if let (Value::Object(body), Value::Object(said)) = (&mut body, said) {
-        body.extend(said);
-    }
-    ok(&body)
+        (name): value,
+    }))
 }
 
 pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Answer {
     let change: Change = body(request)?;
-    let said = match (
+    let expires_in = match (
         change.expires_in,
         change.omit_expires_in,
         change.honest_expires_in,
     ) {
         (None, false, false) => None,
-        (Some(value), false, false) => Some(Said::Lie(value)),
-        (None, true, false) => Some(Said::Nothing),
-        (None, false, true) => Some(Said::Truth),
+        (Some(value), false, false) => Some(ExpiresIn::Fixed(value)),
+        (None, true, false) => Some(ExpiresIn::Omitted),
+        (None, false, true) => Some(ExpiresIn::Actual),
         _ => {
             let message = "expiresIn, omitExpiresIn and honestExpiresIn exclude each other";
             return Err(Refusal::invalid(message));
@@ -61,7 +58,7 @@ pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Answer {
         if let Some(Seconds(lifetime)) = change.lifetime {
             registry.set_lifetime(lifetime);
         }
-        registry.said = said.unwrap_or_else(|| registry.said.clone());
+        registry.expires_in = expires_in.unwrap_or_else(|| registry.expires_in.clone());
     }
     get(suite, request, "")
 }

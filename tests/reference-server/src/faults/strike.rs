@@ -14,7 +14,7 @@ use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
 use crate::suite::Visit;
 use crate::token::exchange::Terms;
-use crate::token::registry::Said;
+use crate::token::registry::ExpiresIn;
 
 /// One fault that struck a request.
 #[derive(Debug)]
@@ -43,9 +43,9 @@ impl Strike {
             let lifetime = effects.token_lifetime.map(|lifetime| lifetime.0);
             terms.lifetime = lifetime.or(terms.lifetime);
             if let Some(value) = &effects.token_expires_in {
-                terms.said = Some(Said::Lie(value.clone()));
+                terms.expires_in = Some(ExpiresIn::Fixed(value.clone()));
             } else if effects.omit_expires_in {
-                terms.said = Some(Said::Nothing);
+                terms.expires_in = Some(ExpiresIn::Omitted);
             }
         }
         terms

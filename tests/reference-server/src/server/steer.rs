@@ -9,7 +9,7 @@ use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
 use crate::named::Named;
-use crate::token::registry::Said;
+use crate::token::registry::ExpiresIn;
 
 /// Faults and tokens.
 impl ReferenceServer {
@@ -62,17 +62,17 @@ impl ReferenceServer {
 
     /// Sets `expires_in` from now on, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`.
     pub fn token_expires_in(&self, value: impl Into<Value>) {
-        self.suite.registry().said = Said::Lie(value.into());
+        self.suite.registry().expires_in = ExpiresIn::Fixed(value.into());
     }
 
     /// Leaves `expires_in` out from now on.
     pub fn omit_expires_in(&self) {
-        self.suite.registry().said = Said::Nothing;
+        self.suite.registry().expires_in = ExpiresIn::Omitted;
     }
 
     /// Reports the real lifetime in `expires_in` again.
     pub fn honest_expires_in(&self) {
-        self.suite.registry().said = Said::Truth;
+        self.suite.registry().expires_in = ExpiresIn::Actual;
     }
 
     /// Revokes every token issued so far.

@@ -9,7 +9,7 @@ use super::basic;
 use super::form::Form;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
-use super::registry::{Registered, Registry, Said, honoured};
+use super::registry::{ExpiresIn, Registered, Registry, honoured};
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::message::{Reply, Request};
@@ -18,7 +18,7 @@ use crate::message::{Reply, Request};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) lifetime: Option<Duration>,
-    pub(crate) said: Option<Said>,
+    pub(crate) expires_in: Option<ExpiresIn>,
 }
 
 /// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
@@ -142,14 +142,19 @@ fn issue(
         jwt::issue(&suite.token_key, &claims).into(),
     );
     body.insert("token_type".into(), "Bearer".into());
-    match call.terms.said.as_ref().unwrap_or(&registry.said) {
-        Said::Truth => {
+    match call
+        .terms
+        .expires_in
+        .as_ref()
+        .unwrap_or(&registry.expires_in)
+    {
+        ExpiresIn::Actual => {
             body.insert("expires_in".into(), json!(exp - iat));
         }
-        Said::Lie(value) => {
+        ExpiresIn::Fixed(value) => {
             body.insert("expires_in".into(), value.clone());
         }
-        Said::Nothing => {}
+        ExpiresIn::Omitted => {}
     }
     if !scope.is_empty() {
         body.insert("scope".into(), scope.into());

@@ -18,14 +18,14 @@ pub(crate) fn honoured(asked: Duration) -> Duration {
 
 /// What `expires_in` says.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Said {
-    /// The truth.
+pub(crate) enum ExpiresIn {
+    /// The real lifetime.
     #[default]
-    Truth,
-    /// Something else.
-    Lie(Value),
-    /// Nothing.
-    Nothing,
+    Actual,
+    /// This value.
+    Fixed(Value),
+    /// The member is left out.
+    Omitted,
 }
 
 /// A client and the actor for whom it acts.
@@ -40,7 +40,7 @@ pub(crate) struct Registered {
 pub(crate) struct Registry {
     clients: HashMap<String, Registered>,
     lifetime: Duration,
-    pub(crate) said: Said,
+    pub(crate) expires_in: ExpiresIn,
     issued: u64,
     revoked_below: u64,
     revoked: HashSet<u64>,
@@ -51,7 +51,7 @@ impl Registry {
         Registry {
             clients: HashMap::new(),
             lifetime: honoured(lifetime),
-            said: Said::Truth,
+            expires_in: ExpiresIn::Actual,
             issued: 0,
             revoked_below: 0,
             revoked: HashSet::new(),
@@ -66,7 +66,7 @@ impl Registry {
     /// Resets the settings and returns the clients in the order in which their actors were created.
     pub(crate) fn restart(&mut self, lifetime: Duration) -> Vec<Registered> {
         self.set_lifetime(lifetime);
-        self.said = Said::Truth;
+        self.expires_in = ExpiresIn::Actual;
         let mut clients: Vec<Registered> = self.clients.values().cloned().collect();
         clients.sort_by_key(|client| (client.actor, client.spec.actor.is_some()));
         clients
