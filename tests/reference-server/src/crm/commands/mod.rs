@@ -14,7 +14,7 @@ mod tasks;
 use serde_json::{Value, json};
 
 use crate::call::{Answer, Call};
-use crate::data::{Record, Store, Table};
+use crate::data::{Record, Store, Table, Text};
 use crate::fields::Fields;
 use crate::idempotency;
 use crate::json::{Json, Members};
@@ -181,9 +181,13 @@ impl Command<'_> {
 }
 
 /// A changed text member, which must not be empty.
-fn changed(fields: Fields<'_>, name: &str) -> Result<Option<String>, Refusal> {
-    fields
-        .has(name)
-        .then(|| fields.required_text(name).map(str::to_owned))
-        .transpose()
+fn changed(fields: Fields<'_>, name: &str) -> Result<Option<Text>, Refusal> {
+    let text = fields.has(name).then(|| fields.required_text(name));
+    Ok(text.transpose()?.map(|text| text.to_owned().into()))
+}
+
+/// The status in a payload, which must be one of the documented ones.
+fn status(payload: Fields<'_>, documented: &[&str]) -> Result<Option<Text>, Refusal> {
+    let status = payload.one_of("status", documented)?;
+    Ok(status.map(|status| status.to_owned().into()))
 }

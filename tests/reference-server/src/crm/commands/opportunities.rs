@@ -44,12 +44,8 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             row.owner = command.linked("ownerReference", &store.actors)?;
         }
         _ => {
-            if let Some(title) = changed(payload, "title")? {
-                row.title = title.into();
-            }
-            if let Some(currency) = changed(payload, "currency")? {
-                row.currency = currency.into();
-            }
+            row.title = changed(payload, "title")?.unwrap_or(row.title);
+            row.currency = changed(payload, "currency")?.unwrap_or(row.currency);
             row.organization = command
                 .linked("organizationReference", &store.organizations)?
                 .or(row.organization);
@@ -88,9 +84,7 @@ fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Ref
         owner: command.linked("ownerReference", &store.actors)?,
         value_min_minor,
         value_max_minor,
-        currency: changed(payload, "currency")?
-            .unwrap_or_else(|| "EUR".to_owned())
-            .into(),
+        currency: changed(payload, "currency")?.unwrap_or("EUR".into()),
         created_at: command.now,
         updated_at: command.now,
         version: 1,
@@ -111,7 +105,7 @@ fn reason(payload: Fields<'_>) -> Result<Option<Text>, Refusal> {
         Some(code) if code.chars().count() > LONGEST_REASON => Err(Refusal::invalid(format!(
             "reasonCode: must have at most {LONGEST_REASON} characters"
         ))),
-        code => Ok(code.map(Into::into)),
+        code => Ok(code),
     }
 }
 

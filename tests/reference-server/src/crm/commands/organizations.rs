@@ -1,6 +1,6 @@
 //! `organization.create`, `organization.update`.
 
-use super::{Command, changed};
+use super::{Command, changed, status};
 use crate::data::Store;
 use crate::data::organizations::{Organization, STATUSES};
 use crate::refusal::Refusal;
@@ -9,14 +9,12 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     let payload = command.payload;
     let name = changed(payload, "displayName")?;
     let city = changed(payload, "city")?;
-    let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
+    let status = status(payload, &STATUSES)?;
     if command.kind.verb() == "create" {
         let organization = Organization {
-            name: name
-                .ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?
-                .into(),
-            city: city.unwrap_or_default().into(),
-            status: status.unwrap_or_else(|| "active".to_owned()).into(),
+            name: name.ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?,
+            city: city.unwrap_or_default(),
+            status: status.unwrap_or("active".into()),
             created_at: command.now,
             updated_at: command.now,
             version: 1,
@@ -31,15 +29,9 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             "the organization is archived",
         ));
     }
-    if let Some(name) = name {
-        row.name = name.into();
-    }
-    if let Some(city) = city {
-        row.city = city.into();
-    }
-    if let Some(status) = status {
-        row.status = status.into();
-    }
+    row.name = name.unwrap_or(row.name);
+    row.city = city.unwrap_or(row.city);
+    row.status = status.unwrap_or(row.status);
     row.updated_at = command.now;
     row.version += 1;
     let version = row.version;

@@ -1,6 +1,6 @@
 //! `task.create`, `.update`, `.complete`, `.assign`.
 
-use super::{Command, changed};
+use super::{Command, changed, status};
 use crate::data::Store;
 use crate::data::tasks::{STATUSES, Task};
 use crate::refusal::Refusal;
@@ -9,11 +9,11 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     let payload = command.payload;
     let owner = command.linked("ownerReference", &store.actors)?;
     let opportunity = command.linked("opportunityReference", &store.opportunities)?;
-    let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
+    let status = status(payload, &STATUSES)?;
     if command.kind.verb() == "create" {
         let task = Task {
             title: payload.required_text("title")?.to_owned().into(),
-            status: status.unwrap_or_else(|| "open".to_owned()).into(),
+            status: status.unwrap_or("open".into()),
             // A task belongs to its creator unless the payload names another owner.
             owner: owner.or(Some(command.actor)),
             opportunity,
@@ -39,12 +39,8 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             task.owner = owner;
         }
         _ => {
-            if let Some(title) = changed(payload, "title")? {
-                task.title = title.into();
-            }
-            if let Some(status) = status {
-                task.status = status.into();
-            }
+            task.title = changed(payload, "title")?.unwrap_or(task.title);
+            task.status = status.unwrap_or(task.status);
             task.opportunity = opportunity.or(task.opportunity);
             task.due_at = payload.instant("dueAt")?.or(task.due_at);
         }
