@@ -1,4 +1,4 @@
-//! Who calls, and whether they may: 401 for a token that does not hold, 403 for one that does not suffice.
+//! Authentication and authorization: 401 for an invalid token, 403 for missing rights.
 
 use http::header;
 use jiff::Timestamp;
@@ -64,7 +64,7 @@ pub(crate) fn authorize(
             return Err(Refusal::forbidden("entitlement_required", message));
         }
         if caller.workspace().is_none() {
-            let message = "the client is bound to no workspace";
+            let message = "the client is not bound to a workspace";
             return Err(Refusal::forbidden("workspace_binding_required", message));
         }
     }
@@ -84,7 +84,7 @@ fn authenticate(
 ) -> Result<Caller, Refusal> {
     let Some(token) = bearer(request) else {
         let sent = request.headers.contains_key(header::AUTHORIZATION);
-        return Err(Refusal::unauthenticated("a bearer token is needed", sent));
+        return Err(Refusal::unauthenticated("a bearer token is required", sent));
     };
     let refused = |why: &str| Refusal::unauthenticated(why, true);
     let claims =

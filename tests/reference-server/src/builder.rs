@@ -1,4 +1,4 @@
-//! How a server is set up.
+//! The configuration of a server.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,15 +19,16 @@ pub(crate) const CLIENT_ID: &str = "reference-client";
 /// Its secret.
 pub(crate) const CLIENT_SECRET: &str = "reference-secret";
 
-/// No client on this machine needs so long, and none holds a connection longer.
+/// More than any local client needs; a connection is not held open longer.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Clocks do not count for ever.
+/// Keeps the timeout within what timers support.
 const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// What a server is started with.
+/// Configures a [`ReferenceServer`]. Everything has a default.
 #[derive(Clone, Debug)]
-pub(crate) struct Settings {
+#[must_use]
+pub struct Builder {
     pub(crate) seed: u64,
     pub(crate) sizes: Sizes,
     pub(crate) token_lifetime: Duration,
@@ -45,162 +46,153 @@ pub(crate) struct Settings {
     pub(crate) read_timeout: Duration,
 }
 
-/// Sets a [`ReferenceServer`] up. Everything has a default.
-#[derive(Clone, Debug)]
-#[must_use]
-pub struct Builder {
-    settings: Settings,
-}
-
 impl Default for Builder {
     fn default() -> Builder {
         Builder {
-            settings: Settings {
-                seed: 1,
-                sizes: Sizes::default(),
-                // The documented maximum.
-                token_lifetime: LONGEST_LIFE,
-                frozen_clock: false,
-                recorded_requests: 1_000,
-                audiences: HashMap::new(),
-                client: ClientSpec::new(CLIENT_ID, CLIENT_SECRET),
-                transport: Transport::default(),
-                workers: 1,
-                host: Ipv4Addr::LOCALHOST.into(),
-                ports: HashMap::new(),
-                control_host: Ipv4Addr::LOCALHOST.into(),
-                control_port: None,
-                allowed_hosts: Vec::new(),
-                read_timeout: READ_TIMEOUT,
-            },
+            seed: 1,
+            sizes: Sizes::default(),
+            // The documented maximum.
+            token_lifetime: LONGEST_LIFE,
+            frozen_clock: false,
+            recorded_requests: 1_000,
+            audiences: HashMap::new(),
+            client: ClientSpec::new(CLIENT_ID, CLIENT_SECRET),
+            transport: Transport::default(),
+            workers: 1,
+            host: Ipv4Addr::LOCALHOST.into(),
+            ports: HashMap::new(),
+            control_host: Ipv4Addr::LOCALHOST.into(),
+            control_port: None,
+            allowed_hosts: Vec::new(),
+            read_timeout: READ_TIMEOUT,
         }
     }
 }
 
 impl Builder {
-    /// The seed of the demo data, of the references and of the cursors. Tokens are signed with a key that is random.
+    /// The seed of the demo data, of the references and of the cursors. Tokens are signed with a random key.
     pub fn seed(mut self, seed: u64) -> Builder {
-        self.settings.seed = seed;
+        self.seed = seed;
         self
     }
 
-    /// How many people there are. Rows are computed when they are read: a million cost no memory.
+    /// How many people there are. Rows are computed on read, so a million people take no memory.
     pub fn people(mut self, count: u64) -> Builder {
-        self.settings.sizes.people = count;
+        self.sizes.people = count;
         self
     }
 
     /// How many organizations there are.
     pub fn organizations(mut self, count: u64) -> Builder {
-        self.settings.sizes.organizations = count;
+        self.sizes.organizations = count;
         self
     }
 
     /// How many opportunities there are.
     pub fn opportunities(mut self, count: u64) -> Builder {
-        self.settings.sizes.opportunities = count;
+        self.sizes.opportunities = count;
         self
     }
 
     /// How many tasks there are.
     pub fn tasks(mut self, count: u64) -> Builder {
-        self.settings.sizes.tasks = count;
+        self.sizes.tasks = count;
         self
     }
 
     /// How many intake submissions there are.
     pub fn intake_submissions(mut self, count: u64) -> Builder {
-        self.settings.sizes.intake = count;
+        self.sizes.intake = count;
         self
     }
 
-    /// How long tokens live, at most the documented 300 seconds.
+    /// The lifetime of tokens, at most the documented 300 seconds.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Builder {
-        self.settings.token_lifetime = lifetime;
+        self.token_lifetime = lifetime;
         self
     }
 
-    /// Lets the server's clock stand still until [`ReferenceServer::advance`] moves it.
+    /// Stops the server's clock until [`ReferenceServer::advance`] moves it.
     pub fn frozen_clock(mut self) -> Builder {
-        self.settings.frozen_clock = true;
+        self.frozen_clock = true;
         self
     }
 
-    /// How many of the last requests [`ReferenceServer::requests`] remembers; 1,000 unless said otherwise.
+    /// How many of the last requests [`ReferenceServer::requests`] remembers; 1,000 by default.
     pub fn recorded_requests(mut self, count: usize) -> Builder {
-        self.settings.recorded_requests = count;
+        self.recorded_requests = count;
         self
     }
 
     /// The audience of an application, instead of its origin.
     pub fn audience(mut self, app: App, audience: impl Into<String>) -> Builder {
-        self.settings.audiences.insert(app, audience.into());
+        self.audiences.insert(app, audience.into());
         self
     }
 
     /// The client whose credentials the server hands out, instead of the default one with all rights.
     pub fn client(mut self, client: ClientSpec) -> Builder {
-        self.settings.client = client;
+        self.client = client;
         self
     }
 
     /// Which HTTP server answers.
     pub fn transport(mut self, transport: Transport) -> Builder {
-        self.settings.transport = transport;
+        self.transport = transport;
         self
     }
 
-    /// How many threads answer, with [`Transport::Hyper`]; one unless said otherwise.
+    /// How many threads answer, with [`Transport::Hyper`]; one by default.
     pub fn workers(mut self, workers: usize) -> Builder {
-        self.settings.workers = workers;
+        self.workers = workers;
         self
     }
 
-    /// The address to listen at; loopback unless said otherwise.
+    /// The address to listen at; loopback by default.
     pub fn host(mut self, host: IpAddr) -> Builder {
-        self.settings.host = host;
+        self.host = host;
         self
     }
 
-    /// The port of an application; a free one unless said otherwise.
+    /// The port of an application; a free one by default.
     pub fn port(mut self, app: App, port: u16) -> Builder {
-        self.settings.ports.insert(app, port);
+        self.ports.insert(app, port);
         self
     }
 
-    /// Opens a control endpoint at this port, 0 for a free one: faults, clock, tokens and counts for those who do not
-    /// write Rust. There is none unless it is asked for.
+    /// Opens a control endpoint at this port, 0 for a free one: faults, clock, tokens and counts without
+    /// Rust. There is none by default.
     pub fn control_port(mut self, port: u16) -> Builder {
-        self.settings.control_port = Some(port);
+        self.control_port = Some(port);
         self
     }
 
-    /// The address that the control endpoint listens at; loopback unless said otherwise, whatever
-    /// [`host`](Builder::host) says. Whoever reaches it commands the server.
+    /// The address that the control endpoint listens at; loopback by default, independent of
+    /// [`host`](Builder::host). Anyone who can reach it controls the server.
     pub fn control_host(mut self, host: IpAddr) -> Builder {
-        self.settings.control_host = host;
+        self.control_host = host;
         self
     }
 
-    /// Lets clients call the server by another host, such as `suite.test`, without a port. By itself it goes by
-    /// `localhost`, loopback addresses and those that it listens at, and refuses other ones with 403: a page in a browser
-    /// reaches it by the name that the page came from.
+    /// Allows another host name, such as `suite.test`, without a port. By default the server accepts `localhost`,
+    /// loopback addresses and those it listens on, and refuses other names with 403: a malicious page could use a name
+    /// of its own to reach it from a browser.
     pub fn allow_host(mut self, name: impl Into<String>) -> Builder {
-        self.settings.allowed_hosts.push(name.into());
+        self.allowed_hosts.push(name.into());
         self
     }
 
     /// How long a client may take to send the head of a request, and again to send its body, before the connection is
-    /// closed; 30 seconds unless said otherwise, a day at most. wiremock waits for as long as it takes.
+    /// closed; 30 seconds by default, at most a day. wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
-        self.settings.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
+        self.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
         self
     }
 
     /// Starts the server.
     ///
     /// # Panics
-    /// If a port cannot be had; [`try_start`](Builder::try_start) reports that instead.
+    /// If a port is not available; [`try_start`](Builder::try_start) reports that instead.
     pub async fn start(self) -> ReferenceServer {
         match self.try_start().await {
             Ok(server) => server,
@@ -208,8 +200,8 @@ impl Builder {
         }
     }
 
-    /// Starts the server, or says why it cannot.
+    /// Starts the server, or returns why it cannot.
     pub async fn try_start(self) -> io::Result<ReferenceServer> {
-        start::start(self.settings).await
+        start::start(self).await
     }
 }

@@ -1,9 +1,9 @@
-//! What a handler gets to see of a request that may be served.
+//! The view that a handler has of a request.
 
 use jiff::Timestamp;
 
 use crate::auth::Caller;
-use crate::data::reference::Kind;
+use crate::data::{Record, Table};
 use crate::generated::operations::Operation;
 use crate::json::Json;
 use crate::message::{Reply, Request};
@@ -12,8 +12,11 @@ use crate::refusal::Refusal;
 use crate::suite::Suite;
 use crate::token::exchange::Terms;
 
-/// What a handler gives back.
+/// What a handler returns.
 pub(crate) type Answer = Result<Reply, Refusal>;
+
+/// What serves the calls of one operation.
+pub(crate) type Handler = fn(&Call<'_>) -> Answer;
 
 /// A request whose operation is known and whose caller is authorized.
 pub(crate) struct Call<'a> {
@@ -30,7 +33,7 @@ pub(crate) struct Call<'a> {
 impl Call<'_> {
     /// The caller of a protected operation.
     pub(crate) fn caller(&self) -> Result<&Caller, Refusal> {
-        let missing = || Refusal::unauthenticated("a bearer token is needed", false);
+        let missing = || Refusal::unauthenticated("a bearer token is required", false);
         self.caller.as_ref().ok_or_else(missing)
     }
 
@@ -39,20 +42,17 @@ impl Call<'_> {
         self.params.get(place).map_or("", String::as_str)
     }
 
-    /// A path parameter that is a reference: 400 unless it has the documented form.
-    pub(crate) fn reference(&self, kind: Kind) -> Result<&str, Refusal> {
-        let text = self.param(0);
-        if kind.matches(text) {
-            return Ok(text);
-        }
-        let message = format!("reference: {}… is needed", kind.prefix());
-        Err(Refusal::invalid(message))
+    /// The record that the path names: 400 unless the reference has the documented form, 404 if nothing has it.
+    pub(crate) fn record<R: Record>(&self, table: &Table<R>) -> Result<(u64, R), Refusal> {
+        let reference = self.param(0);
+        R::KIND.check("reference", reference)?;
+        table.existing(reference)
     }
 
-    /// The body, which must be JSON and say so.
+    /// The body, which must be JSON by its media type too.
     pub(crate) fn json(&self) -> Result<Json, Refusal> {
         if self.request.media_type().as_deref() != Some("application/json") {
-            return Err(Refusal::invalid("Content-Type: application/json is needed"));
+            return Err(Refusal::invalid("Content-Type: must be application/json"));
         }
         Json::read(self.request.body()?)
     }

@@ -1,4 +1,4 @@
-//! Clients of the suite, and what each of them may do.
+//! Clients of the suite, and their rights.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use crate::generated::operations::Operation;
 
 /// A client: its credentials and its rights.
 ///
-/// A new one has every documented scope, every entitlement and the workspace binding; take away what a test is about.
+/// A new one has every documented scope, every entitlement and the workspace binding; remove what a test is about.
 ///
 /// ```
 /// use sdk_reference_server::{App, ClientSpec};
@@ -40,36 +40,36 @@ impl ClientSpec {
         }
     }
 
-    /// Has these scopes only.
+    /// Restricts the client to these scopes.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> ClientSpec {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Lacks this scope.
+    /// Removes this scope.
     #[must_use]
     pub fn without_scope(mut self, scope: &str) -> ClientSpec {
         self.scopes.retain(|held| held != scope);
         self
     }
 
-    /// Is entitled to these applications only.
+    /// Restricts the entitlements to these applications.
     #[must_use]
     pub fn apps(mut self, apps: impl IntoIterator<Item = App>) -> ClientSpec {
         self.apps = apps.into_iter().collect();
         self
     }
 
-    /// Is bound to no workspace.
+    /// Removes the workspace binding.
     #[must_use]
     pub fn without_workspace(mut self) -> ClientSpec {
         self.workspace = false;
         self
     }
 
-    /// Acts for the actor with this reference instead of for one of its own: idempotency keys and
-    /// `owner=mine` go by the actor.
+    /// Acts for the actor with this reference instead of its own: idempotency keys and `owner=mine` are scoped to
+    /// the actor.
     #[must_use]
     pub fn acting_for(mut self, actor_reference: impl Into<String>) -> ClientSpec {
         self.actor = Some(actor_reference.into());

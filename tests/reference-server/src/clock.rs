@@ -1,4 +1,4 @@
-//! The server's own clock: it starts at a fixed instant, and tests move it.
+//! The server's clock, which starts at a fixed instant and is moved by tests.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 /// Where every server's time begins, so that data and dates are the same in every run: 2026-01-15T09:00:00Z.
 pub(crate) const START: Timestamp = Timestamp::constant(1_768_467_600, 0);
 
-/// Time as the server sees it: the start, what really passed (unless frozen), and what a test added.
+/// The time by the server: the start, plus the time passed (unless frozen), plus what a test added.
 #[derive(Debug)]
 pub(crate) struct Clock {
     started: Option<Instant>,

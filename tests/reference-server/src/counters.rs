@@ -1,4 +1,4 @@
-//! What the server saw, in numbers.
+//! Counts of attempts, commits and token exchanges.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -8,14 +8,18 @@ const POSITION: usize = 8;
 const BINDING: usize = 8;
 const SIGNATURE: usize = 16;
 
-/// What a cursor belongs to: following it with another query is refused.
+/// The query that a cursor belongs to; using it with another one is refused.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding([u8; BINDING]);
 
 impl Binding {
     /// Binds to an operation and everything that selects its items; the page size is not part of it.
-    pub(crate) fn new(operation: Operation, filters: &[&str]) -> Binding {
-        let text = format!("{}\n{}", operation.id(), filters.join("\n"));
+    pub(crate) fn new(operation: Operation, filters: &[Option<&str>]) -> Binding {
+        let mut text = operation.id().to_owned();
+        for filter in filters {
+            text.push('\n');
+            text.push_str(filter.unwrap_or_default());
+        }
         let digest = keys::digest(text.as_bytes());
         let mut binding = [0; BINDING];
         binding.copy_from_slice(&digest[..BINDING]);
@@ -23,7 +27,7 @@ impl Binding {
     }
 }
 
-/// A cursor that goes on at `position`.
+/// A cursor that continues at `position`.
 pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     let mut bytes = Vec::with_capacity(POSITION + BINDING + SIGNATURE);
     bytes.extend_from_slice(&position.to_be_bytes());
@@ -33,18 +37,18 @@ pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     keys::encode(&bytes)
 }
 
-/// The position in a cursor of this server, this operation and these filters.
+/// The position in a cursor, if it was issued by this server for this operation and these filters.
 pub(crate) fn open(key: &Key, binding: Binding, cursor: &str) -> Result<u64, Refusal> {
     let bytes = keys::decode(cursor)
         .filter(|bytes| bytes.len() == POSITION + BINDING + SIGNATURE)
-        .ok_or_else(|| Refusal::invalid("cursor: not a cursor of this service"))?;
+        .ok_or_else(|| Refusal::invalid("cursor: not issued by this service"))?;
     let (signed, signature) = bytes.split_at(POSITION + BINDING);
     if !key.verify(signed, signature) {
-        return Err(Refusal::invalid("cursor: the signature does not hold"));
+        return Err(Refusal::invalid("cursor: invalid signature"));
     }
     let (position, bound_to) = signed.split_at(POSITION);
     if bound_to != binding.0 {
-        return Err(Refusal::invalid("cursor: it belongs to another query"));
+        return Err(Refusal::invalid("cursor: issued for a different query"));
     }
     let mut number = [0; POSITION];
     number.copy_from_slice(position);
@@ -58,12 +62,12 @@ mod tests {
     #[test]
     fn a_cursor_opens_only_where_it_came_from() {
         let key = Key::of_seed("cursor", 1);
-        let binding = Binding::new(Operation::ListPeople, &["ann"]);
+        let binding = Binding::new(Operation::ListPeople, &[Some("ann")]);
         let cursor = issue(&key, binding, 25);
 
         assert!((20..=500).contains(&cursor.len()));
         assert_eq!(open(&key, binding, &cursor).ok(), Some(25));
-        let other = Binding::new(Operation::ListPeople, &["bob"]);
+        let other = Binding::new(Operation::ListPeople, &[Some("bob")]);
         assert!(open(&key, other, &cursor).is_err());
         assert!(open(&Key::of_seed("cursor", 2), binding, &cursor).is_err());
         assert!(open(&key, binding, &cursor.to_lowercase()).is_err());

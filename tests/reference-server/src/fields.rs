@@ -1,4 +1,5 @@
-//! Members of a JSON body, read with the refusals that a wrong type earns. Null is a wrong type unless said otherwise.
+//! Typed access to the members of a JSON body; a wrong type is refused. Null is a wrong type, except after
+//! [`Fields::or_null`].
 
 use jiff::Timestamp;
 
@@ -31,7 +32,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same members where each is a type "or null", or of no type that is shown: null counts as left out.
+    /// The same members where null counts as left out: the type is "or null", or the contract does not show it.
     pub(crate) fn or_null(self) -> Fields<'a> {
         Fields {
             or_null: true,
@@ -44,19 +45,20 @@ impl<'a> Fields<'a> {
         member.filter(|value| !self.or_null || **value != Json::Null)
     }
 
-    /// Whether the member is there, null included.
+    /// Whether the member is present, even as null.
     pub(crate) fn has(self, name: &str) -> bool {
         self.members.contains_key(name)
     }
 
-    /// Whether the member is there, and counts.
+    /// Whether the member is present with a value.
     pub(crate) fn gives(self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    pub(crate) fn required(self, name: &str) -> Result<&'a Json, Refusal> {
-        self.get(name)
-            .ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
+    /// The same members, or a refusal if this one is missing.
+    pub(crate) fn required(self, name: &str) -> Result<Fields<'a>, Refusal> {
+        let given = self.gives(name).then_some(self);
+        given.ok_or_else(|| Refusal::invalid(format!("{name}: missing")))
     }
 
     pub(crate) fn text(self, name: &str) -> Result<Option<&'a str>, Refusal> {
@@ -66,12 +68,12 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A text that is there and not empty.
+    /// A text that must be present and not empty.
     pub(crate) fn required_text(self, name: &str) -> Result<&'a str, Refusal> {
-        self.required(name)?;
-        self.text(name)?
+        self.required(name)?
+            .text(name)?
             .filter(|text| !text.trim().is_empty())
-            .ok_or_else(|| Refusal::invalid(format!("{name}: it must not be empty")))
+            .ok_or_else(|| Refusal::invalid(format!("{name}: must not be empty")))
     }
 
     pub(crate) fn boolean(self, name: &str) -> Result<Option<bool>, Refusal> {
@@ -106,40 +108,23 @@ impl<'a> Fields<'a> {
     }
 
     pub(crate) fn instant(self, name: &str) -> Result<Option<Timestamp>, Refusal> {
-        self.text(name)?
-            .map(|text| {
-                params::instant(text).ok_or_else(|| {
-                    Refusal::invalid(format!("{name}: a date-time as in RFC 3339 is needed"))
-                })
-            })
-            .transpose()
+        params::date_time(name, self.text(name)?)
     }
 
     /// A reference of the documented form.
     pub(crate) fn reference(self, name: &str, kind: Kind) -> Result<Option<&'a str>, Refusal> {
-        match self.text(name)? {
-            Some(text) if !kind.matches(text) => {
-                let prefix = kind.prefix();
-                Err(Refusal::invalid(format!("{name}: {prefix}… is needed")))
-            }
-            text => Ok(text),
-        }
+        self.text(name)?
+            .map(|text| kind.check(name, text).map(|()| text))
+            .transpose()
     }
 
     pub(crate) fn one_of(self, name: &str, values: &[&str]) -> Result<Option<&'a str>, Refusal> {
-        match self.text(name)? {
-            Some(text) if !values.contains(&text) => Err(Refusal::invalid(format!(
-                "{name}: one of {} is needed",
-                values.join(", ")
-            ))),
-            text => Ok(text),
-        }
+        params::one_of(name, self.text(name)?, values)
     }
 
     /// A member that has one documented value.
     pub(crate) fn constant(self, name: &str, value: &str) -> Result<(), Refusal> {
-        self.required(name)?;
-        self.one_of(name, &[value]).map(drop)
+        self.required(name)?.one_of(name, &[value]).map(drop)
     }
 
     fn typed<T>(
@@ -150,7 +135,7 @@ impl<'a> Fields<'a> {
     ) -> Result<Option<T>, Refusal> {
         self.get(name)
             .map(|value| {
-                read(value).ok_or_else(|| Refusal::invalid(format!("{name}: {wanted} is needed")))
+                read(value).ok_or_else(|| Refusal::invalid(format!("{name}: must be {wanted}")))
             })
             .transpose()
     }

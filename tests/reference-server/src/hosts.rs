@@ -1,55 +1,44 @@
-//! Which names the server is called by. A page in a browser that was loaded from a foreign name reaches this machine if
-//! somebody's DNS says that the name is here; the browser then sends that name along.
+//! The host names that the server accepts. A page from a foreign name can reach this machine if DNS points that name
+//! here (DNS rebinding); the browser then sends the foreign name in `Host`.
 
 use std::net::IpAddr;
 
 use http::header;
 
+use crate::builder::Builder;
 use crate::message::Request;
 
-/// What a refused caller is told.
-pub(crate) const FOREIGN: &str = "address this port as localhost, by the address that it listens at, or by a name that was allowed at the start";
+/// The message for a refused caller.
+pub(crate) const FOREIGN: &str =
+    "use localhost, an address the server listens on, or a name allowed with --allow-host";
 
-/// The hosts that are this server.
-#[derive(Clone, Debug)]
-pub(crate) struct Hosts {
-    listening: Vec<IpAddr>,
-    allowed: Vec<String>,
+/// Whether a request is for this server: it names a host, in its target or in its one `Host`, and no foreign one.
+pub(crate) fn admit(settings: &Builder, request: &Request) -> bool {
+    let named = request.headers.get_all(header::HOST).iter();
+    let mut hosts: Vec<_> = named
+        .map(|host| host.to_str().unwrap_or_default())
+        .collect();
+    if hosts.len() > 1 {
+        return false;
+    }
+    hosts.extend(request.authority.as_deref());
+    !hosts.is_empty() && hosts.into_iter().all(|host| is_ours(settings, host))
 }
 
-impl Hosts {
-    pub(crate) fn new(listening: Vec<IpAddr>, allowed: Vec<String>) -> Hosts {
-        Hosts { listening, allowed }
+fn is_ours(settings: &Builder, host: &str) -> bool {
+    let Some(name) = name(host) else {
+        return false;
+    };
+    let known = |known: &str| known.eq_ignore_ascii_case(name);
+    if known("localhost") || settings.allowed_hosts.iter().any(|allowed| known(allowed)) {
+        return true;
     }
-
-    /// Whether a request is for this server: it names a host, in its target or in its one `Host`, and no foreign one.
-    pub(crate) fn admit(&self, request: &Request) -> bool {
-        let named = request.headers.get_all(header::HOST).iter();
-        let mut hosts: Vec<_> = named
-            .map(|host| host.to_str().unwrap_or_default())
-            .collect();
-        if hosts.len() > 1 {
-            return false;
-        }
-        hosts.extend(request.authority.as_deref());
-        !hosts.is_empty() && hosts.into_iter().all(|host| self.is_ours(host))
-    }
-
-    fn is_ours(&self, host: &str) -> bool {
-        let Some(name) = name(host) else {
-            return false;
-        };
-        let known = |known: &str| known.eq_ignore_ascii_case(name);
-        if known("localhost") || self.allowed.iter().any(|allowed| known(allowed)) {
-            return true;
-        }
-        // DNS has no part in an address, so that any will do for those who listen at all.
-        name.parse().is_ok_and(|address: IpAddr| {
-            let address = address.to_canonical();
-            let listens = |at: &IpAddr| at.is_unspecified() || at.to_canonical() == address;
-            address.is_loopback() || self.listening.iter().any(listens)
-        })
-    }
+    // DNS rebinding does not work with a plain address, so any address of this server is accepted.
+    name.parse().is_ok_and(|address: IpAddr| {
+        let address = address.to_canonical();
+        let listens = |at: &IpAddr| at.is_unspecified() || at.to_canonical() == address;
+        address.is_loopback() || [settings.host, settings.control_host].iter().any(listens)
+    })
 }
 
 /// The name or address in a host, without its port, its brackets and the dot that may end a name.

@@ -1,78 +1,51 @@
-//! Idempotency: a key is scoped to the actor; the same command again gives the durable result, another one conflicts.
+//! Idempotency: a key is scoped to the actor; repeating a command returns the stored result, a different one conflicts.
 
 use std::collections::{HashMap, VecDeque};
 
 use serde_json::Value;
 
-use crate::app::App;
 use crate::call::Call;
+use crate::data::Store;
 use crate::json::Json;
 use crate::keys;
 use crate::message::Request;
 use crate::refusal::Refusal;
 
-/// How many results are kept. The contract's replay window is not shown.
+/// How many results are kept. The contract does not show how long.
 const KEPT: usize = 100_000;
 
-/// Whose key, with which application.
-#[derive(Clone, Debug)]
-pub(crate) struct Scope {
-    pub(crate) app: App,
-    pub(crate) actor: u64,
-    pub(crate) key: String,
-}
-
-/// A command in the form in which two of them are compared.
+/// The digest by which two commands are compared.
 pub(crate) type Fingerprint = [u8; 32];
 
-/// What is known about a command with a key.
-#[derive(Clone, Debug)]
-pub(crate) enum Known {
-    /// The key is new.
-    New,
-    /// The same command was committed, with this result.
-    Replay(Value),
-}
+/// The digest of an application, an actor and a key.
+type Scope = [u8; 16];
 
-/// The durable results, in as little space as they need: a server under load keeps many.
+/// The stored results, in compact form: a server under load keeps many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
-    kept: HashMap<Digest, (Fingerprint, Box<str>)>,
-    order: VecDeque<Digest>,
-}
-
-/// Stands for a [`Scope`].
-type Digest = [u8; 16];
-
-impl Scope {
-    fn digest(&self) -> Digest {
-        let text = format!("{}\n{}\n{}", self.app, self.actor, self.key);
-        let mut digest = Digest::default();
-        digest.copy_from_slice(&keys::digest(text.as_bytes())[..16]);
-        digest
-    }
+    kept: HashMap<Scope, (Fingerprint, Box<str>)>,
+    order: VecDeque<Scope>,
 }
 
 impl Results {
-    /// Looks a command up; a key used for another one is refused with 409.
-    pub(crate) fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Known, Refusal> {
-        match self.kept.get(&scope.digest()) {
-            None => Ok(Known::New),
-            Some((same, result)) if same == print => Ok(Known::Replay(
-                serde_json::from_str(result).unwrap_or_default(),
-            )),
+    /// The result of a command that was committed before; a key used for another command is refused with 409.
+    fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Option<Value>, Refusal> {
+        match self.kept.get(scope) {
+            None => Ok(None),
+            Some((same, result)) if same == print => {
+                Ok(Some(serde_json::from_str(result).unwrap_or_default()))
+            }
             Some(_) => Err(Refusal::conflict(
                 "idempotency_conflict",
-                "the key was used for a different command",
+                "this key was used for a different command",
             )),
         }
     }
 
-    pub(crate) fn keep(&mut self, scope: &Scope, print: Fingerprint, result: &Value) {
-        let digest = scope.digest();
+    fn keep(&mut self, scope: Scope, print: Fingerprint, result: &Value) {
         let result = result.to_string().into_boxed_str();
-        if self.kept.insert(digest, (print, result)).is_none() {
-            self.order.push_back(digest);
+        if self.kept.insert(scope, (print, result)).is_none() {
+            self.order.push_back(scope);
         }
         while self.order.len() > KEPT {
             if let Some(oldest) = self.order.pop_front() {
@@ -82,14 +55,48 @@ impl Results {
     }
 }
 
+/// The outcome of a command with a key.
+pub(crate) struct Settled {
+    pub(crate) result: Value,
+    pub(crate) replayed: bool,
+}
+
+/// Returns the stored result of a command that was committed before, or applies the command and stores its result, in
+/// one step. The member `replayed` of the result, if it has one, says which.
+pub(crate) fn once(
+    call: &Call<'_>,
+    key: &str,
+    print: Fingerprint,
+    apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
+) -> Result<Settled, Refusal> {
+    let (app, actor) = (call.operation.app(), call.caller()?.actor);
+    let digest = keys::digest(format!("{app}\n{actor}\n{key}").as_bytes());
+    let mut scope = Scope::default();
+    scope.copy_from_slice(&digest[..16]);
+    let mut store = call.suite.store_mut();
+    let known = store.results.look_up(&scope, &print)?;
+    let replayed = known.is_some();
+    let mut result = match known {
+        Some(result) => result,
+        None => apply(&mut store)?,
+    };
+    if !replayed {
+        store.results.keep(scope, print, &result);
+        call.committed();
+    } else if let Some(member) = result.get_mut("replayed") {
+        *member = true.into();
+    }
+    Ok(Settled { result, replayed })
+}
+
 /// The `Idempotency-Key` of a request: required, once, 16 to 160 of the documented characters.
 pub(crate) fn required_key(request: &Request) -> Result<&str, Refusal> {
     let key = request
         .header("idempotency-key")
-        .ok_or_else(|| Refusal::invalid("Idempotency-Key: needed once"))?;
+        .ok_or_else(|| Refusal::invalid("Idempotency-Key: required exactly once"))?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
     if !(16..=160).contains(&key.len()) || !key.bytes().all(allowed) {
-        let rule = "Idempotency-Key: 16 to 160 characters of A-Z a-z 0-9 . _ : - are needed";
+        let rule = "Idempotency-Key: must be 16 to 160 characters of A-Z a-z 0-9 . _ : -";
         return Err(Refusal::invalid(rule));
     }
     Ok(key)

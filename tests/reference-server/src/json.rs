@@ -1,5 +1,5 @@
-//! Values of JSON without loss. Two texts that parse to the same have one canonical form, and numbers are kept to the
-//! last digit, whatever their size: an amount never touches floating point.
+//! Lossless JSON values. Two texts with the same meaning have the same canonical form, and numbers keep every digit,
+//! whatever their size: an amount never becomes a floating-point number.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::refusal::Refusal;
 
-/// No value may be nested deeper.
+/// The deepest nesting that is accepted.
 const DEEPEST: usize = 128;
 
 /// The members of an object; of those with the same name, the last.
@@ -58,7 +58,7 @@ impl Json {
             return None;
         };
         let (digits, power) = number.split_once('e')?;
-        // No such number has more zeros, and a power of ten may be too large to be written out.
+        // No 64-bit number has more zeros, and a huge power of ten must not be written out.
         let zeros = power.parse().ok().filter(|zeros| *zeros < 19)?;
         format!("{digits}{}", "0".repeat(zeros)).parse().ok()
     }
@@ -87,11 +87,11 @@ impl fmt::Display for Json {
     }
 }
 
-/// What is left of a text that is known to be JSON: where commas and colons stand says nothing more.
+/// The rest of a text that is known to be valid JSON, so commas and colons can be skipped.
 struct Left<'t>(&'t str);
 
 impl<'t> Left<'t> {
-    /// The first letter of the next value, or of the end of the one around it.
+    /// The first byte of the next value, or the bracket that ends the enclosing one.
     fn next(&mut self) -> Option<u8> {
         let blank = [' ', '\t', '\n', '\r', ',', ':'];
         self.0 = self.0.trim_start_matches(blank);
@@ -111,7 +111,7 @@ impl<'t> Left<'t> {
         }
         if let Some(b'[' | b'{') = next {
             let depth = depth.checked_sub(1);
-            let depth = depth.ok_or_else(|| format!("it is nested deeper than {DEEPEST}"))?;
+            let depth = depth.ok_or_else(|| format!("nested deeper than {DEEPEST}"))?;
             self.take(1);
             let (mut items, mut members) = (Vec::new(), Members::new());
             while !matches!(self.next(), Some(b']' | b'}')) {

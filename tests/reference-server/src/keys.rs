@@ -12,14 +12,14 @@ use sha2::{Digest, Sha256};
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// A key that nobody can know, for what grants rights.
+    /// A secret key, for anything that grants rights.
     pub(crate) fn random() -> io::Result<Key> {
         let mut material = [0; 32];
         getrandom::fill(&mut material).map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Key::of(&material))
     }
 
-    /// The key of a seed, for what is the same in every run.
+    /// A key derived from the seed, for anything that must be the same in every run.
     pub(crate) fn of_seed(purpose: &str, seed: u64) -> Key {
         Key::of(&Sha256::digest(format!("{purpose}\n{seed}").as_bytes()))
     }
@@ -34,7 +34,7 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// Whether `signature`, which may be shortened, is of `message`.
+    /// Whether `signature`, which may be truncated, belongs to `message`.
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         let mut mac = self.0.clone();
         mac.update(message);

@@ -1,8 +1,8 @@
 //! A faithful, stateful stand-in for the suite's CRM, Calendar, Accounting and Platform services.
 //!
-//! It reads the contract on its own and depends on no SDK crate, so that a test against it is a test against a
-//! second opinion. [`ReferenceServer::start`] gives a suite with demo data on free ports; it counts what it sees,
-//! fails as it is told, and its clock moves when a test moves it.
+//! It implements the contract independently and depends on no SDK crate, so a misreading in the SDK shows up in a test
+//! against it. [`ReferenceServer::start`] starts a suite with demo data on free ports. It counts requests, injects
+//! faults, and lets tests move its clock.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -16,11 +16,12 @@
 //! # }
 //! ```
 //!
-//! The [guide] shows how to test a service with it, and lists where the contract is silent and what the server does there.
+//! The [guide] shows how to test a service with it, and lists where the contract is silent and what the server does
+//! there.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
-// All handlers have one signature, those that refuse nothing included.
+// All handlers have the same signature, even those that cannot fail.
 #![allow(clippy::unnecessary_wraps)]
 
 mod accounting;
@@ -37,13 +38,13 @@ mod counters;
 mod crm;
 mod cursor;
 mod data;
-mod dispatch;
 mod faults;
 mod fields;
-// One row per operation, whether or not two rows are alike.
+// One row per operation, even where two rows are alike.
 #[allow(clippy::match_same_arms)]
 mod generated {
     pub(crate) mod contracts;
+    pub(crate) mod handlers;
     pub(crate) mod operations;
 }
 mod hosts;
@@ -67,7 +68,7 @@ mod token;
 #[doc = include_str!("../docs/testing-your-service.md")]
 pub mod guide {}
 
-/// The README's program compiles.
+/// Compiles the program in the README.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,4 +1,4 @@
-//! What goes into a handler and what comes out of it, independent of any HTTP library's server.
+//! The input and output of a handler, independent of any HTTP library.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
-use crate::seconds;
+use crate::seconds::Seconds;
 
-/// No body may be longer.
+/// The longest body that is accepted.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
-/// A request as the wire gave it: the path still encoded, the body whole unless it was too long.
+/// A request as received: the path still encoded, the body complete unless it was too long.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
@@ -43,7 +43,7 @@ impl RequestBody {
 }
 
 impl Request {
-    /// The body, or a refusal if there was too much of it.
+    /// The body, or a refusal if it was too long.
     pub(crate) fn body(&self) -> Result<&Bytes, Refusal> {
         match &self.body {
             RequestBody::Whole(bytes) => Ok(bytes),
@@ -51,7 +51,7 @@ impl Request {
         }
     }
 
-    /// The value of a header, if it is there once and is text.
+    /// The value of a header that occurs exactly once and is text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?.to_str().ok()?;
@@ -66,7 +66,7 @@ impl Request {
     }
 }
 
-/// A reply, and what becomes of it on the way.
+/// A reply, and how it is delivered.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -76,22 +76,22 @@ pub(crate) struct Reply {
 }
 
 /// What happens to a reply between the handler and the caller.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fate {
     pub(crate) delay: Duration,
     pub(crate) drip: Option<Drip>,
     pub(crate) ending: Ending,
 }
 
-/// A body that comes in small pieces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A body that is sent in small pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Drip {
-    /// How many bytes come at a time.
+    /// The size of a piece.
     pub(crate) bytes: usize,
-    /// How long it takes until the next ones come.
-    #[serde(rename = "pauseSeconds", with = "seconds")]
-    pub(crate) pause: Duration,
+    /// The pause between two pieces.
+    #[serde(rename = "pauseSeconds")]
+    pub(crate) pause: Seconds,
 }
 
 /// How the exchange ends on the wire.
@@ -132,7 +132,7 @@ impl Reply {
         }
     }
 
-    /// Sets a header; a value that cannot be one is left out.
+    /// Sets a header; an invalid value is skipped.
     pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(name, value);

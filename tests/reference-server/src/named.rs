@@ -18,7 +18,7 @@ impl Named for &str {
     /// # Panics
     /// If there is no such operation, since a test would otherwise count nothing and pass.
     fn operation(self) -> Operation {
-        Operation::named(self).unwrap_or_else(|| panic!("no operation is called {self:?}"))
+        Operation::named(self).unwrap_or_else(|| panic!("unknown operation {self:?}"))
     }
 }
 

@@ -1,11 +1,11 @@
-//! Query parameters, read strictly: what the contract forbids is refused with 400, what it does not know is ignored.
+//! Query parameters, read strictly: a value that the contract forbids gets a 400, an unknown parameter is ignored.
 
 use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 
 use crate::refusal::Refusal;
 
-/// The parameters of a request. What cannot be decoded is nothing, and spoils only the parameter that it is.
+/// The parameters of a request. A value that cannot be decoded only fails the parameter it belongs to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(Vec<(String, Option<String>)>);
 
@@ -22,7 +22,7 @@ impl Query {
         Query(decoded.collect())
     }
 
-    /// The value of a parameter that may be given once.
+    /// The value of a parameter, which may be given only once.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
         let mut values = self.0.iter().filter(|(key, _)| key == name);
         let Some((_, value)) = values.next() else {
@@ -34,7 +34,7 @@ impl Query {
         let value = value.as_deref();
         value
             .map(Some)
-            .ok_or_else(|| Refusal::invalid(format!("{name}: it is not UTF-8")))
+            .ok_or_else(|| Refusal::invalid(format!("{name}: not valid UTF-8")))
     }
 
     /// A whole number within bounds.
@@ -55,21 +55,14 @@ impl Query {
             .filter(|number| (least..=most).contains(number))
             .ok_or_else(|| {
                 Refusal::invalid(format!(
-                    "{name}: a whole number from {least} to {most} is needed"
+                    "{name}: must be a whole number from {least} to {most}"
                 ))
             })
     }
 
     /// One of the documented values.
     pub(crate) fn one_of(&self, name: &str, values: &[&str]) -> Result<Option<&str>, Refusal> {
-        match self.text(name)? {
-            None => Ok(None),
-            Some(value) if values.contains(&value) => Ok(Some(value)),
-            Some(_) => Err(Refusal::invalid(format!(
-                "{name}: one of {} is needed",
-                values.join(", ")
-            ))),
-        }
+        one_of(name, self.text(name)?, values)
     }
 
     /// A text whose length in characters lies within bounds.
@@ -81,7 +74,7 @@ impl Query {
         let (least, most) = bounds;
         match self.text(name)? {
             Some(text) if !(least..=most).contains(&text.chars().count()) => Err(Refusal::invalid(
-                format!("{name}: {least} to {most} characters are needed"),
+                format!("{name}: must have {least} to {most} characters"),
             )),
             text => Ok(text),
         }
@@ -89,49 +82,58 @@ impl Query {
 
     /// An instant in RFC 3339.
     pub(crate) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
-        self.text(name)?
-            .map(|text| {
-                instant(text).ok_or_else(|| {
-                    Refusal::invalid(format!("{name}: a date-time as in RFC 3339 is needed"))
-                })
-            })
-            .transpose()
+        date_time(name, self.text(name)?)
     }
 }
 
-/// Decodes `application/x-www-form-urlencoded` text; what is not UTF-8 is refused.
+/// One of the documented values, if anything was given.
+pub(crate) fn one_of<'t>(
+    name: &str,
+    given: Option<&'t str>,
+    values: &[&str],
+) -> Result<Option<&'t str>, Refusal> {
+    match given {
+        Some(text) if !values.contains(&text) => {
+            let choice = if values.len() > 1 { "one of " } else { "" };
+            let values = values.join(", ");
+            Err(Refusal::invalid(format!(
+                "{name}: must be {choice}{values}"
+            )))
+        }
+        given => Ok(given),
+    }
+}
+
+/// An instant in RFC 3339, if anything was given.
+pub(crate) fn date_time(name: &str, given: Option<&str>) -> Result<Option<Timestamp>, Refusal> {
+    let wrong = || Refusal::invalid(format!("{name}: must be an RFC 3339 date-time"));
+    given
+        .map(|text| instant(text).ok_or_else(wrong))
+        .transpose()
+}
+
+/// Decodes `application/x-www-form-urlencoded` text; anything but UTF-8 is refused.
 pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
     let spaced = text.replace('+', " ");
     percent_decode_str(&spaced)
         .decode_utf8()
         .map(std::borrow::Cow::into_owned)
-        .map_err(|_| Refusal::invalid("a percent-encoded text is not UTF-8"))
+        .map_err(|_| Refusal::invalid("percent-encoded text is not valid UTF-8"))
 }
 
 /// Parses the date-times of RFC 3339, and nothing else.
-pub(crate) fn instant(text: &str) -> Option<Timestamp> {
-    let bytes = text.as_bytes();
-    let digits = |range: std::ops::Range<usize>| {
-        bytes
-            .get(range)
-            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
-    let shaped = bytes.len() >= 20
-        && digits(0..4)
-        && bytes[4] == b'-'
-        && digits(5..7)
-        && bytes[7] == b'-'
-        && digits(8..10)
-        && bytes[10].eq_ignore_ascii_case(&b'T')
-        && digits(11..13)
-        && bytes[13] == b':'
-        && digits(14..16)
-        && bytes[16] == b':'
-        && digits(17..19);
+fn instant(text: &str) -> Option<Timestamp> {
+    let (head, mut rest) = text.as_bytes().split_at_checked(19)?;
+    let shaped = head
+        .iter()
+        .zip(b"0000-00-00T00:00:00")
+        .all(|(byte, form)| match form {
+            b'0' => byte.is_ascii_digit(),
+            form => byte.eq_ignore_ascii_case(form),
+        });
     if !shaped {
         return None;
     }
-    let mut rest = &bytes[19..];
     if let [b'.', tail @ ..] = rest {
         let fraction = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
         if !(1..=9).contains(&fraction) {
@@ -152,7 +154,7 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
         .filter(|at| *at >= YEAR_ZERO)
 }
 
-/// RFC 3339 cannot write what is earlier.
+/// RFC 3339 cannot express earlier times.
 pub(crate) const YEAR_ZERO: Timestamp = Timestamp::constant(-62_167_219_200, 0);
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The last requests, with their secrets taken out.
+//! The last requests, with secrets redacted.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use http::header;
+use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 
 use crate::app::App;
@@ -27,7 +27,7 @@ pub struct RecordedRequest {
     pub at: Timestamp,
     /// The application it went to.
     pub app: App,
-    /// The operation that it meant, if any.
+    /// The operation it matched, if any.
     pub operation: Option<Operation>,
     /// The method.
     pub method: String,
@@ -37,7 +37,7 @@ pub struct RecordedRequest {
     pub query: Option<String>,
     /// The headers; credentials are replaced by `[redacted]`, an idempotency key by its digest.
     pub headers: Vec<(String, String)>,
-    /// The status of the reply; nothing if the connection was closed instead.
+    /// The status of the reply; `None` if the connection was closed instead.
     pub status: Option<u16>,
     body: Bytes,
     idempotency_key: Option<String>,
@@ -53,14 +53,12 @@ impl RecordedRequest {
     /// The value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self
-            .headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name));
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(known, _)| known.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The idempotency key itself, which nothing else shows.
+    /// The idempotency key itself; `headers` and `Debug` show only its digest.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()
@@ -126,7 +124,7 @@ impl Recorder {
             body: body(request, operation),
             idempotency_key: request.header("idempotency-key").map(str::to_owned),
         };
-        let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ring = self.ring();
         if ring.len() >= self.limit {
             ring.pop_front();
         }
@@ -134,30 +132,23 @@ impl Recorder {
     }
 
     pub(crate) fn clear(&self) {
-        self.ring
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.ring().clear();
     }
 
     pub(crate) fn requests(&self) -> Vec<RecordedRequest> {
-        let ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
-        ring.iter().cloned().collect()
+        self.ring().iter().cloned().collect()
+    }
+
+    fn ring(&self) -> MutexGuard<'_, VecDeque<RecordedRequest>> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn headers(request: &Request) -> Vec<(String, String)> {
-    let shown = |name: &http::HeaderName, value: &http::HeaderValue| {
-        if *name == header::AUTHORIZATION
-            || *name == header::COOKIE
-            || *name == header::PROXY_AUTHORIZATION
-        {
-            "[redacted]".to_owned()
-        } else if name.as_str() == "idempotency-key" {
-            keys::short_digest(value.as_bytes())
-        } else {
-            String::from_utf8_lossy(value.as_bytes()).into_owned()
-        }
+    let shown = |name: &HeaderName, value: &HeaderValue| match name.as_str() {
+        "authorization" | "cookie" | "proxy-authorization" => "[redacted]".to_owned(),
+        "idempotency-key" => keys::short_digest(value.as_bytes()),
+        _ => String::from_utf8_lossy(value.as_bytes()).into_owned(),
     };
     let all = request.headers.iter();
     all.map(|(name, value)| (name.to_string(), shown(name, value)))

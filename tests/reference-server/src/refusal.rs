@@ -1,4 +1,4 @@
-//! A documented refusal, and how each application words it.
+//! Refusals, and the error body of each application.
 
 use http::header;
 use serde_json::json;
@@ -6,12 +6,12 @@ use serde_json::json;
 use crate::app::App;
 use crate::message::Reply;
 
-/// Why a request is refused: a status, a code and a sentence.
+/// Why a request is refused: a status, a code and a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     code: &'static str,
-    message: String,
+    pub(crate) message: String,
     /// `WWW-Authenticate` of a 401, `Allow` of a 405.
     challenge: Option<String>,
 }
@@ -31,7 +31,7 @@ impl Refusal {
         Refusal::new(400, "validation_failed", message)
     }
 
-    /// 401: no token, or one that does not hold.
+    /// 401: no token, or an invalid one.
     pub(crate) fn unauthenticated(message: impl Into<String>, sent: bool) -> Refusal {
         let challenge = if sent {
             "Bearer realm=\"suite\", error=\"invalid_token\""
@@ -44,7 +44,7 @@ impl Refusal {
         }
     }
 
-    /// 403: the token holds, and does not suffice.
+    /// 403: the token is valid but lacks a right.
     pub(crate) fn forbidden(code: &'static str, message: impl Into<String>) -> Refusal {
         Refusal::new(403, code, message)
     }
@@ -54,16 +54,16 @@ impl Refusal {
         Refusal::new(404, "not_found", message)
     }
 
-    /// 409: the state of the record, its version, its time or its key are in the way.
+    /// 409: a conflict of state, version, time or key.
     pub(crate) fn conflict(code: &'static str, message: impl Into<String>) -> Refusal {
         Refusal::new(409, code, message)
     }
 
-    /// 405, naming the methods that the path has.
+    /// 405, with the methods that the path allows.
     pub(crate) fn method_not_allowed(allowed: String) -> Refusal {
         Refusal {
             challenge: Some(allowed),
-            ..Refusal::new(405, "method_not_allowed", "this path has no such method")
+            ..Refusal::new(405, "method_not_allowed", "method not allowed on this path")
         }
     }
 

@@ -1,4 +1,4 @@
-//! Which operation a request means.
+//! Finds the operation that a request is for.
 
 use http::Method;
 use percent_encoding::percent_decode_str;
@@ -28,7 +28,7 @@ pub(crate) fn route(app: App, method: &Method, path: &str) -> Result<Route, Refu
             allowed.push(operation.method());
             continue;
         }
-        // What is not UTF-8 becomes a character that no reference has.
+        // Invalid UTF-8 becomes a character that no reference contains.
         let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
         let params = raw.into_iter().map(decoded).collect();
         return Ok(Route { operation, params });

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use crate::adapters::hyper::{self, Door};
 use crate::adapters::{Transport, wiremock};
 use crate::app::App;
-use crate::builder::Settings;
+use crate::builder::Builder;
 use crate::keys::Key;
 use crate::server::{ReferenceServer, Serving};
 use crate::suite::Suite;
 
-/// Starts a server, or says why it cannot: all ports, or none.
-pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
+/// Starts a server on all its ports, or says why it cannot.
+pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     let mut listeners = Vec::new();
     let mut origins: [String; App::ALL.len()] = Default::default();
     for app in App::ALL {
@@ -28,33 +28,24 @@ pub(crate) async fn start(settings: Settings) -> io::Result<ReferenceServer> {
         .transpose()?;
     let control_origin = control.as_ref().map(origin).transpose()?;
 
-    let suite = Arc::new(Suite::new(
-        &settings,
-        Key::random()?,
-        origins,
-        control_origin,
-    ));
-    let mut doors: Vec<_> = control
-        .into_iter()
-        .map(|listener| (Door::Control, listener))
-        .collect();
+    let suite = Suite::new(settings, Key::random()?, origins, control_origin);
+    let suite = Arc::new(suite);
+    let mut doors = Vec::from_iter(control.map(|listener| (Door::Control, listener)));
     let mut mocks = Vec::new();
     for (app, listener) in listeners {
-        match settings.transport {
+        match suite.settings.transport {
             Transport::Wiremock => {
                 mocks.push(wiremock::start(listener, Arc::clone(&suite), app).await);
             }
             Transport::Hyper => doors.push((Door::App(app), listener)),
         }
     }
-    let running = (!doors.is_empty())
-        .then(|| hyper::start(doors, Arc::clone(&suite), settings.workers))
-        .transpose()?;
+    let hyper = (!doors.is_empty()).then(|| hyper::start(doors, Arc::clone(&suite)));
     let serving = Serving {
         wiremock: wiremock::Running::new(mocks),
-        hyper: running,
+        hyper: hyper.transpose()?,
     };
-    Ok(ReferenceServer::new(suite, settings.client, serving))
+    Ok(ReferenceServer::new(suite, serving))
 }
 
 fn listen(name: &str, address: SocketAddr) -> io::Result<TcpListener> {

@@ -1,15 +1,13 @@
-//! One server's state, and the way of a request through it.
+//! The state of one server, and how a request passes through it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Duration;
 
 use http::HeaderName;
 use jiff::Timestamp;
 
-use crate::adapters::Transport;
 use crate::app::App;
-use crate::builder::Settings;
+use crate::builder::Builder;
 use crate::call::Call;
 use crate::client::ClientSpec;
 use crate::clock::Clock;
@@ -17,8 +15,9 @@ use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
 use crate::faults::{Faults, Strike};
+use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
-use crate::hosts::{FOREIGN, Hosts};
+use crate::hosts::{self, FOREIGN};
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::params::Query;
@@ -27,26 +26,21 @@ use crate::refusal::Refusal;
 use crate::routing::{self, Route};
 use crate::token::exchange::Terms;
 use crate::token::registry::Registry;
-use crate::{auth, dispatch, pages, token};
+use crate::{auth, pages, token};
 
 /// The state of one server; two servers share nothing.
 pub(crate) struct Suite {
-    pub(crate) transport: Transport,
+    /// What it was started with.
+    pub(crate) settings: Builder,
     pub(crate) clock: Clock,
     pub(crate) token_key: Key,
     pub(crate) cursor_key: Key,
     pub(crate) faults: Faults,
     pub(crate) recorder: Recorder,
     pub(crate) counters: Counters,
-    pub(crate) seed: u64,
-    pub(crate) hosts: Hosts,
-    /// How long a client may take to send a head, and again a body.
-    pub(crate) read_timeout: Duration,
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
-    token_lifetime: Duration,
     origins: [String; App::ALL.len()],
-    audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
     requests: AtomicU64,
@@ -55,41 +49,27 @@ pub(crate) struct Suite {
 impl Suite {
     /// A suite whose applications answer at `origins`, in the order of [`App::ALL`].
     pub(crate) fn new(
-        settings: &Settings,
+        settings: Builder,
         token_key: Key,
         origins: [String; App::ALL.len()],
         control: Option<String>,
     ) -> Suite {
-        let audiences = App::ALL.map(|app| {
-            let other = settings.audiences.get(&app);
-            other
-                .cloned()
-                .unwrap_or_else(|| origins[app.index()].clone())
-        });
         let suite = Suite {
-            transport: settings.transport,
             clock: Clock::new(settings.frozen_clock),
             token_key,
             cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),
             recorder: Recorder::new(settings.recorded_requests),
             counters: Counters::default(),
-            seed: settings.seed,
-            hosts: Hosts::new(
-                vec![settings.host, settings.control_host],
-                settings.allowed_hosts.clone(),
-            ),
-            read_timeout: settings.read_timeout,
             control,
-            token_lifetime: settings.token_lifetime,
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
             origins,
-            audiences,
+            settings,
         };
         let first = suite.store().actors.reference(0);
-        suite.add_client(settings.client.clone().acting_for(first));
+        suite.add_client(suite.settings.client.clone().acting_for(first));
         suite
     }
 
@@ -98,21 +78,16 @@ impl Suite {
     }
 
     pub(crate) fn audience(&self, app: App) -> &str {
-        &self.audiences[app.index()]
+        let other = self.settings.audiences.get(&app);
+        other.map_or(self.origin(app), String::as_str)
     }
 
     pub(crate) fn token_url(&self) -> String {
-        format!(
-            "{}{}",
-            self.origin(App::Platform),
-            Operation::ExchangeToken.path()
-        )
+        self.origin(App::Platform).to_owned() + Operation::ExchangeToken.path()
     }
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
-        App::ALL
-            .into_iter()
-            .find(|app| self.audience(*app) == audience)
+        App::all().find(|app| self.audience(*app) == audience)
     }
 
     /// The one workspace of the installation.
@@ -136,10 +111,8 @@ impl Suite {
     pub(crate) fn add_client(&self, spec: ClientSpec) {
         let actor = {
             let mut store = self.store_mut();
-            let known = spec
-                .actor
-                .as_deref()
-                .and_then(|name| store.actors.index(name));
+            let actor = spec.actor.as_deref();
+            let known = actor.and_then(|name| store.actors.index(name));
             known.unwrap_or_else(|| {
                 let display_name = spec.id.clone().into();
                 store.actors.create(Actor { display_name })
@@ -148,27 +121,24 @@ impl Suite {
         self.registry().add(spec, actor);
     }
 
-    /// Everything as at the start, except the time, the clients and the tokens that they hold.
+    /// Resets everything except the time, the clients and their tokens.
     pub(crate) fn reset(&self) {
         self.faults.clear();
         self.faults.clear_log();
         self.recorder.clear();
         self.counters.clear();
-        let clients = self.registry().restart(self.token_lifetime);
-        {
-            let mut store = self.store_mut();
-            *store = Store::new(self.seed, store.sizes);
-        }
-        // In the order in which their actors were made, so that each has the reference that it had.
+        let clients = self.registry().restart(self.settings.token_lifetime);
+        *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes);
+        // In the order in which their actors were created, so that each keeps its reference.
         for client in clients {
             self.add_client(client.spec);
         }
     }
 
-    /// Answers one request to `app`: faults before, the operation, faults after. A look at the pages beside the
-    /// contract leaves no trace, and one for a foreign host is recorded and has no effect.
+    /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
+    /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
-        let ours = self.hosts.admit(request);
+        let ours = hosts::admit(&self.settings, request);
         if let Some(page) = pages::answer(self, app, request).filter(|_| ours) {
             return page;
         }
@@ -238,7 +208,7 @@ impl Suite {
             terms,
             now: visit.now,
         };
-        dispatch::dispatch(&call)
+        handler(operation)(&call)
     }
 }
 

@@ -1,6 +1,6 @@
-//! What the reference server has of the specs: `operations.rs`, their operations as one enumeration, on which the
-//! server matches without a catch-all, so that an operation that it does not serve does not compile; and the specs
-//! themselves, which it serves, copied because its package has nothing outside its own folder.
+//! What the reference server has of the specs: `operations.rs`, their operations as one enumeration; `handlers.rs`, the
+//! function that serves each, so that the compiler names the one that is not written yet; and the specs themselves,
+//! which it serves, copied because its package has nothing outside its own folder.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -16,6 +16,7 @@ pub(crate) fn add(root: &Path, specs: &[Spec], tree: &mut Tree) -> Result<()> {
     for (name, code) in [
         ("operations.rs", operations(specs)),
         ("contracts.rs", contracts(specs)),
+        ("handlers.rs", handlers(specs)),
     ] {
         tree.add_rust(root, format!("{FOLDER}/{name}"), "specs/*.yaml", &code)?;
     }
@@ -48,6 +49,29 @@ fn contracts(specs: &[Spec]) -> String {
             spec.title,
             spec.version,
             spec.app.name
+        );
+    }
+    code + "}\n}\n"
+}
+
+/// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`.
+fn handlers(specs: &[Spec]) -> String {
+    let mut apps: Vec<&str> = specs.iter().map(|spec| spec.app.name).collect();
+    apps.sort_unstable();
+    let mut code = format!(
+        "use crate::call::Handler;\nuse crate::generated::operations::Operation;\nuse crate::{{{}}};\n\n\
+         /// What serves `operation`: the function that its application, tag and `x-sdk-method` name.\n\
+         pub(crate) fn handler(operation: Operation) -> Handler {{\nmatch operation {{\n",
+        apps.join(", ")
+    );
+    for (spec, operation) in all(specs) {
+        let _ = writeln!(
+            code,
+            "Operation::{} => {}::{}::{},",
+            names::pascal(&operation.id),
+            spec.app.name,
+            operation.group,
+            operation.name
         );
     }
     code + "}\n}\n"

@@ -1,4 +1,4 @@
-//! Financial counterparties. The list takes no parameters, and its body is not shown.
+//! Financial counterparties. The list takes no parameters, and the contract does not show its body.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::call::{Answer, Call};
 use crate::data::counterparties::Counterparty;
 use crate::message::Reply;
 
-/// How many the page shows: the latest, since there is no way to ask for another page.
+/// How many of the latest the page shows, since there is no way to request another page.
 const SHOWN: u64 = 100;
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {

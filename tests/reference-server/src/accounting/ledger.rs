@@ -1,11 +1,11 @@
-//! What Accounting remembers.
+//! The state of Accounting.
 
 use std::collections::VecDeque;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// How many drafts and commands are shown; the operations that show them have no documented parameters.
+/// How many drafts and commands are shown; the contract documents no parameters for their operations.
 const SHOWN: usize = 100;
 
 /// An invoice draft as the list shows it.
@@ -21,7 +21,7 @@ pub(crate) struct Draft {
     pub(crate) due_date: Option<String>,
     pub(crate) customer_note: Option<String>,
     pub(crate) internal_note: Option<String>,
-    /// With every digit that was sent.
+    /// With every digit as sent.
     pub(crate) tax_amount: Box<RawValue>,
     pub(crate) line_count: usize,
     pub(crate) approval_intent_reference: Option<String>,

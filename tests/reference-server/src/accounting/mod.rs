@@ -1,25 +1,27 @@
 //! Accounting.
 
-pub(crate) mod approvals;
+pub(crate) mod actor;
+pub(crate) mod approval_intents;
 pub(crate) mod counterparties;
-pub(crate) mod imports;
+pub(crate) mod import_runs;
+pub(crate) mod invoice_drafts;
 pub(crate) mod invoices;
 pub(crate) mod ledger;
+pub(crate) mod overview;
 pub(crate) mod service;
 
 use serde_json::{Value, json};
 
-use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
 use crate::fields::Fields;
-use crate::idempotency::{self, Known, Scope};
+use crate::idempotency;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 use ledger::Committed;
 
-/// The documented result of an accounting command, with a receipt of its own, which the overview shows from then on.
+/// The documented result of an accounting command, with a new receipt, which the overview shows.
 fn result(
     call: &Call<'_>,
     store: &mut Store,
@@ -46,29 +48,17 @@ fn result(
     })
 }
 
-/// Runs a command with a required idempotency key once. A replay has the only documented success, 201, too.
+/// Runs a command with a required idempotency key once. A replay is a 201 too, the only documented success.
 fn once(
     call: &Call<'_>,
     check: impl FnOnce(Fields<'_>) -> Result<(), Refusal>,
     apply: impl FnOnce(&mut Store, Fields<'_>) -> Result<Value, Refusal>,
 ) -> Answer {
-    let key = idempotency::required_key(call.request)?.to_owned();
+    let key = idempotency::required_key(call.request)?;
     let body = call.json()?;
     let fields = Fields::of(&body)?;
     check(fields)?;
-    let scope = Scope {
-        app: App::Accounting,
-        actor: call.caller()?.actor,
-        key,
-    };
     let print = idempotency::fingerprint(call, &body);
-    let mut store = call.suite.store_mut();
-    if let Known::Replay(mut result) = store.results.look_up(&scope, &print)? {
-        result["replayed"] = json!(true);
-        return Ok(Reply::json(201, &result));
-    }
-    let result = apply(&mut store, fields)?;
-    store.results.keep(&scope, print, &result);
-    call.committed();
-    Ok(Reply::json(201, &result))
+    let settled = idempotency::once(call, key, print, |store| apply(store, fields))?;
+    Ok(Reply::json(201, &settled.result))
 }

@@ -34,7 +34,7 @@ impl ReplyBody {
             left,
             announced: reply.body.len() as u64,
             piece: drip.map_or(usize::MAX, |drip| drip.bytes.max(1)),
-            pause: drip.map_or(Duration::ZERO, |drip| drip.pause),
+            pause: drip.map_or(Duration::ZERO, |drip| drip.pause.0),
             pausing: None,
             broken,
             flushed: false,

@@ -1,4 +1,4 @@
-//! Serving through hyper, on a thread and a runtime of its own: a test may pause its clock, or end its runtime.
+//! Serves through hyper on its own thread and runtime, so a test may pause its clock or shut down its runtime.
 
 use std::convert::Infallible;
 use std::io;
@@ -22,10 +22,10 @@ use crate::control;
 use crate::message::{Ending, LONGEST_BODY, Request, RequestBody};
 use crate::suite::Suite;
 
-/// How much of a body that is too long is taken and thrown away.
+/// How much of an oversized body is read and discarded.
 const LONGEST_SURPLUS: usize = 64 << 20;
 
-/// How long open requests may take to end when the server stops gently.
+/// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// What is behind a port.
@@ -35,7 +35,7 @@ pub(crate) enum Door {
     Control,
 }
 
-/// How long a drop waits for the ports to close, which takes longer only if all threads are busy.
+/// How long a drop waits for the ports to close, in case all threads are busy.
 const LONGEST_DROP: Duration = Duration::from_secs(1);
 
 /// A running server.
@@ -54,11 +54,8 @@ enum Stop {
 }
 
 /// Starts serving.
-pub(crate) fn start(
-    listeners: Vec<(Door, TcpListener)>,
-    suite: Arc<Suite>,
-    workers: usize,
-) -> io::Result<Running> {
+pub(crate) fn start(listeners: Vec<(Door, TcpListener)>, suite: Arc<Suite>) -> io::Result<Running> {
+    let workers = suite.settings.workers;
     let (stop, stopped) = watch::channel(Stop::No);
     let (port, open) = mpsc::channel();
     let mut builder = if workers > 1 {
@@ -95,7 +92,7 @@ pub(crate) fn start(
 }
 
 impl Running {
-    /// Accepts no more, lets open requests end, and returns when all is closed.
+    /// Stops accepting, lets open requests finish, and returns when everything is closed.
     pub(crate) fn stop_gently(mut self) {
         self.stop.send_replace(Stop::Gently);
         if let Some(thread) = self.thread.take() {
@@ -105,7 +102,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Waits for the server's own thread, and for that not endlessly.
+    /// Waits for the server's own thread, but not forever.
     fn drop(&mut self) {
         self.stop.send_replace(Stop::Now);
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +131,7 @@ async fn accept(
                     let _ = stream.set_nodelay(true);
                     connections.spawn(connection(door, stream, Arc::clone(&suite), stopped.clone()));
                 }
-                // Out of file descriptors, most likely: let some close.
+                // Most likely out of file descriptors: wait for some to close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -155,7 +152,7 @@ async fn connection(
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
 ) {
-    let read_timeout = suite.read_timeout;
+    let read_timeout = suite.settings.read_timeout;
     let service = service_fn(move |incoming| {
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
@@ -180,7 +177,7 @@ async fn serve(
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let (parts, body) = incoming.into_parts();
-    let body = tokio::time::timeout(suite.read_timeout, read(body)).await??;
+    let body = tokio::time::timeout(suite.settings.read_timeout, read(body)).await??;
     let request = Request {
         method: parts.method,
         path: parts.uri.path().to_owned(),
@@ -205,14 +202,14 @@ async fn serve(
     Ok(response)
 }
 
-/// Reads a body, and no more of it into memory than any operation takes.
+/// Reads a body, keeping at most [`LONGEST_BODY`] in memory.
 async fn read(mut body: Incoming) -> io::Result<RequestBody> {
     match Limited::new(&mut body, LONGEST_BODY).collect().await {
         Ok(whole) => return Ok(RequestBody::Whole(whole.to_bytes())),
         Err(error) if error.is::<LengthLimitError>() => {}
         Err(error) => return Err(io::Error::other(error)),
     }
-    // Who still writes does not read: the refusal arrives only if the rest is taken too, within reason.
+    // A client that is still writing does not read the refusal, so the rest is drained, within limits.
     let mut left = LONGEST_SURPLUS;
     while let Some(frame) = body.frame().await {
         let length = frame.ok().and_then(|frame| Some(frame.data_ref()?.len()));

@@ -1,4 +1,4 @@
-//! Two ways to put the same handlers on a socket.
+//! Two HTTP servers for the same handlers.
 
 mod body;
 pub(crate) mod hyper;
@@ -9,7 +9,7 @@ pub(crate) mod wiremock;
 #[non_exhaustive]
 pub enum Transport {
     /// wiremock: one mock server per application. It keeps every request in memory until it stops and answers
-    /// one at a time, which suits tests. It waits for a request for as long as that takes.
+    /// one at a time, which suits tests. It has no read timeout.
     #[default]
     Wiremock,
     /// hyper: fast, with flat memory, and able to break a connection in the middle of a body.

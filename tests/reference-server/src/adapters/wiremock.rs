@@ -1,8 +1,8 @@
-//! Serving through wiremock.
+//! Serves through wiremock.
 //!
-//! wiremock decides between a reply and a broken connection by which mock matches, so the work is done while the
-//! first mock is being matched: it matches only if the connection is to be broken, and leaves the reply to the
-//! second one otherwise. Both run under wiremock's one lock, so the slot between them holds one request's reply.
+//! In wiremock, the mock that matches decides between a reply and a broken connection. So the request is served while
+//! the first mock is matched: it matches only if the connection must break, and otherwise leaves the reply to the
+//! second mock. Both run under one lock of wiremock, so the slot between them holds the reply to one request.
 
 use std::io;
 use std::net::TcpListener;
@@ -27,8 +27,9 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime that
-    /// lock never comes, and in another executor waiting is a panic: so it waits on a thread where there is neither.
+    /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime
+    /// that lock never comes, and in another executor waiting is a panic: so it waits on a thread where there is
+    /// neither.
     fn drop(&mut self) {
         let servers = std::mem::take(&mut self.0);
         if !servers.is_empty() {

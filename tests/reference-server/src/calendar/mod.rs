@@ -1,10 +1,19 @@
 //! The Calendar.
 
-pub(crate) mod command;
+pub(crate) mod agenda;
+pub(crate) mod attendance;
 pub(crate) mod events;
-pub(crate) mod named;
+pub(crate) mod holds;
+pub(crate) mod recurrence;
 
 use serde_json::{Value, json};
+
+use crate::call::{Answer, Call};
+use crate::data::Store;
+use crate::data::reference::Kind;
+use crate::json::Json;
+use crate::message::Reply;
+use crate::refusal::Refusal;
 
 /// The documented result of a calendar command.
 fn result(operation: &str, reference: &str, version: u64) -> Value {
@@ -16,4 +25,28 @@ fn result(operation: &str, reference: &str, version: u64) -> Value {
         "recordVersion": version,
         "replayed": false,
     })
+}
+
+/// Serves an operation on an event of which the contract shows only name and summary. It takes any JSON, and answers
+/// with the documented result of a calendar command, whose enumeration names what it does.
+fn change(call: &Call<'_>, operation: impl FnOnce(&Json) -> &'static str) -> Answer {
+    let body = call.json()?;
+    let (reference, version) = next_version(&mut call.suite.store_mut(), &body)?;
+    call.committed();
+    Ok(Reply::ok(&result(operation(&body), &reference, version)))
+}
+
+/// The event that the body names, one version later; without a reference, a new one.
+fn next_version(store: &mut Store, body: &Json) -> Result<(String, u64), Refusal> {
+    let Some(reference) = body.text("publicReference") else {
+        return Ok((store.name(Kind::Event), 1));
+    };
+    let known = store
+        .event(reference)
+        .map(|(index, event)| (index, event.clone()));
+    let (index, mut event) = known.ok_or_else(|| Refusal::not_found("no such event"))?;
+    event.version += 1;
+    let version = event.version;
+    store.agenda.put(index, event);
+    Ok((reference.to_owned(), version))
 }

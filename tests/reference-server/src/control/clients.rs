@@ -3,10 +3,12 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Outcome, Problem, body};
+use super::body;
 use crate::app::App;
+use crate::call::Answer;
 use crate::client::ClientSpec;
 use crate::message::{Reply, Request};
+use crate::refusal::Refusal;
 use crate::suite::Suite;
 
 #[derive(Deserialize)]
@@ -20,7 +22,7 @@ struct Client {
     acting_for: Option<String>,
 }
 
-pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Answer {
     let client: Client = body(request)?;
     let mut spec = ClientSpec::new(&client.id, client.secret);
     if let Some(scopes) = client.scopes {
@@ -28,7 +30,8 @@ pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Outcome {
     }
     if let Some(names) = client.apps {
         let app = |name: &String| {
-            App::from_id(name).ok_or_else(|| Problem::invalid(format!("no app is called {name:?}")))
+            App::from_id(name)
+                .ok_or_else(|| Refusal::invalid(format!("unknown application {name:?}")))
         };
         spec = spec.apps(names.iter().map(app).collect::<Result<Vec<_>, _>>()?);
     }

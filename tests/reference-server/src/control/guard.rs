@@ -1,20 +1,22 @@
-//! Who may command: programs on this machine, and no page that happens to be open in a browser.
+//! Access control: programs on this machine may control the server, a page open in a browser may not.
 
-use http::{Method, StatusCode, header};
+use http::{Method, header};
 
-use super::Problem;
-use crate::hosts::FOREIGN;
+use crate::hosts::{self, FOREIGN};
 use crate::message::Request;
+use crate::refusal::Refusal;
 use crate::suite::Suite;
 
 /// Refuses what a browser sends on behalf of a foreign page.
-pub(super) fn check(suite: &Suite, request: &Request) -> Result<(), Problem> {
-    let forbidden = |message: &str| Err(Problem(StatusCode::FORBIDDEN, message.to_owned()));
+pub(super) fn check(suite: &Suite, request: &Request) -> Result<(), Refusal> {
     if request.method != Method::GET && request.headers.contains_key(header::ORIGIN) {
-        return forbidden("no page may command this server");
+        return Err(Refusal::forbidden(
+            "foreign_origin",
+            "this server takes no commands from a page in a browser",
+        ));
     }
-    if !suite.hosts.admit(request) {
-        return forbidden(FOREIGN);
+    if !hosts::admit(&suite.settings, request) {
+        return Err(Refusal::forbidden("foreign_host", FOREIGN));
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The operations of the control endpoint.
 
-use super::{Outcome, clients, faults, seen, time, tokens};
+use super::{clients, faults, seen, time, tokens};
+use crate::call::Answer;
 use crate::message::Request;
 use crate::suite::Suite;
 
@@ -12,134 +13,45 @@ pub(crate) struct Route {
     pub(crate) summary: &'static str,
     /// A body that shows how it is used.
     pub(crate) example: &'static str,
-    pub(super) run: fn(&Suite, &Request, &str) -> Outcome,
+    pub(super) run: fn(&Suite, &Request, &str) -> Answer,
 }
 
-/// Every operation.
-pub(crate) const ROUTES: [Route; 17] = [
-    route("GET", "/-/ready", "Whether it serves.", "", seen::ready),
-    route(
-        "GET",
-        "/-/state",
-        "Addresses, time, data, tokens.",
-        "",
-        seen::state,
-    ),
-    route(
-        "GET",
-        "/-/faults",
-        "The faults in force, and how often each struck.",
-        "",
-        faults::list,
-    ),
-    route(
-        "POST",
-        "/-/faults",
-        "Puts faults in force, all or none.",
-        r#"{"faults": [{"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}}]}"#,
-        faults::add,
-    ),
-    route(
-        "DELETE",
-        "/-/faults",
-        "Takes all faults out of force.",
-        "",
-        faults::clear,
-    ),
-    route(
-        "DELETE",
-        "/-/faults/{id}",
-        "Takes one fault out of force.",
-        "",
-        faults::remove,
-    ),
-    route(
-        "GET",
-        "/-/fault-log",
-        "Which fault struck which request, and when.",
-        "",
-        faults::log,
-    ),
-    route("GET", "/-/clock", "The server's time.", "", time::now),
-    route(
-        "POST",
-        "/-/clock",
-        "Moves the server's time forward: tokens age, tasks become overdue.",
-        r#"{"advanceSeconds": 301}"#,
-        time::advance,
-    ),
-    route(
-        "GET",
-        "/-/tokens",
-        "How tokens are issued, and how many were.",
-        "",
-        tokens::get,
-    ),
-    route(
-        "POST",
-        "/-/tokens",
-        "Changes how tokens are issued from now on.",
-        r#"{"lifetimeSeconds": 30, "expiresIn": 3600}"#,
-        tokens::set,
-    ),
-    route(
-        "POST",
-        "/-/tokens/revoke",
-        "Revokes every token issued so far.",
-        "",
-        tokens::revoke,
-    ),
-    route(
-        "POST",
-        "/-/clients",
-        "Adds a client, or replaces it; what is left out is granted in full.",
-        r#"{"id": "reader", "secret": "s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]}"#,
-        clients::add,
-    ),
-    route(
-        "GET",
-        "/-/counters",
-        "Attempts and commits per operation.",
-        "",
-        seen::counters,
-    ),
-    route(
-        "GET",
-        "/-/requests",
-        "The last requests, without their secrets.",
-        "",
-        seen::requests,
-    ),
-    route(
-        "GET",
-        "/-/requests/{id}",
-        "The last requests for one operation, by its operationId.",
-        "",
-        seen::requests,
-    ),
-    route(
-        "POST",
-        "/-/reset",
-        "Data, counts, faults and requests as at the start; clients and their tokens stay.",
-        "",
-        time::reset,
-    ),
-];
+/// A row per route, which rustfmt would spread over seven lines.
+macro_rules! routes {
+    ($($method:ident $path:literal => $run:path, $summary:literal $(, $example:literal)?;)*) => {
+        /// Every operation.
+        pub(crate) const ROUTES: &[Route] = &[$(Route {
+            method: stringify!($method),
+            path: $path,
+            summary: $summary,
+            example: concat!($($example)?),
+            run: $run,
+        }),*];
+    };
+}
 
-const fn route(
-    method: &'static str,
-    path: &'static str,
-    summary: &'static str,
-    example: &'static str,
-    run: fn(&Suite, &Request, &str) -> Outcome,
-) -> Route {
-    Route {
-        method,
-        path,
-        summary,
-        example,
-        run,
-    }
+routes! {
+    GET "/-/ready" => seen::ready, "Whether the server is ready.";
+    GET "/-/state" => seen::state, "Addresses, time, data, tokens.";
+    GET "/-/faults" => faults::list, "The active faults, and how often each struck.";
+    POST "/-/faults" => faults::add, "Adds faults, all or none.",
+        r#"{"faults": [{"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}}]}"#;
+    DELETE "/-/faults" => faults::clear, "Removes all faults.";
+    DELETE "/-/faults/{id}" => faults::remove, "Removes one fault.";
+    GET "/-/fault-log" => faults::log, "Which fault struck which request, and when.";
+    GET "/-/clock" => time::now, "The server's time.";
+    POST "/-/clock" => time::advance, "Moves the server's time forward: tokens age, tasks become overdue.",
+        r#"{"advanceSeconds": 301}"#;
+    GET "/-/tokens" => tokens::get, "The token settings, and how many tokens were issued.";
+    POST "/-/tokens" => tokens::set, "Changes the settings for tokens issued from now on.",
+        r#"{"lifetimeSeconds": 30, "expiresIn": 3600}"#;
+    POST "/-/tokens/revoke" => tokens::revoke, "Revokes every token issued so far.";
+    POST "/-/clients" => clients::add, "Adds a client, or replaces it; rights that are left out are granted in full.",
+        r#"{"id": "reader", "secret": "s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]}"#;
+    GET "/-/counters" => seen::counters, "Attempts and commits per operation.";
+    GET "/-/requests" => seen::requests, "The last requests, with secrets redacted.";
+    GET "/-/requests/{id}" => seen::requests, "The last requests for one operation, by its operationId.";
+    POST "/-/reset" => time::reset, "Resets data, counts, faults and requests; clients and their tokens stay.";
 }
 
 impl Route {

@@ -2,18 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, Problem, ok};
+use super::ok;
 use crate::app::App;
+use crate::call::Answer;
 use crate::generated::operations::Operation;
 use crate::message::Request;
 use crate::recorder::RecordedRequest;
+use crate::refusal::Refusal;
 use crate::suite::Suite;
 
-pub(super) fn ready(_: &Suite, _: &Request, _: &str) -> Outcome {
+pub(super) fn ready(_: &Suite, _: &Request, _: &str) -> Answer {
     ok(&json!({"status": "ready"}))
 }
 
-pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Outcome {
+pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
     let apps: Map<String, Value> = App::ALL
         .into_iter()
         .map(|app| {
@@ -21,14 +23,14 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Outcome {
             (app.id().to_owned(), address)
         })
         .collect();
-    let sizes = suite.store().sizes;
+    let sizes = suite.settings.sizes;
     ok(&json!({
         "now": suite.clock.now().to_string(),
         "apps": apps,
         "tokenUrl": suite.token_url(),
         "tokenLifetimeSeconds": suite.registry().lifetime().as_secs_f64(),
         "data": {
-            "seed": suite.seed,
+            "seed": suite.settings.seed,
             "people": sizes.people,
             "organizations": sizes.organizations,
             "opportunities": sizes.opportunities,
@@ -38,7 +40,7 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Outcome {
     }))
 }
 
-pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Outcome {
+pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
     let operations: Map<String, Value> = Operation::ALL
         .into_iter()
         .map(|operation| {
@@ -55,11 +57,11 @@ pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Outcome {
     ok(&json!({"exchanges": suite.counters.exchanges(), "operations": operations}))
 }
 
-pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Outcome {
+pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Answer {
     let mut requests = suite.recorder.requests();
     if !operation.is_empty() {
         let wanted = Operation::named(operation)
-            .ok_or_else(|| Problem::not_found(format!("no operation is called {operation:?}")))?;
+            .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
         requests.retain(|request| request.operation == Some(wanted));
     }
     let requests: Vec<Value> = requests.iter().map(shown).collect();

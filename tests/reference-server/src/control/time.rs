@@ -1,33 +1,32 @@
 //! Time over HTTP: forward, and back to the start.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Outcome, body, ok};
+use super::{body, ok};
+use crate::call::Answer;
 use crate::message::Request;
-use crate::seconds;
+use crate::seconds::Seconds;
 use crate::suite::Suite;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Advance {
-    #[serde(rename = "advanceSeconds", with = "seconds")]
-    by: Duration,
+    #[serde(rename = "advanceSeconds")]
+    by: Seconds,
 }
 
-pub(super) fn now(suite: &Suite, _: &Request, _: &str) -> Outcome {
+pub(super) fn now(suite: &Suite, _: &Request, _: &str) -> Answer {
     ok(&json!({"now": suite.clock.now().to_string()}))
 }
 
-pub(super) fn advance(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn advance(suite: &Suite, request: &Request, _: &str) -> Answer {
     let advance: Advance = body(request)?;
-    suite.clock.advance(advance.by);
+    suite.clock.advance(advance.by.0);
     now(suite, request, "")
 }
 
-pub(super) fn reset(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn reset(suite: &Suite, request: &Request, _: &str) -> Answer {
     suite.reset();
     now(suite, request, "")
 }

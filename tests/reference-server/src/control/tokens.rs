@@ -1,73 +1,69 @@
 //! Tokens over HTTP.
 
-use std::time::Duration;
-
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Outcome, Problem, body, ok};
+use super::{body, ok};
+use crate::call::Answer;
 use crate::message::Request;
-use crate::seconds;
+use crate::refusal::Refusal;
+use crate::seconds::Seconds;
 use crate::suite::Suite;
-use crate::token::registry::Said;
+use crate::token::registry::ExpiresIn;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-#[derive(Default)]
 struct Change {
-    #[serde(rename = "lifetimeSeconds", with = "seconds::optional")]
-    lifetime: Option<Duration>,
-    /// What `expires_in` says, whatever the truth.
+    #[serde(rename = "lifetimeSeconds")]
+    lifetime: Option<Seconds>,
+    /// A value for `expires_in`, regardless of the real lifetime.
     expires_in: Option<Value>,
     omit_expires_in: bool,
-    /// Lets `expires_in` say the truth again.
+    /// Reports the real lifetime in `expires_in` again.
     honest_expires_in: bool,
 }
 
-pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Outcome {
+pub(super) fn get(suite: &Suite, _: &Request, _: &str) -> Answer {
     let registry = suite.registry();
-    let said = match &registry.said {
-        Said::Truth => json!({"honestExpiresIn": true}),
-        Said::Lie(value) => json!({"expiresIn": value}),
-        Said::Nothing => json!({"omitExpiresIn": true}),
+    let (name, value) = match &registry.expires_in {
+        ExpiresIn::Actual => ("honestExpiresIn", json!(true)),
+        ExpiresIn::Fixed(value) => ("expiresIn", value.clone()),
+        ExpiresIn::Omitted => ("omitExpiresIn", json!(true)),
     };
-    let mut body = json!({
+    ok(&json!({
         "lifetimeSeconds": registry.lifetime().as_secs_f64(),
         "issued": suite.counters.exchanges(),
-    });
-    if let (Value::Object(body), Value::Object(said)) = (&mut body, said) {
-        body.extend(said);
-    }
-    ok(&body)
+        (name): value,
+    }))
 }
 
-pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Answer {
     let change: Change = body(request)?;
-    let said = match (
+    let expires_in = match (
         change.expires_in,
         change.omit_expires_in,
         change.honest_expires_in,
     ) {
         (None, false, false) => None,
-        (Some(value), false, false) => Some(Said::Lie(value)),
-        (None, true, false) => Some(Said::Nothing),
-        (None, false, true) => Some(Said::Truth),
+        (Some(value), false, false) => Some(ExpiresIn::Fixed(value)),
+        (None, true, false) => Some(ExpiresIn::Omitted),
+        (None, false, true) => Some(ExpiresIn::Actual),
         _ => {
             let message = "expiresIn, omitExpiresIn and honestExpiresIn exclude each other";
-            return Err(Problem::invalid(message));
+            return Err(Refusal::invalid(message));
         }
     };
     {
         let mut registry = suite.registry();
-        if let Some(lifetime) = change.lifetime {
+        if let Some(Seconds(lifetime)) = change.lifetime {
             registry.set_lifetime(lifetime);
         }
-        registry.said = said.unwrap_or_else(|| registry.said.clone());
+        registry.expires_in = expires_in.unwrap_or_else(|| registry.expires_in.clone());
     }
     get(suite, request, "")
 }
 
-pub(super) fn revoke(suite: &Suite, request: &Request, _: &str) -> Outcome {
+pub(super) fn revoke(suite: &Suite, request: &Request, _: &str) -> Answer {
     suite.registry().revoke_all();
     get(suite, request, "")
 }

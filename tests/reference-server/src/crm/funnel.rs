@@ -14,10 +14,10 @@ use crate::message::Reply;
 use crate::params::YEAR_ZERO;
 use crate::refusal::Refusal;
 
-/// How far before `to` the window begins unless said otherwise.
+/// The default length of the window.
 const DEFAULT_DAYS: i64 = 30;
 
-/// From the first instant, and up to the last one without it.
+/// From `from` up to, but not including, `to`.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Window {
     from: Timestamp,
@@ -36,7 +36,7 @@ impl Window {
                 .ok_or_else(|| Refusal::invalid("to: too early for a window of 30 days"))?,
         };
         if from > to {
-            return Err(Refusal::invalid("from: it must not be after to"));
+            return Err(Refusal::invalid("from: must not be after to"));
         }
         Ok(Window { from, to })
     }
@@ -46,7 +46,7 @@ impl Window {
     }
 }
 
-/// The reply. Written as it is: a JSON value in between has no room for large sums.
+/// The reply. Serialized directly, since `serde_json::Value` cannot hold large sums.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Funnel {

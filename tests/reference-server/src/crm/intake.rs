@@ -5,10 +5,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::listing::Page;
+pub(crate) use super::review::submit as review;
 use crate::call::{Answer, Call};
 use crate::data::intake::{Contact, Intake, Linked, STATUSES};
-use crate::data::reference::Kind;
-use crate::data::{Store, Text};
+use crate::data::{Record, Store, Table, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -34,7 +34,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
         return Err(Refusal::invalid("status and state exclude each other"));
     }
     call.query.bounded("cursor", CURSOR)?;
-    let page = Page::of_records(call, &[status.unwrap_or(""), state.unwrap_or("all")])?;
+    let page = Page::of_records(call, &[status, state.or(Some("all"))])?;
     let store = call.suite.store();
     let body = page.fill(
         &store.intake,
@@ -52,13 +52,11 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Intake)?;
     let store = call.suite.store();
-    let found = store.intake.find(reference);
-    let (_, row) = found.ok_or_else(|| Refusal::not_found("no such intake submission"))?;
+    let (_, row) = call.record(&store.intake)?;
     Ok(Reply::ok(&json!({
         "schemaVersion": "suite-crm-intake-detail.v2",
-        "publicReference": reference,
+        "publicReference": call.param(0),
         "status": row.status,
         "contact": row.contact(),
         "processingEvents": row.processing_events(),
@@ -69,30 +67,25 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     })))
 }
 
-/// The records that an accepted submission became; of another one, none.
+/// The records that an accepted submission became; empty for any other.
 fn linked(store: &Store, linked: &Linked) -> Value {
     let mut records = Map::new();
-    let person = linked
-        .person
-        .and_then(|index| Some((index, store.people.get(index)?)));
-    if let Some((index, person)) = person {
-        let reference = store.people.reference(index);
-        let brief = json!({"publicReference": reference, "displayName": person.display_name()});
+    if let Some((reference, row)) = named(&store.people, linked.person) {
+        let brief = json!({"publicReference": reference, "displayName": row.display_name()});
         records.insert("person".to_owned(), brief);
     }
-    if linked.organization.is_some() {
-        let brief = json!(store.organization_brief(linked.organization));
-        records.insert("organization".to_owned(), brief);
+    if let Some(brief) = store.organization_brief(linked.organization) {
+        records.insert("organization".to_owned(), json!(brief));
     }
-    let opportunity = linked
-        .opportunity
-        .and_then(|index| Some((index, store.opportunities.get(index)?)));
-    if let Some((index, row)) = opportunity {
-        let reference = store.opportunities.reference(index);
+    if let Some((reference, row)) = named(&store.opportunities, linked.opportunity) {
         let brief = json!({"publicReference": reference, "title": row.title, "stage": row.stage});
         records.insert("opportunity".to_owned(), brief);
     }
     Value::Object(records)
+}
+
+fn named<R: Record>(table: &Table<R>, index: Option<u64>) -> Option<(String, R)> {
+    Some((table.reference(index?), table.get(index?)?))
 }
 
 fn item(store: &Store, index: u64, row: Intake) -> Item {

@@ -1,4 +1,4 @@
-//! What the lists have in common: the page size, the cursor, the search text, the walk along the rows.
+//! What the lists have in common: page size, cursor, search text, and the walk over the rows.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ const DEFAULT_LIMIT: usize = 25;
 /// Bounds of `q`, in characters.
 const SEARCH_TEXT: (usize, usize) = (2, 100);
 
-/// A page as it is sent.
+/// A page of the reply.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PageBody<T> {
@@ -34,13 +34,16 @@ pub(super) struct Page<'c> {
 
 impl<'c> Page<'c> {
     /// Reads `limit` and `cursor` of a list of records; `filters` is what the cursor is bound to.
-    pub(super) fn of_records(call: &'c Call<'c>, filters: &[&str]) -> Result<Page<'c>, Refusal> {
+    pub(super) fn of_records(
+        call: &'c Call<'c>,
+        filters: &[Option<&str>],
+    ) -> Result<Page<'c>, Refusal> {
         Page::new(call, filters, LIMIT, DEFAULT_LIMIT)
     }
 
     pub(super) fn new(
         call: &'c Call<'c>,
-        filters: &[&str],
+        filters: &[Option<&str>],
         bounds: (usize, usize),
         default: usize,
     ) -> Result<Page<'c>, Refusal> {
@@ -58,7 +61,7 @@ impl<'c> Page<'c> {
         })
     }
 
-    /// The page's items from a table, and its `nextCursor` if another row is wanted after them.
+    /// The page's items from a table, and its `nextCursor` if another row matches after them.
     pub(super) fn fill<R: Record, T>(
         &self,
         table: &Table<R>,

@@ -10,7 +10,7 @@ pub(crate) mod opportunities;
 pub(crate) mod organizations;
 pub(crate) mod people;
 pub(crate) mod presentation;
-pub(crate) mod review;
+mod review;
 pub(crate) mod search;
 pub(crate) mod service;
 mod tallies;

@@ -1,5 +1,4 @@
-//! What is searched for. A search may look at a million rows, so a row is matched without allocation where its texts are
-//! plain ASCII.
+//! The search term. A search may look at a million rows, so plain ASCII texts are matched without allocating.
 
 use std::cell::RefCell;
 
@@ -7,7 +6,7 @@ use std::cell::RefCell;
 #[derive(Clone, Debug)]
 pub(super) struct Needle {
     lower: String,
-    /// Where texts are put together to be searched.
+    /// A reused buffer for texts that are composed before they are searched.
     scratch: RefCell<String>,
 }
 
@@ -36,7 +35,7 @@ impl Needle {
         })
     }
 
-    /// Whether it is in a text that is written for this purpose.
+    /// Whether it is in the text that `write` composes.
     pub(super) fn is_in_written(&self, write: impl FnOnce(&mut String)) -> bool {
         let mut scratch = self.scratch.borrow_mut();
         scratch.clear();

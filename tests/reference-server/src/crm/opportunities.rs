@@ -1,4 +1,4 @@
-//! Opportunities. The members of an item are not shown: the plainest are given.
+//! Opportunities. The contract does not show the members of an item: these are the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -29,7 +29,7 @@ struct Item {
     record_version: u64,
 }
 
-/// An opportunity alone.
+/// The details of an opportunity.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Detail {
@@ -52,12 +52,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let stage = call.query.one_of("stage", &STAGES)?;
     let owner_text = call.query.text("owner")?;
     let owner = owner(call, owner_text)?;
-    let filters = [
-        text.unwrap_or(""),
-        stage.unwrap_or(""),
-        owner_text.unwrap_or(""),
-    ];
-    let page = Page::of_records(call, &filters)?;
+    let page = Page::of_records(call, &[text, stage, owner_text])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let mut body = page.fill(
@@ -78,10 +73,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Opportunity)?;
     let store = call.suite.store();
-    let found = store.opportunities.find(reference);
-    let (index, row) = found.ok_or_else(|| Refusal::not_found("no such opportunity"))?;
+    let (index, row) = call.record(&store.opportunities)?;
     Ok(Reply::ok(&Detail {
         created_at: row.created_at,
         entered_stage_at: row.entered_stage_at,
@@ -90,7 +83,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     }))
 }
 
-/// `none`, or the reference of an actor; one that nobody has owns nothing.
+/// `none`, or the reference of an actor; an unknown one owns nothing.
 fn owner(call: &Call<'_>, text: Option<&str>) -> Result<Owner, Refusal> {
     match text {
         None => Ok(Owner::Anyone),
@@ -98,7 +91,9 @@ fn owner(call: &Call<'_>, text: Option<&str>) -> Result<Owner, Refusal> {
         Some(reference) if Kind::Actor.matches(reference) => {
             Ok(Owner::Actor(call.suite.store().actors.index(reference)))
         }
-        Some(_) => Err(Refusal::invalid("owner: none or ACR-… is needed")),
+        Some(_) => Err(Refusal::invalid(
+            "owner: must be none or an ACR-… reference",
+        )),
     }
 }
 

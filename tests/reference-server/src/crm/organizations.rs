@@ -1,4 +1,4 @@
-//! Organizations. The members of an item are not shown: the plainest are given.
+//! Organizations. The contract does not show the members of an item: these are the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -7,10 +7,8 @@ use super::listing::{Page, search_text};
 use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
 use crate::data::organizations::{Organization, STATUSES};
-use crate::data::reference::Kind;
 use crate::data::{Store, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
 
 /// An organization in a list.
 #[derive(Debug, Serialize)]
@@ -24,7 +22,7 @@ struct Item {
     record_version: u64,
 }
 
-/// An organization alone.
+/// The details of an organization.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Briefing {
@@ -36,7 +34,7 @@ struct Briefing {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
     let status = call.query.one_of("status", &STATUSES)?;
-    let page = Page::of_records(call, &[text.unwrap_or(""), status.unwrap_or("")])?;
+    let page = Page::of_records(call, &[text, status])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(
@@ -48,10 +46,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Organization)?;
     let store = call.suite.store();
-    let found = store.organizations.find(reference);
-    let (index, row) = found.ok_or_else(|| Refusal::not_found("no such organization"))?;
+    let (index, row) = call.record(&store.organizations)?;
     Ok(Reply::ok(&Briefing {
         created_at: row.created_at,
         item: item(&store, index, row),

@@ -1,4 +1,4 @@
-//! People and their timelines. The members of an item are not shown: the plainest are given.
+//! People and their timelines. The contract does not show the members of an item: these are the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -7,11 +7,9 @@ use super::listing::{Page, search_text};
 use super::needle::Needle;
 use crate::call::{Answer, Call};
 use crate::data::people::{Person, STATUSES};
-use crate::data::reference::Kind;
 use crate::data::timeline::Entry;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
 
 /// How many timeline entries a briefing shows.
 const BRIEFED: u64 = 5;
@@ -34,7 +32,7 @@ struct Item {
     record_version: u64,
 }
 
-/// A person alone.
+/// The details of a person.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Briefing {
@@ -49,7 +47,7 @@ struct Briefing {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let text = search_text(call)?;
     let status = call.query.one_of("status", &STATUSES)?;
-    let page = Page::of_records(call, &[text.unwrap_or(""), status.unwrap_or("")])?;
+    let page = Page::of_records(call, &[text, status])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(
@@ -66,9 +64,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Person)?;
     let store = call.suite.store();
-    let (index, person) = find(&store, reference)?;
+    let (index, person) = call.record(&store.people)?;
     let length = store.timeline_length(index);
     let recent = (length.saturating_sub(BRIEFED)..length).rev();
     Ok(Reply::ok(&Briefing {
@@ -81,17 +78,16 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn timeline(call: &Call<'_>) -> Answer {
-    let reference = call.reference(Kind::Person)?;
-    let page = Page::new(call, &[reference], TIMELINE_LIMIT, TIMELINE_DEFAULT)?;
+    let page = Page::new(
+        call,
+        &[Some(call.param(0))],
+        TIMELINE_LIMIT,
+        TIMELINE_DEFAULT,
+    )?;
     let store = call.suite.store();
-    let (index, _) = find(&store, reference)?;
+    let (index, _) = call.record(&store.people)?;
     let body = page.slice(store.timeline_length(index), |at| entry(&store, index, at));
     Ok(Reply::ok(&body))
-}
-
-fn find(store: &Store, reference: &str) -> Result<(u64, Person), Refusal> {
-    let found = store.people.find(reference);
-    found.ok_or_else(|| Refusal::not_found("no such person"))
 }
 
 fn entry(store: &Store, person: u64, position: u64) -> Option<Entry> {

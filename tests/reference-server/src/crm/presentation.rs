@@ -1,4 +1,4 @@
-//! The presentation descriptor, filtered to what the caller's token reaches. It grants nothing.
+//! The presentation descriptor, filtered by the scopes of the caller's token. It grants no rights.
 
 use serde_json::{Value, json};
 
@@ -139,12 +139,12 @@ fn view(caller: &Caller, area: &Area) -> Value {
     })
 }
 
-/// The actions whose commands the caller's token would be allowed, each with the kind of record it concerns.
+/// The actions that the caller's token allows, each with the kind of record it concerns.
 fn offered(caller: &Caller) -> impl Iterator<Item = (&'static str, Value)> + '_ {
     let review = ("intake", "intake.review", "Review", "crm:intake:review");
     let records = kinds::ALL
         .iter()
-        .map(|kind| (kind.subject(), kind.name(), kind.label(), kind.scope()));
+        .map(|kind| (kind.subject(), kind.name, kind.label, kind.scope()));
     records
         .chain(std::iter::once(review))
         .filter(|(_, _, _, scope)| caller.has_scope(scope))

@@ -1,4 +1,4 @@
-//! The review of an intake submission. Its body is not shown; this one is taken to be
+//! The review of an intake submission. The contract does not show its body; it is assumed to be
 //! `{submissionReference, decision, expectedRecordVersion?, note?, commandId?}`.
 
 use jiff::Timestamp;
@@ -26,12 +26,12 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let body = call.json()?;
     let fields = Fields::of(&body)?.or_null();
     let envelope = Envelope::read(fields)?;
-    fields.required("submissionReference")?;
     let reference = fields
+        .required("submissionReference")?
         .reference("submissionReference", Kind::Intake)?
         .unwrap_or_default();
-    fields.required("decision")?;
     let decision = fields
+        .required("decision")?
         .one_of("decision", &DECISIONS.map(|(decision, _)| decision))?
         .unwrap_or_default();
     let note = fields.text("note")?;
@@ -67,11 +67,10 @@ fn apply(
     review: Value,
     now: Timestamp,
 ) -> Result<Value, Refusal> {
-    let found = store.intake.find(reference);
-    let (index, mut row) = found.ok_or_else(|| Refusal::not_found("no such intake submission"))?;
+    let (index, mut row) = store.intake.existing(reference)?;
     envelope.check_version(row.version)?;
     if row.is_final() {
-        let message = format!("the submission is {} already", row.status);
+        let message = format!("the submission is already {}", row.status);
         return Err(Refusal::conflict("invalid_state", message));
     }
     row.status = status.to_owned().into();
@@ -93,7 +92,7 @@ fn apply(
     Ok(result)
 }
 
-/// Makes the records that an accepted submission becomes: an organization, a person in it, and an opportunity.
+/// Creates the records that an accepted submission becomes: an organization, a person in it, and an opportunity.
 fn take_in(store: &mut Store, row: &Intake, now: Timestamp) -> Linked {
     let organization = store.organizations.create(Organization {
         name: row.company.clone().into(),

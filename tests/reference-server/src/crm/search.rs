@@ -6,81 +6,61 @@ use super::listing::search_text;
 use super::needle::Needle;
 use super::{opportunities, organizations, people};
 use crate::call::{Answer, Call};
+use crate::data::{Record, Table, Text};
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
 const LIMIT: (usize, usize) = (1, 50);
 const DEFAULT_LIMIT: usize = 20;
 
-pub(crate) fn search(call: &Call<'_>) -> Answer {
+pub(crate) fn query(call: &Call<'_>) -> Answer {
     let text = search_text(call)?.ok_or_else(|| Refusal::invalid("q: missing"))?;
     let limit = call.query.integer("limit", LIMIT, DEFAULT_LIMIT)?;
     let needle = Needle::new(text);
     let store = call.suite.store();
-    let people = store
-        .people
-        .rows(0)
-        .filter(|(index, row)| people::matches(&needle, *index, row))
-        .map(|(index, row)| {
-            hit(
-                "person",
-                &store.people.reference(index),
-                &row.display_name(),
-                &row.job,
-            )
-        });
-    let organizations = store
-        .organizations
-        .rows(0)
-        .filter(|(_, row)| organizations::matches(Some(&needle), row))
-        .map(|(index, row)| {
-            hit(
-                "organization",
-                &store.organizations.reference(index),
-                &row.name,
-                &row.city,
-            )
-        });
-    let opportunities = store
-        .opportunities
-        .rows(0)
-        .filter(|(_, row)| opportunities::matches(&store, Some(&needle), row))
-        .map(|(index, row)| {
-            hit(
-                "opportunity",
-                &store.opportunities.reference(index),
-                &row.title,
-                row.stage,
-            )
-        });
-    let tasks = store
-        .tasks
-        .rows(0)
-        .filter(|(_, row)| needle.is_in(&row.title))
-        .map(|(index, row)| {
-            hit(
-                "task",
-                &store.tasks.reference(index),
-                &row.title,
-                &row.status,
-            )
-        });
+    let people = hits(
+        &store.people,
+        |index, row| people::matches(&needle, index, row),
+        |row| (row.display_name().into(), row.job),
+    );
+    let organizations = hits(
+        &store.organizations,
+        |_, row| organizations::matches(Some(&needle), row),
+        |row| (row.name, row.city),
+    );
+    let opportunities = hits(
+        &store.opportunities,
+        |_, row| opportunities::matches(&store, Some(&needle), row),
+        |row| (row.title, row.stage.into()),
+    );
+    let tasks = hits(
+        &store.tasks,
+        |_, row| needle.is_in(&row.title),
+        |row| (row.title, row.status),
+    );
     // One of each kind in turn, so that no kind crowds the others out.
-    let items = interleaved(vec![
-        Box::new(people),
-        Box::new(organizations),
-        Box::new(opportunities),
-        Box::new(tasks),
-    ]);
+    let items = interleaved(vec![people, organizations, opportunities, tasks]);
     let items: Vec<Value> = items.take(limit).collect();
     Ok(Reply::ok(&json!({"items": items})))
 }
 
-fn hit(kind: &str, reference: &str, title: &str, summary: &str) -> Value {
-    json!({"type": kind, "publicReference": reference, "title": title, "summary": summary})
-}
-
 type Hits<'s> = Box<dyn Iterator<Item = Value> + 's>;
+
+/// The rows of a table that match, each with a title and a summary.
+fn hits<'s, R: Record>(
+    table: &'s Table<R>,
+    matches: impl Fn(u64, &R) -> bool + 's,
+    words: impl Fn(R) -> (Text, Text) + 's,
+) -> Hits<'s> {
+    let found = table
+        .rows(0)
+        .filter(move |(index, row)| matches(*index, row));
+    Box::new(found.map(move |(index, row)| {
+        let (title, summary) = words(row);
+        let reference = table.reference(index);
+        json!({"type": R::NOUN, "publicReference": reference, "title": title, "summary": summary})
+    }))
+}
 
 fn interleaved(mut sources: Vec<Hits<'_>>) -> impl Iterator<Item = Value> {
     let mut turn = 0;

@@ -1,22 +1,23 @@
-//! Liveness, readiness and metadata: open to everyone. Their bodies are not shown.
+//! Liveness, readiness and metadata: open to everyone. The contract does not show their bodies.
 
 use serde_json::json;
 
+use crate::call::{Answer, Call};
 use crate::message::Reply;
 
-pub(crate) fn health() -> Reply {
-    Reply::ok(&json!({"status": "alive"}))
+pub(crate) fn health(_: &Call<'_>) -> Answer {
+    Ok(Reply::ok(&json!({"status": "alive"})))
 }
 
-pub(crate) fn readiness() -> Reply {
-    Reply::ok(&json!({"status": "ready"}))
+pub(crate) fn ready(_: &Call<'_>) -> Answer {
+    Ok(Reply::ok(&json!({"status": "ready"})))
 }
 
-pub(crate) fn metadata() -> Reply {
-    Reply::ok(&json!({
+pub(crate) fn meta(_: &Call<'_>) -> Answer {
+    Ok(Reply::ok(&json!({
         "service": "suite-crm",
         "version": "3.0.0",
         "status": "preview",
         "openapiPath": "/openapi.yaml",
-    }))
+    })))
 }

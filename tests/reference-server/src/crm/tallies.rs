@@ -1,4 +1,4 @@
-//! The rows of the funnel: one per stage and currency, since amounts of different currencies have no sum.
+//! The rows of the funnel: one per stage and currency, since amounts in different currencies cannot be added.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,14 +12,13 @@ use crate::data::opportunities::STAGES;
 /// The documented maximum of rows.
 const MOST_ROWS: usize = 40;
 
-/// How many currencies have rows of their own if there would be too many rows: with a row for what is left, a stage has
-/// four then.
+/// How many currencies keep their own rows when there would be too many: with one row for the rest, a stage has four.
 const MOST_CURRENCIES: usize = 3;
 
-/// The currency of a row of which there is nothing to tell.
+/// The currency of an empty row.
 const CURRENCY: &str = "EUR";
 
-/// A row as it is sent. One of several currencies has no amounts.
+/// A row of the reply. A row that combines several currencies has no amounts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Row {
@@ -37,15 +36,15 @@ pub(super) struct Row {
     median_hours_open_so_far: Option<Box<RawValue>>,
 }
 
-/// What there is to tell of a stage and a currency.
+/// The figures for one stage and currency.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) value_min: i128,
     pub(super) value_max: i128,
     pub(super) entered: u64,
-    /// How long the stays took that are over, in milliseconds.
+    /// How long each finished stay took, in milliseconds.
     pub(super) spent: Vec<i64>,
-    /// How long the others have taken so far.
+    /// How long each current stay has taken so far.
     pub(super) open: Vec<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! Tasks: the caller's own unless all are asked for. The members of an item are not shown.
+//! Tasks: the caller's own by default. The contract does not show the members of an item.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -31,7 +31,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let all = call.query.one_of("owner", &["mine", "all"])? == Some("all");
     let caller = call.caller()?;
     let whose = if all { "all" } else { caller.actor_reference() };
-    let page = Page::of_records(call, &[text.unwrap_or(""), status.unwrap_or(""), whose])?;
+    let page = Page::of_records(call, &[text, status, Some(whose)])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(

@@ -8,10 +8,10 @@ use crate::data::Store;
 use crate::data::tasks::Task;
 use crate::message::Reply;
 
-/// What is due within so many hours wants attention already.
+/// Tasks that are due within this many hours are in the queue.
 const AHEAD_HOURS: i64 = 72;
 
-/// The queue has no documented maximum; nobody looks at more.
+/// The contract gives no maximum; this keeps the reply short.
 const LONGEST: usize = 50;
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
@@ -39,18 +39,12 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
         .take(LONGEST)
         .map(|(at, index, task)| item(&store, call.now, *at, *index, task))
         .collect();
-    let pending = store
-        .intake
-        .rows(0)
-        .filter(|(_, row)| !row.is_final())
-        .count();
+    let submissions = store.intake.rows(0);
+    let pending = submissions.filter(|(_, row)| !row.is_final()).count();
     let changes: Vec<Value> = store
         .changes()
         .map(|change| {
-            let actor = store
-                .actors
-                .get(change.actor)
-                .map(|actor| actor.display_name);
+            let actor = store.actors.get(change.actor).map(|row| row.display_name);
             json!({
                 "action": change.action,
                 "subjectType": change.subject_type,

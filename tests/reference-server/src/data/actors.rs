@@ -1,11 +1,11 @@
-//! Actors: whoever can own work.
+//! Actors, who can own tasks and opportunities.
 
 use super::Text;
 use super::names::COLLEAGUE;
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// How many colleagues the demo workspace has. The first is whom the default client acts for.
+/// How many colleagues the demo workspace has. The default client acts for the first one.
 pub(crate) const COUNT: u64 = COLLEAGUE.len() as u64;
 
 /// Someone, or some client, with an active workspace membership.
@@ -16,11 +16,12 @@ pub(crate) struct Actor {
 
 impl Record for Actor {
     const KIND: Kind = Kind::Actor;
+    const NOUN: &'static str = "actor";
 
     fn generate(_world: &World, index: u64) -> Actor {
-        let (given, family) = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];
+        let name = COLLEAGUE[usize::try_from(index % COUNT).unwrap_or_default()];
         Actor {
-            display_name: format!("{given} {family}").into(),
+            display_name: name.into(),
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use super::Text;
 use super::names::{COMPANY, LEGAL_FORM, TRADE};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
 /// How many there are at the start.
 pub(crate) const COUNT: u64 = 40;
 
-/// Somebody to invoice.
+/// A customer that can be invoiced.
 #[derive(Clone, Debug)]
 pub(crate) struct Counterparty {
     pub(crate) display_name: String,
@@ -20,9 +20,10 @@ pub(crate) struct Counterparty {
 
 impl Record for Counterparty {
     const KIND: Kind = Kind::Counterparty;
+    const NOUN: &'static str = "counterparty";
 
     fn generate(world: &World, index: u64) -> Counterparty {
-        let mut noise = Noise::new(world.seed, 6, index);
+        let mut noise = Noise::new(world.seed, Stream::Counterparties, index);
         let (company, trade) = (noise.pick(&COMPANY), noise.pick(&TRADE));
         let form = noise.pick(&LEGAL_FORM);
         Counterparty {

@@ -6,19 +6,19 @@ use jiff::Timestamp;
 
 use super::Text;
 
-/// How many stays are kept of those that are over, the latest ones of all opportunities together.
+/// How many finished stays are kept, the latest ones across all opportunities.
 const KEPT: usize = 100_000;
 
-/// An opportunity is in a stage from here on, until its next stay begins.
+/// A stage that an opportunity is in from `entered_at` until its next stay begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Stay {
     pub(crate) stage: &'static str,
     pub(crate) entered_at: Timestamp,
-    /// Why it came there, if it was said.
+    /// The reason for the move, if given.
     pub(crate) reason: Option<Text>,
 }
 
-/// The stays that are over, of opportunities that moved.
+/// The finished stays of opportunities that moved.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histories {
     over: HashMap<u64, VecDeque<Stay>>,
@@ -43,7 +43,7 @@ impl Histories {
         }
     }
 
-    /// The stays of an opportunity that are over, oldest first.
+    /// The finished stays of an opportunity, oldest first.
     pub(crate) fn of(&self, opportunity: u64) -> impl Iterator<Item = &Stay> {
         self.over.get(&opportunity).into_iter().flatten()
     }

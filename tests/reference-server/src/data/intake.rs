@@ -1,16 +1,17 @@
-//! Intake submissions: what came in and waits for somebody to look at it.
+//! Intake submissions: inquiries that wait for a review.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::names::{COMPANY, FAMILY, GIVEN, NEED, TRADE};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Sizes, Text};
 
-/// The documented statuses of a submission; those of the list's filter are not shown and taken to be the same.
+/// The documented statuses of a submission; the contract does not show those of the list's filter, which are assumed to
+/// be the same.
 pub(crate) const STATUSES: [&str; 6] = [
     "received",
     "screening",
@@ -20,7 +21,7 @@ pub(crate) const STATUSES: [&str; 6] = [
     "failed",
 ];
 
-/// At most so many reviews are kept, as documented.
+/// The documented maximum of reviews that are kept.
 pub(crate) const HISTORY_LIMIT: usize = 100;
 
 /// Who sent a submission.
@@ -68,9 +69,10 @@ pub(crate) struct Intake {
 
 impl Record for Intake {
     const KIND: Kind = Kind::Intake;
+    const NOUN: &'static str = "intake submission";
 
     fn generate(world: &World, index: u64) -> Intake {
-        let mut noise = Noise::new(world.seed, 5, index);
+        let mut noise = Noise::new(world.seed, Stream::Intake, index);
         let mut row = Intake {
             given: noise.pick(&GIVEN).into(),
             family: noise.pick(&FAMILY).into(),
@@ -100,7 +102,7 @@ impl Record for Intake {
 }
 
 impl Intake {
-    /// Whether nothing more will happen to it.
+    /// Whether its processing is over.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self.status.as_ref(), "accepted" | "dismissed" | "failed")
     }
@@ -112,7 +114,7 @@ impl Intake {
         }
     }
 
-    /// How it came to be where it is.
+    /// The steps it went through.
     pub(crate) fn processing_events(&self) -> Vec<Value> {
         let steps: &[&str] = match self.status.as_ref() {
             "received" => &["received"],

@@ -1,4 +1,4 @@
-//! The demo data: rows computed from a seed and an index, so that a million people cost no memory, and an
+//! The demo data: rows computed from a seed and an index, so that a million people take no memory, and an
 //! overlay of what commands have changed or created.
 
 pub(crate) mod actors;
@@ -6,7 +6,7 @@ pub(crate) mod counterparties;
 pub(crate) mod histories;
 pub(crate) mod intake;
 mod names;
-mod noise;
+pub(crate) mod noise;
 pub(crate) mod opportunities;
 pub(crate) mod organizations;
 pub(crate) mod people;

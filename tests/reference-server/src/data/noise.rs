@@ -1,27 +1,46 @@
-//! Random-looking numbers that are a pure function of seed, stream and index (splitmix64).
+//! Random-looking numbers that are a pure function of seed, stream and index: the generator splitmix64.
+//!
+//! Handwritten, since the same seed must give the same records, references and faults in every build. Crates do not
+//! promise that: `fastrand` 2.1 changed its algorithm. Nothing here is secret.
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::clock::START;
 
+/// What the numbers are for; each use has its own sequence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stream {
+    People = 1,
+    Organizations,
+    Opportunities,
+    Tasks,
+    Intake,
+    Counterparties,
+    TimelineLengths,
+    Timelines,
+    Faults,
+}
+
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A short, repeatable sequence of numbers for one row.
 #[derive(Clone, Debug)]
-pub(super) struct Noise(u64);
+pub(crate) struct Noise(u64);
 
 impl Noise {
-    pub(super) fn new(seed: u64, stream: u64, index: u64) -> Noise {
-        Noise(mix(seed ^ mix(stream.wrapping_mul(STEP) ^ mix(index))))
+    pub(crate) fn new(seed: u64, stream: Stream, index: u64) -> Noise {
+        Noise(mix(
+            seed ^ mix((stream as u64).wrapping_mul(STEP) ^ mix(index))
+        ))
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
     /// A number below `bound`, which is not zero.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::histories::Stay;
 use super::names::NEED;
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Text, actors};
@@ -22,7 +22,7 @@ pub(crate) const STAGES: [&str; 9] = [
     "closed_not_proceeding",
 ];
 
-/// The stages in which work goes on.
+/// How many of the stages are open.
 pub(crate) const OPEN_STAGES: usize = 6;
 
 /// The documented stage of that name.
@@ -30,7 +30,7 @@ pub(crate) fn stage(name: &str) -> Option<&'static str> {
     STAGES.into_iter().find(|stage| *stage == name)
 }
 
-/// Whether work goes on in a stage.
+/// Whether a stage is open.
 pub(crate) fn is_open(stage: &str) -> bool {
     STAGES[..OPEN_STAGES].contains(&stage)
 }
@@ -38,7 +38,7 @@ pub(crate) fn is_open(stage: &str) -> bool {
 /// Why an opportunity did not proceed, in the demo data.
 pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply", "timing"];
 
-/// A possible piece of business.
+/// A potential deal.
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunity {
     pub(crate) title: Text,
@@ -60,9 +60,10 @@ pub(crate) struct Opportunity {
 
 impl Record for Opportunity {
     const KIND: Kind = Kind::Opportunity;
+    const NOUN: &'static str = "opportunity";
 
     fn generate(world: &World, index: u64) -> Opportunity {
-        let mut noise = Noise::new(world.seed, 3, index);
+        let mut noise = Noise::new(world.seed, Stream::Opportunities, index);
         let place = noise.weighted(&[
             (0_usize, 16),
             (1, 8),
@@ -110,7 +111,7 @@ impl Opportunity {
         is_open(self.stage)
     }
 
-    /// The stay that is not over.
+    /// The current stay.
     pub(crate) fn stay(&self) -> Stay {
         Stay {
             stage: self.stage,

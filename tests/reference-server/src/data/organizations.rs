@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Text;
 use super::names::{CITY, COMPANY, LEGAL_FORM, TRADE};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
@@ -24,9 +24,10 @@ pub(crate) struct Organization {
 
 impl Record for Organization {
     const KIND: Kind = Kind::Organization;
+    const NOUN: &'static str = "organization";
 
     fn generate(world: &World, index: u64) -> Organization {
-        let mut noise = Noise::new(world.seed, 2, index);
+        let mut noise = Noise::new(world.seed, Stream::Organizations, index);
         let (company, trade) = (noise.pick(&COMPANY), noise.pick(&TRADE));
         let form = noise.pick(&LEGAL_FORM);
         let created_at = noise.minutes(-1_000_000, -200_000);

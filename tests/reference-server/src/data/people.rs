@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::Text;
 use super::names::{FAMILY, GIVEN, JOB};
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
@@ -18,7 +18,7 @@ pub(crate) const STATUSES: [&str; 4] = ["active", "inactive", "suppressed", "arc
 pub(crate) struct Person {
     pub(crate) given: Text,
     pub(crate) family: Text,
-    /// Nothing: derived from the name.
+    /// `None`: derived from the name.
     pub(crate) email: Option<String>,
     pub(crate) job: Text,
     pub(crate) organization: Option<u64>,
@@ -30,9 +30,10 @@ pub(crate) struct Person {
 
 impl Record for Person {
     const KIND: Kind = Kind::Person;
+    const NOUN: &'static str = "person";
 
     fn generate(world: &World, index: u64) -> Person {
-        let mut noise = Noise::new(world.seed, 1, index);
+        let mut noise = Noise::new(world.seed, Stream::People, index);
         let organizations = world.sizes.organizations;
         let employed = noise.chance(90) && organizations > 0;
         Person {
@@ -41,7 +42,7 @@ impl Record for Person {
             email: None,
             job: noise.pick(&JOB).into(),
             organization: employed.then(|| noise.below(organizations)),
-            // The first has the long timeline, and is easy to work with.
+            // The first person has the long timeline and is safe to use as a sample.
             status: if index == 0 {
                 "active".into()
             } else {
@@ -82,7 +83,7 @@ impl Person {
         email
     }
 
-    /// The address; where none was given, one that repeats the name.
+    /// The address, or one derived from the name.
     pub(crate) fn write_email(&self, index: u64, to: &mut String) {
         if let Some(email) = &self.email {
             return to.push_str(email);

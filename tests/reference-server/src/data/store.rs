@@ -1,4 +1,4 @@
-//! Everything that one server remembers of the business.
+//! The business data of one server.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -18,7 +18,7 @@ use super::table::{Table, World};
 use super::tasks::Task;
 use super::timeline::{self, Moment};
 use crate::accounting::ledger::Ledger;
-use crate::calendar::events::{Agenda, Event};
+use crate::calendar::agenda::{Agenda, Event};
 use crate::idempotency::Results;
 
 /// How much demo data there is.
@@ -62,7 +62,7 @@ pub(crate) struct Change {
     pub(crate) actor: u64,
 }
 
-/// At most so many changes are reported, as documented.
+/// The documented maximum of changes that are reported.
 pub(crate) const RECENT_CHANGES: usize = 25;
 
 /// The state of one server.
@@ -118,7 +118,7 @@ impl Store {
         store
     }
 
-    /// What changed before anybody called, so that the attention queue has something to report.
+    /// Changes before the first request, so that the attention queue has something to report.
     fn changes_before_the_start(&self) -> VecDeque<Change> {
         let tasks = self.tasks.rows(0).filter(|(_, task)| task.owner.is_some());
         tasks
@@ -181,12 +181,12 @@ impl Store {
         over.cloned().chain([row.stay()])
     }
 
-    /// Moves an opportunity to a stage; the change of its row is for the caller to keep.
+    /// Moves an opportunity to a stage; the caller stores the changed row.
     pub(crate) fn enter(&mut self, index: u64, row: &mut Opportunity, stay: Stay) {
         let over = row.before.take().into_iter().chain([row.stay()]);
         over.for_each(|stay| self.histories.add(index, stay));
         row.stage = stay.stage;
-        // Of two commands at a time, the earlier one may come later.
+        // Two concurrent commands may arrive in the wrong order.
         row.entered_stage_at = stay.entered_at.max(row.entered_stage_at);
         row.close_reason = stay.reason;
     }

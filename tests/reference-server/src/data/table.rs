@@ -1,19 +1,23 @@
-//! A table whose rows are computed, with an overlay of those that differ.
+//! A table whose rows are computed, with an overlay of changed and created rows.
 
 use std::collections::HashMap;
 
 use super::reference::{Kind, References};
+use crate::refusal::Refusal;
 
 /// A kind of row.
 pub(crate) trait Record: Clone {
     /// Which references name it.
     const KIND: Kind;
 
+    /// Its name in error messages.
+    const NOUN: &'static str;
+
     /// The row at `index` of the demo data.
     fn generate(world: &World, index: u64) -> Self;
 }
 
-/// What the generation of a row may look at: the seed and the size of the other tables.
+/// The input for generating a row: the seed and the size of the other tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -55,6 +59,12 @@ impl<R: Record> Table<R> {
     pub(crate) fn find(&self, reference: &str) -> Option<(u64, R)> {
         let index = self.world.references.index(R::KIND, reference)?;
         Some((index, self.get(index)?))
+    }
+
+    /// The row that a reference names: 404 if there is none.
+    pub(crate) fn existing(&self, reference: &str) -> Result<(u64, R), Refusal> {
+        let found = self.find(reference);
+        found.ok_or_else(|| Refusal::not_found(format!("no such {}", R::NOUN)))
     }
 
     /// The index that a reference names, if there is such a row.

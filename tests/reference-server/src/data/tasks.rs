@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::names::CHORE;
-use super::noise::Noise;
+use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Text, actors};
@@ -26,9 +26,10 @@ pub(crate) struct Task {
 
 impl Record for Task {
     const KIND: Kind = Kind::Task;
+    const NOUN: &'static str = "task";
 
     fn generate(world: &World, index: u64) -> Task {
-        let mut noise = Noise::new(world.seed, 4, index);
+        let mut noise = Noise::new(world.seed, Stream::Tasks, index);
         let opportunities = world.sizes.opportunities;
         Task {
             title: noise.pick(&CHORE).into(),

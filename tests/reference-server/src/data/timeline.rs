@@ -1,10 +1,10 @@
-//! What happened with a person, oldest first.
+//! The timeline of a person, oldest first.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::names::MOMENT;
-use super::noise::{Noise, minutes_from_start};
+use super::noise::{Noise, Stream, minutes_from_start};
 use super::{Brief, Text, actors};
 
 /// How many entries the first person has.
@@ -25,12 +25,12 @@ pub(crate) fn generated(seed: u64, person: u64) -> u64 {
     if person == 0 {
         return LONG;
     }
-    3 + Noise::new(seed, 7, person).below(10)
+    3 + Noise::new(seed, Stream::TimelineLengths, person).below(10)
 }
 
 /// The entry at `position` of the demo data.
 pub(crate) fn generate(seed: u64, person: u64, position: u64) -> Moment {
-    let mut noise = Noise::new(seed ^ person, 8, position);
+    let mut noise = Noise::new(seed ^ person, Stream::Timelines, position);
     let (kind, summary) = noise.pick(&MOMENT);
     let count = generated(seed, person).max(1);
     // Spread evenly over half a year, with a little jitter that keeps the order.

@@ -1,17 +1,18 @@
 //! What a fault does. The members of its JSON form are named as the methods of [`Fault`](super::Fault) are.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::message::Drip;
-use crate::seconds;
+use crate::seconds::Seconds;
 
-/// Headers that say where a message ends, or what becomes of the connection. hyper writes them, and gives up on others.
+/// Headers that say where a message ends, or control the connection. hyper writes them itself and fails if they are
+/// set.
 const FRAMING: [&str; 8] = [
     "connection",
     "content-length",
@@ -31,59 +32,32 @@ const FRAMING: [&str; 8] = [
     reason = "each of them is one independent thing to do"
 )]
 pub(super) struct Effects {
-    #[serde(
-        rename = "delaySeconds",
-        with = "seconds",
-        skip_serializing_if = "Duration::is_zero"
-    )]
-    pub(super) delay: Duration,
-    /// Answered with this status, without serving the request.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "delaySeconds")]
+    pub(super) delay: Seconds,
+    /// Answers with this status without serving the request.
     pub(super) status: Option<u16>,
-    /// Served, and then answered with this status.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Serves the request, then answers with this status.
     pub(super) reply_after_commit_with: Option<u16>,
-    #[serde(
-        deserialize_with = "text_or_number",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(deserialize_with = "text_or_number")]
     pub(super) retry_after: Option<String>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) headers: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) body: Option<Replacement>,
-    /// Closed without serving the request.
-    #[serde(skip_serializing_if = "is_false")]
+    /// Closes the connection without serving the request.
     pub(super) close_connection: bool,
-    /// Served, and then closed.
-    #[serde(skip_serializing_if = "is_false")]
+    /// Serves the request, then closes the connection.
     pub(super) lose_reply: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) truncate_body: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) break_body: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) drip_body: Option<Drip>,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) revoke_token: bool,
-    #[serde(
-        rename = "tokenLifetimeSeconds",
-        with = "seconds::optional",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub(super) token_lifetime: Option<Duration>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "tokenLifetimeSeconds")]
+    pub(super) token_lifetime: Option<Seconds>,
     pub(super) token_expires_in: Option<Value>,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) omit_expires_in: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) unknown_enum: bool,
-    #[serde(skip_serializing_if = "is_false")]
     pub(super) unknown_member: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) schema_suffix: Option<String>,
-    /// After so many pages the cursors begin again.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// The cursors repeat after this many pages.
     pub(super) cursor_loop: Option<usize>,
 }
 
@@ -92,7 +66,7 @@ impl Effects {
         *self == Effects::default()
     }
 
-    /// What no reply can carry, by the name of its member.
+    /// Names the first member whose value no reply can carry.
     pub(super) fn check(&self) -> Result<(), String> {
         let statuses = [
             ("status", self.status),
@@ -100,19 +74,21 @@ impl Effects {
         ];
         for (member, status) in statuses {
             if let Some(status) = status.filter(|status| !(200..=599).contains(status)) {
-                return Err(format!("{member}: {status} is no status of a reply"));
+                return Err(format!(
+                    "{member}: {status} is not a status from 200 to 599"
+                ));
             }
         }
         if self.drip_body.is_some_and(|drip| drip.bytes == 0) {
-            return Err("dripBody.bytes: at least 1 is needed".to_owned());
+            return Err("dripBody.bytes: must be at least 1".to_owned());
         }
         for (name, value) in &self.headers {
             let member = format!("headers.{name}");
             match HeaderName::from_bytes(name.as_bytes()) {
-                Err(_) => return Err(format!("{member}: it is no name of a header")),
+                Err(_) => return Err(format!("{member}: not a valid header name")),
                 Ok(name) if FRAMING.contains(&name.as_str()) => {
                     return Err(format!(
-                        "{member}: it frames the message, which is for the server to do"
+                        "{member}: it frames the message, which the server does itself"
                     ));
                 }
                 Ok(_) => check_value(&member, value)?,
@@ -137,82 +113,59 @@ impl Effects {
     pub(super) fn shapes_tokens(&self) -> bool {
         self.token_lifetime.is_some() || self.token_expires_in.is_some() || self.omit_expires_in
     }
-
-    /// The effects in one line for people, such as `retryAfter=1, status=503`.
-    pub(super) fn summary(&self) -> String {
-        words(self)
-    }
 }
 
 fn check_value(member: &str, value: &str) -> Result<(), String> {
     let checked = HeaderValue::from_str(value).map(drop);
-    checked.map_err(|_| format!("{member}: {value:?} is no value of a header"))
+    checked.map_err(|_| format!("{member}: {value:?} is not a valid header value"))
 }
 
 /// A body in place of the true one; an empty media type leaves the header out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Text", into = "Text")]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Replacement {
+    #[serde(rename = "text", with = "text")]
     pub(super) content: Bytes,
+    #[serde(default)]
     pub(super) media_type: String,
 }
 
-/// The JSON form of a [`Replacement`].
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Text {
-    text: String,
-    #[serde(default)]
-    media_type: String,
-}
+/// Bytes as JSON text; invalid UTF-8 is replaced.
+mod text {
+    use super::{Bytes, Deserialize, Deserializer, Serialize};
 
-impl From<Text> for Replacement {
-    fn from(text: Text) -> Replacement {
-        Replacement {
-            content: text.text.into(),
-            media_type: text.media_type,
-        }
+    pub(super) fn serialize<S: serde::Serializer>(of: &Bytes, to: S) -> Result<S::Ok, S::Error> {
+        String::from_utf8_lossy(of).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+        String::deserialize(from).map(Bytes::from)
     }
 }
 
-impl From<Replacement> for Text {
-    fn from(body: Replacement) -> Text {
-        let text = String::from_utf8_lossy(&body.content).into_owned();
-        Text {
-            text,
-            media_type: body.media_type,
-        }
-    }
-}
-
-/// `Retry-After` is a number as often as a text.
+/// `Retry-After` may be written as a number or a string.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "retryAfter is a text or a number")]
-    enum Given {
-        Text(String),
-        Number(serde_json::Number),
+    match Value::deserialize(from)? {
+        Value::String(text) => Ok(Some(text)),
+        Value::Number(number) => Ok(Some(number.to_string())),
+        _ => Err(D::Error::custom("retryAfter: must be a string or a number")),
     }
-    Ok(Some(match Given::deserialize(from)? {
-        Given::Text(text) => text,
-        Given::Number(number) => number.to_string(),
-    }))
 }
 
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// The members of an object in one line for people.
-pub(super) fn words(of: &impl Serialize) -> String {
-    let Ok(Value::Object(members)) = serde_json::to_value(of) else {
-        return String::new();
+/// The members that differ from the default, as JSON.
+pub(super) fn given<T: Default + Serialize>(of: &T) -> Map<String, Value> {
+    let members = |of: &T| match serde_json::to_value(of) {
+        Ok(Value::Object(members)) => members,
+        _ => Map::new(),
     };
-    let words = members.into_iter().map(|(name, value)| match value {
+    let (mut given, usual) = (members(of), members(&T::default()));
+    given.retain(|name, value| usual.get(name) != Some(value));
+    given
+}
+
+/// The members that differ from the default in one readable line, such as `retryAfter=1, status=503`.
+pub(super) fn summary<T: Default + Serialize>(of: &T) -> String {
+    let words = given(of).into_iter().map(|(name, value)| match value {
         Value::Bool(_) => name,
         Value::String(text) => format!("{name}={text}"),
         value => format!("{name}={value}"),

@@ -1,4 +1,4 @@
-//! The fluent face of a fault.
+//! The public handle of a fault.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,10 +13,11 @@ use super::schedule::Schedule;
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
 use crate::message::Drip;
+use crate::seconds::Seconds;
 use crate::suite::Suite;
 
-/// A fault of one operation, in force from the moment in which it has an effect, until it has struck as often
-/// as it should or is removed. Several effects on one fault strike together.
+/// A fault of one operation. It is active as soon as it has an effect, until it has struck as often as it may
+/// or is removed. Several effects on one fault strike together.
 ///
 /// ```no_run
 /// # async fn example() {
@@ -24,21 +25,21 @@ use crate::suite::Suite;
 /// use sdk_reference_server::{Operation, ReferenceServer};
 ///
 /// let server = ReferenceServer::start().await;
-/// // The second and third list of people fail, and say when to come back.
+/// // The second and third request for people fail with a `Retry-After`.
 /// server.fault(Operation::ListPeople).skip(1).times(2).status(503).retry_after("1");
-/// // The event is created, and nobody hears of it.
+/// // The event is created, but the reply is lost.
 /// server.fault(Operation::SubmitEventCommand).times(1).lose_reply();
 /// # }
 /// ```
 ///
-/// Say `skip`, `every`, `times` and `probability` before the effect if requests are under way meanwhile.
+/// Set `skip`, `every`, `times` and `probability` before the effect if requests may arrive in between.
 #[derive(Clone)]
 pub struct Fault {
     suite: Arc<Suite>,
     id: u64,
 }
 
-// The fault is in force whether or not its handle is kept.
+// The fault stays active when its handle is dropped.
 #[allow(clippy::return_self_not_must_use)]
 impl Fault {
     pub(crate) fn register(suite: &Arc<Suite>, operation: Option<Operation>) -> Fault {
@@ -52,28 +53,28 @@ impl Fault {
         }
     }
 
-    /// Its number, from one, in the order of registration; the log names it.
+    /// Its number in the log, counted from one in the order of registration.
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Strikes so many times, then no more.
+    /// Strikes this many times, then stops.
     pub fn times(self, times: u64) -> Fault {
         self.scheduled(|schedule| schedule.times = Some(times))
     }
 
-    /// Lets so many requests through first.
+    /// Lets this many requests through first.
     pub fn skip(self, requests: u64) -> Fault {
         self.scheduled(|schedule| schedule.skip = requests)
     }
 
-    /// Strikes one of every so many requests, beginning with the first.
+    /// Strikes every n-th request, starting with the first.
     pub fn every(self, requests: u64) -> Fault {
         self.scheduled(|schedule| schedule.every = Some(requests))
     }
 
-    /// Strikes with this probability, repeatably for a seed.
+    /// Strikes with this probability; the same seed strikes the same requests.
     pub fn probability(self, probability: f64, seed: u64) -> Fault {
         self.scheduled(|schedule| {
             schedule.probability = Some(probability);
@@ -84,7 +85,7 @@ impl Fault {
     /// Answers with this status and does not serve the request.
     ///
     /// # Panics
-    /// If it is none from 200 to 599.
+    /// If the status is not between 200 and 599.
     pub fn status(self, status: u16) -> Fault {
         self.with(|effects| effects.status = Some(status))
     }
@@ -92,7 +93,7 @@ impl Fault {
     /// Adds `Retry-After` to the reply.
     ///
     /// # Panics
-    /// If it is not ASCII, or no header can carry it.
+    /// If the value is not ASCII, or not a valid header value.
     pub fn retry_after(self, value: impl Into<String>) -> Fault {
         self.with(|effects| effects.retry_after = Some(value.into()))
     }
@@ -100,9 +101,9 @@ impl Fault {
     /// Sets a header of the reply.
     ///
     /// # Panics
-    /// If there is no such header, or if it frames the message, as `content-length`, `transfer-encoding` and `connection` do:
-    /// [`truncate_body`](Fault::truncate_body), [`break_body`](Fault::break_body) and [`lose_reply`](Fault::lose_reply) break a
-    /// message.
+    /// If the name or value is invalid, or if the header frames the message, like `content-length`, `transfer-encoding`
+    /// and `connection`. To break a message, use [`truncate_body`](Fault::truncate_body),
+    /// [`break_body`](Fault::break_body) or [`lose_reply`](Fault::lose_reply).
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
         self.with(|effects| {
             effects.headers.insert(name.into(), value.into());
@@ -112,7 +113,7 @@ impl Fault {
     /// Replaces the body of the reply and its media type; an empty media type leaves the header out.
     ///
     /// # Panics
-    /// If no header can carry the media type.
+    /// If the media type is not a valid header value.
     pub fn body(self, body: impl Into<Bytes>, media_type: impl Into<String>) -> Fault {
         let (content, media_type) = (body.into(), media_type.into());
         self.with(|effects| {
@@ -123,9 +124,9 @@ impl Fault {
         })
     }
 
-    /// Holds the reply back for so long. What a command does is done at once.
+    /// Delays the reply. A command still takes effect at once.
     pub fn delay(self, delay: Duration) -> Fault {
-        self.with(|effects| effects.delay = delay)
+        self.with(|effects| effects.delay = Seconds(delay))
     }
 
     /// Closes the connection and does not serve the request.
@@ -138,20 +139,20 @@ impl Fault {
         self.with(|effects| effects.lose_reply = true)
     }
 
-    /// Serves the request, commit included, and answers with this status if it went well.
+    /// Serves the request, commit included, and answers with this status if it succeeded.
     ///
     /// # Panics
-    /// If it is none from 200 to 599.
+    /// If the status is not between 200 and 599.
     pub fn reply_after_commit_with(self, status: u16) -> Fault {
         self.with(|effects| effects.reply_after_commit_with = Some(status))
     }
 
-    /// Sends the first half of the body as if it were all of it: well-formed HTTP, broken JSON.
+    /// Sends only the first half of the body: well-formed HTTP, broken JSON.
     pub fn truncate_body(self) -> Fault {
         self.with(|effects| effects.truncate_body = true)
     }
 
-    /// Announces the whole body, sends half of it, and closes the connection.
+    /// Announces the full body, sends half of it, and closes the connection.
     ///
     /// # Panics
     /// Unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do this.
@@ -160,13 +161,14 @@ impl Fault {
         self.with(|effects| effects.break_body = true)
     }
 
-    /// Sends the body slowly: so many bytes at a time, with a pause after each.
+    /// Sends the body slowly: `bytes` at a time, with a pause after each piece.
     ///
     /// # Panics
-    /// If these are none, or unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do
-    /// this.
+    /// If `bytes` is zero, or unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock
+    /// cannot do this.
     pub fn drip_body(self, bytes: usize, pause: Duration) -> Fault {
         self.assert_breakable("drip_body()");
+        let pause = Seconds(pause);
         self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
     }
 
@@ -175,27 +177,27 @@ impl Fault {
         self.with(|effects| effects.revoke_token = true)
     }
 
-    /// Lets the token that is issued live so long, at most the documented 300 seconds. Concerns the token exchange.
+    /// Sets the lifetime of the issued token, at most the documented 300 seconds. For the token exchange only.
     pub fn token_lifetime(self, lifetime: Duration) -> Fault {
-        self.with(|effects| effects.token_lifetime = Some(lifetime))
+        self.with(|effects| effects.token_lifetime = Some(Seconds(lifetime)))
     }
 
-    /// Lets `expires_in` say this, whatever the truth: `0`, `-1`, `3600`, `"soon"`. Concerns the token exchange.
+    /// Sets `expires_in`, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`. For the token exchange only.
     pub fn token_expires_in(self, value: impl Into<Value>) -> Fault {
         self.with(|effects| effects.token_expires_in = Some(value.into()))
     }
 
-    /// Leaves `expires_in` out. Concerns the token exchange.
+    /// Leaves `expires_in` out. For the token exchange only.
     pub fn omit_expires_in(self) -> Fault {
         self.with(|effects| effects.omit_expires_in = true)
     }
 
-    /// Gives enumerations in the reply a value that no contract knows.
+    /// Gives enumerations in the reply a value that is in no contract.
     pub fn unknown_enum(self) -> Fault {
         self.with(|effects| effects.unknown_enum = true)
     }
 
-    /// Adds a member that no contract knows to every object in the reply.
+    /// Adds a member that is in no contract to every object in the reply.
     pub fn unknown_member(self) -> Fault {
         self.with(|effects| effects.unknown_member = true)
     }
@@ -210,17 +212,17 @@ impl Fault {
         self.cursor_loop_of(1)
     }
 
-    /// The pages name their successors truly so many times, and then the same ones again, round and round.
+    /// The first `pages` pages have correct cursors; after that the same cursors repeat forever.
     pub fn cursor_loop_of(self, pages: usize) -> Fault {
         self.with(|effects| effects.cursor_loop = Some(pages))
     }
 
-    /// How often it struck so far.
+    /// How often it has struck.
     pub fn struck(&self) -> u64 {
         self.suite.faults.struck(self.id)
     }
 
-    /// Takes it out of force.
+    /// Removes the fault.
     pub fn remove(self) {
         self.suite.faults.remove(self.id);
     }
@@ -250,7 +252,7 @@ impl Fault {
     }
 
     fn assert_breakable(&self, what: &str) {
-        let breakable = self.suite.transport == Transport::Hyper;
+        let breakable = self.suite.settings.transport == Transport::Hyper;
         assert!(breakable, "{what} needs a server with Transport::Hyper");
     }
 }

@@ -32,9 +32,9 @@ const LOG_LIMIT: usize = 1_000;
 pub struct FaultStrike {
     /// When, by the server's clock.
     pub at: Timestamp,
-    /// Which fault, in the order of their registration, from one.
+    /// Which fault, counted from one in the order of registration.
     pub fault: u64,
-    /// Whose request.
+    /// The operation of the request.
     pub operation: Operation,
     /// The `x-request-id` of the request.
     pub request_id: String,
@@ -42,14 +42,14 @@ pub struct FaultStrike {
     pub effects: String,
 }
 
-/// A fault as others see it.
+/// A snapshot of a fault for display.
 #[derive(Clone, Debug)]
 pub(crate) struct FaultView {
     pub(crate) id: u64,
     pub(crate) operation: Option<Operation>,
     /// The members `operation`, `when` and `then` of a fault file.
     pub(crate) script: Value,
-    /// When and what, in words.
+    /// The schedule and the effects in readable words.
     pub(crate) schedule: String,
     pub(crate) effects: String,
     pub(crate) struck: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Puts a fault in force and gives its number.
+    /// Activates a fault and returns its number.
     fn add(&self, rule: Rule) -> u64 {
         let mut book = self.book();
         book.registered += 1;
@@ -81,7 +81,7 @@ impl Faults {
         id
     }
 
-    /// Puts the faults of a fault file in force, all or none, and gives their numbers.
+    /// Activates the faults of a fault file, all or none, and returns their numbers.
     pub(crate) fn load(
         &self,
         json: &[u8],
@@ -91,7 +91,7 @@ impl Faults {
         Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }
 
-    /// The faults that strike this request, and a note in the log for each.
+    /// The faults that strike this request; each is logged.
     pub(crate) fn strike(&self, operation: Operation, now: Timestamp, request_id: &str) -> Strike {
         if !self.any.load(Ordering::Acquire) {
             return Strike::default();
@@ -111,14 +111,14 @@ impl Faults {
                 fault: *fault,
                 operation,
                 request_id: request_id.to_owned(),
-                effects: struck.effects.summary(),
+                effects: effects::summary(&struck.effects),
             });
             strike.add(struck);
         }
         strike
     }
 
-    /// All faults in force, spent ones included, in the order of registration.
+    /// All active faults, including spent ones, in the order of registration.
     pub(crate) fn views(&self) -> Vec<FaultView> {
         let book = self.book();
         let views = book.rules.iter().map(|(id, rule)| FaultView {
@@ -126,7 +126,7 @@ impl Faults {
             operation: rule.operation,
             script: script::write(rule),
             schedule: rule.when.summary(),
-            effects: rule.then.summary(),
+            effects: effects::summary(&rule.then),
             struck: rule.when.struck(),
             spent: rule.when.is_spent(),
         });
@@ -146,7 +146,7 @@ impl Faults {
         self.book().log.clear();
     }
 
-    /// Takes a fault out of force; whether there was one.
+    /// Removes a fault and returns whether it existed.
     pub(crate) fn remove(&self, id: u64) -> bool {
         let mut book = self.book();
         let before = book.rules.len();

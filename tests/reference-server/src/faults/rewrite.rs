@@ -1,4 +1,4 @@
-//! Faults that a reply carries in its body: values, members, schemas and cursors that a client does not expect.
+//! Faults in the body of a reply: values, members, schemas and cursors that a client does not expect.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -31,7 +31,7 @@ pub(super) fn rewrite(struck: &Struck, reply: &mut Reply) {
     }
 }
 
-/// The members of an object. What no fault is about stays as it is written: amounts keep their digits.
+/// The members of an object. Everything else stays as written: amounts keep their digits.
 type Members = BTreeMap<String, Box<RawValue>>;
 
 fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
@@ -61,7 +61,7 @@ fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&members)
 }
 
-/// The same value with other values of enumerations, and with more members.
+/// The same value with unknown enumeration values and added members.
 fn changed(raw: &RawValue, effects: &Effects) -> serde_json::Result<Box<RawValue>> {
     if raw.get().starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(raw.get())?;

@@ -1,6 +1,6 @@
-//! Cursors that go round.
+//! Cursors that loop.
 
-/// The first few cursors that were given, again and again.
+/// Repeats the first few cursors over and over.
 #[derive(Debug)]
 pub(super) struct Rounds {
     length: usize,

@@ -1,4 +1,4 @@
-//! One fault: whose requests it strikes, when, and what it does to them.
+//! One fault: which requests it strikes, when, and what it does to them.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,7 +8,7 @@ use super::schedule::Schedule;
 use super::strike::Struck;
 use crate::generated::operations::Operation;
 
-/// A fault in force.
+/// An active fault.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
     pub(super) operation: Option<Operation>,
@@ -18,7 +18,7 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// One that does nothing yet, for one operation or for all.
+    /// A fault without effects, for one operation or for all.
     pub(super) fn new(operation: Option<Operation>) -> Rule {
         Rule {
             operation,
@@ -28,14 +28,14 @@ impl Rule {
         }
     }
 
-    /// Makes the cursors' memory, once it is known how long it has to be.
+    /// Sets up the memory of cursors once the length of the loop is known.
     pub(super) fn begin_rounds(&mut self) {
         if let (None, Some(pages)) = (&self.rounds, self.then.cursor_loop) {
             self.rounds = Some(Arc::new(Mutex::new(Rounds::new(pages))));
         }
     }
 
-    /// What it does to a request for `operation`, if this is one that it strikes.
+    /// What it does to a request for `operation`, if it strikes this one.
     pub(super) fn strike(&mut self, operation: Operation) -> Option<Struck> {
         let concerns = self.operation.is_none_or(|wanted| wanted == operation);
         (concerns && !self.then.is_empty() && self.when.due()).then(|| Struck {

@@ -1,26 +1,19 @@
-//! When a fault strikes: after some, every so many, so often, with some probability.
+//! When a fault strikes: skip, every, times, probability.
 
 use serde::{Deserialize, Serialize};
 
-use super::effects::words;
+use super::effects;
+use crate::data::noise::{Noise, Stream};
 
 /// A fault's schedule. By default it strikes every request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Schedule {
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) skip: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) every: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) times: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) probability: Option<f64>,
-    #[serde(skip_serializing_if = "is_zero")]
     pub(super) seed: u64,
-    /// The state of the sequence that decides, once it has begun.
-    #[serde(skip)]
-    state: Option<u64>,
     #[serde(skip)]
     seen: u64,
     #[serde(skip)]
@@ -32,15 +25,15 @@ impl Schedule {
         self.struck
     }
 
-    /// The schedule in one line for people, such as `skip=1, times=2`.
+    /// The schedule in one readable line, such as `skip=1, times=2`.
     pub(super) fn summary(&self) -> String {
-        match words(self) {
+        match effects::summary(self) {
             none if none.is_empty() => "always".to_owned(),
-            words => words,
+            given => given,
         }
     }
 
-    /// Whether it strikes no more.
+    /// Whether it has struck as often as it may.
     pub(super) fn is_spent(&self) -> bool {
         self.times.is_some_and(|times| self.struck >= times)
     }
@@ -68,26 +61,12 @@ impl Schedule {
         true
     }
 
-    fn chance(&mut self, probability: f64) -> bool {
-        let state = self
-            .state
-            .unwrap_or(self.seed)
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        self.state = Some(state);
+    fn chance(&self, probability: f64) -> bool {
         // Between 0 and 2^32, which every step of this conversion represents exactly enough.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let threshold = (probability.clamp(0.0, 1.0) * 4_294_967_296.0) as u64;
-        state >> 32 < threshold
+        Noise::new(self.seed, Stream::Faults, self.seen).below(1 << 32) < threshold
     }
-}
-
-#[allow(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }
 
 #[cfg(test)]

@@ -1,17 +1,17 @@
-//! Faults as JSON, for those who do not write Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
+//! Faults as JSON, for use without Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::effects::Effects;
+use super::effects::{Effects, given};
 use super::rule::Rule;
 use super::schedule::Schedule;
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
 
-/// Why a fault file was not taken: which fault of it, and what is wrong.
+/// Why a fault file was rejected: which fault, and what is wrong with it.
 #[derive(Debug)]
 pub struct InvalidFaults(String);
 
@@ -24,7 +24,7 @@ impl fmt::Display for InvalidFaults {
 impl std::error::Error for InvalidFaults {}
 
 /// One fault as JSON.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Script {
     /// Its `operationId`; every operation if it is left out.
@@ -35,14 +35,14 @@ struct Script {
     then: Effects,
 }
 
-/// Reads `{"faults": [...]}`; one bad fault spoils them all.
+/// Reads `{"faults": [...]}`; one invalid fault rejects the whole file.
 pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, InvalidFaults> {
     let invalid = |problem: &dyn fmt::Display| InvalidFaults(problem.to_string());
     let body: Value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
     let members = body.as_object().filter(|members| members.len() == 1);
     let faults = members
         .and_then(|members| members.get("faults")?.as_array())
-        .ok_or_else(|| invalid(&"an object with one member `faults`, an array, is needed"))?;
+        .ok_or_else(|| invalid(&"must be an object with one member, the array `faults`"))?;
     let number_from_one = faults.iter().zip(1..);
     number_from_one
         .map(|(fault, number)| {
@@ -58,19 +58,15 @@ pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, Inval
 
 /// A fault as JSON, as it was read or as the builder made it.
 pub(super) fn write(rule: &Rule) -> Value {
-    let script = Script {
-        operation: rule.operation.map(|operation| operation.id().to_owned()),
-        when: rule.when.clone(),
-        then: rule.then.clone(),
-    };
-    serde_json::to_value(script).unwrap_or_default()
+    let operation = rule.operation.map(Operation::id);
+    json!({"operation": operation, "when": given(&rule.when), "then": given(&rule.then)})
 }
 
 impl Script {
     fn into_rule(self, transport: Transport) -> Result<Rule, String> {
         let operation = self
             .operation
-            .map(|id| Operation::named(&id).ok_or_else(|| format!("no operation is called {id:?}")))
+            .map(|id| Operation::named(&id).ok_or_else(|| format!("unknown operation {id:?}")))
             .transpose()?;
         check_schedule(&self.when)?;
         check_effects(&self.then)?;
@@ -79,7 +75,7 @@ impl Script {
         }
         let elsewhere = operation.is_some_and(|known| known != Operation::ExchangeToken);
         if self.then.shapes_tokens() && elsewhere {
-            return Err("tokens are issued by exchangeToken only".to_owned());
+            return Err("token effects apply to exchangeToken only".to_owned());
         }
         let mut rule = Rule::new(operation);
         rule.when = self.when;
@@ -91,20 +87,20 @@ impl Script {
 
 fn check_schedule(when: &Schedule) -> Result<(), String> {
     if when.every == Some(0) {
-        return Err("when.every: at least 1 is needed".to_owned());
+        return Err("when.every: must be at least 1".to_owned());
     }
     if when
         .probability
         .is_some_and(|chance| !(0.0..=1.0).contains(&chance))
     {
-        return Err("when.probability: a number from 0 to 1 is needed".to_owned());
+        return Err("when.probability: must be a number from 0 to 1".to_owned());
     }
     Ok(())
 }
 
 fn check_effects(then: &Effects) -> Result<(), String> {
     if then.is_empty() {
-        return Err("then: it has no effect".to_owned());
+        return Err("then: has no effect".to_owned());
     }
     then.check().map_err(|problem| format!("then.{problem}"))
 }
@@ -128,7 +124,7 @@ mod tests {
         let mut expected: Value = serde_json::from_str(fault).unwrap();
         expected["then"]["retryAfter"] = "1".into();
         assert_eq!(write(&rules[0]), expected);
-        let summary = rules[0].then.summary();
+        let summary = crate::faults::effects::summary(&rules[0].then);
         assert!(
             summary.contains("status=503") && summary.contains("delaySeconds=0.25"),
             "{summary}"

@@ -1,4 +1,4 @@
-//! The faults that struck one request, applied.
+//! Applies the faults that struck one request.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,7 +14,7 @@ use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
 use crate::suite::Visit;
 use crate::token::exchange::Terms;
-use crate::token::registry::Said;
+use crate::token::registry::ExpiresIn;
 
 /// One fault that struck a request.
 #[derive(Debug)]
@@ -36,15 +36,16 @@ impl Strike {
         self.effects().any(|effects| effects.revoke_token)
     }
 
-    /// What becomes of the token that the request gets; the latest fault has the last word.
+    /// The terms of the token that the request gets; the latest fault wins.
     pub(crate) fn terms(&self) -> Terms {
         let mut terms = Terms::default();
         for effects in self.effects() {
-            terms.lifetime = effects.token_lifetime.or(terms.lifetime);
+            let lifetime = effects.token_lifetime.map(|lifetime| lifetime.0);
+            terms.lifetime = lifetime.or(terms.lifetime);
             if let Some(value) = &effects.token_expires_in {
-                terms.said = Some(Said::Lie(value.clone()));
+                terms.expires_in = Some(ExpiresIn::Fixed(value.clone()));
             } else if effects.omit_expires_in {
-                terms.said = Some(Said::Nothing);
+                terms.expires_in = Some(ExpiresIn::Omitted);
             }
         }
         terms
@@ -65,7 +66,7 @@ impl Strike {
         Some(self.dressed(reply))
     }
 
-    /// What the faults make of the reply to a request that was served.
+    /// Applies the faults to the reply of a request that was served.
     pub(crate) fn after(&self, visit: &Visit<'_>, mut reply: Reply) -> Reply {
         for struck in &self.0 {
             if !reply.status.is_success() {
@@ -79,10 +80,10 @@ impl Strike {
         self.dressed(reply)
     }
 
-    /// Delay, headers, another body, half a body, a slow one, a broken connection.
+    /// Applies delays, headers, replaced, truncated or slow bodies, and broken connections.
     fn dressed(&self, mut reply: Reply) -> Reply {
         for effects in self.effects() {
-            reply.fate.delay = reply.fate.delay.saturating_add(effects.delay);
+            reply.fate.delay = reply.fate.delay.saturating_add(effects.delay.0);
             reply.fate.drip = effects.drip_body.or(reply.fate.drip);
             if effects.lose_reply {
                 reply.fate.ending = Ending::Closed;
@@ -116,7 +117,7 @@ impl Strike {
     }
 }
 
-/// A scripted status, worded as the application would.
+/// A scripted status, with the error body of the application.
 fn refused(visit: &Visit<'_>, status: u16) -> Reply {
     let code = match status {
         401 => "unauthenticated",

@@ -1,4 +1,4 @@
-//! The page of the control port: what can be asked of it, and the whole server at a glance.
+//! The page of the control port: its operations, and an overview of the server.
 
 use std::fmt::Write as _;
 
@@ -15,28 +15,23 @@ pub(crate) fn page(suite: &Suite) -> Reply {
     let mut body = status::navigation(suite, None);
     body.push_str(
         "<main>\n<h1>Control</h1>\n<p class=\"lead\">Faults, time, tokens and counts of this reference server, as JSON. \
-         A request with a body says <code>Content-Type: application/json</code>.</p>\n\
-         <div class=\"wide\"><table>\n<thead><tr><th>Request</th><th>What it does</th></tr></thead>\n<tbody>\n",
+         A request with a body says <code>Content-Type: application/json</code>.</p>\n",
     );
-    for route in &ROUTES {
+    let mut rows = String::new();
+    for route in ROUTES {
         let example = match route.example {
             "" => String::new(),
             example => format!("<pre>{}</pre>", Text(example)),
         };
-        let class = if route.method == "GET" {
-            "read"
-        } else {
-            "write"
-        };
         let _ = writeln!(
-            body,
-            "<tr><td><b class=\"method {class}\">{}</b> <code>{}</code></td><td>{}{example}</td></tr>",
-            route.method,
+            rows,
+            "<tr><td>{} <code>{}</code></td><td>{}{example}</td></tr>",
+            tables::method(route.method),
             Text(route.path),
             Text(route.summary),
         );
     }
-    body.push_str("</tbody>\n</table></div>\n");
+    body.push_str(&html::table("<th>Request</th><th>What it does</th>", &rows));
     tables::faults(&mut body, suite, |_| true);
     body.push_str("<h2>Last requests</h2>\n");
     let requests = suite.recorder.requests();

@@ -1,4 +1,4 @@
-//! A page: its head, its style, and text that stays text.
+//! The frame of a page, and escaping.
 
 use std::fmt::{self, Write as _};
 
@@ -25,6 +25,13 @@ impl<T: fmt::Display> fmt::Display for Text<T> {
         }
         Ok(())
     }
+}
+
+/// A table of a head and rows, both markup.
+pub(super) fn table(head: &str, rows: &str) -> String {
+    format!(
+        "<div class=\"wide\"><table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
 }
 
 /// A whole page; it loads nothing and runs nothing.

@@ -1,4 +1,4 @@
-//! What each port serves beside its operations: a page for people at `/`, and the contract at `/openapi.yaml`.
+//! What each port serves besides its operations: a page at `/`, and the contract at `/openapi.yaml`.
 
 mod control;
 mod html;
@@ -29,7 +29,7 @@ pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply
 fn openapi(app: App, request: &Request) -> Reply {
     let copy = contract(app).spec;
     let spec = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
-    // Browsers save what they take for a program's; this lets them show it.
+    // A browser would download YAML; as plain text it is displayed.
     let by_a_person = request
         .header(header::ACCEPT.as_str())
         .is_some_and(|accept| accept.contains("text/html"));

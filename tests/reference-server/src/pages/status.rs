@@ -10,7 +10,7 @@ use crate::generated::operations::Operation;
 use crate::message::Reply;
 use crate::suite::Suite;
 
-/// Marks the page that one is on.
+/// Marks the current page.
 const CURRENT: &str = " aria-current=\"page\"";
 
 /// How many of the last requests are shown.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::html::Text;
+use super::html::{Text, table};
 use crate::generated::operations::Operation;
 use crate::recorder::RecordedRequest;
 use crate::suite::Suite;
@@ -12,10 +12,7 @@ const STRIKES: usize = 20;
 
 /// Operations with their scopes and counts.
 pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operation]) {
-    body.push_str(
-        "<div class=\"wide\"><table>\n<thead><tr><th colspan=\"2\">Operation</th><th>Scope</th>\
-         <th class=\"number\">Attempts</th><th class=\"number\">Commits</th></tr></thead>\n<tbody>\n",
-    );
+    let mut rows = String::new();
     for operation in operations {
         let note = if operation.name_only() {
             " Known by name only."
@@ -27,7 +24,7 @@ pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operati
             _ => suite.counters.commits(*operation).to_string(),
         };
         let _ = writeln!(
-            body,
+            rows,
             "<tr><td class=\"verb\">{}</td><td><code>{}</code><br><span class=\"quiet\">{} – {}{note}</span></td><td>{}</td>\
              <td class=\"number\">{}</td><td class=\"number\">{commits}</td></tr>",
             method(operation.method()),
@@ -38,45 +35,41 @@ pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operati
             suite.counters.attempts(*operation),
         );
     }
-    body.push_str("</tbody>\n</table></div>\n");
+    let head = "<th colspan=\"2\">Operation</th><th>Scope</th><th class=\"number\">Attempts</th>\
+         <th class=\"number\">Commits</th>";
+    body.push_str(&table(head, &rows));
 }
 
-/// The faults in force and their strikes, as far as they concern the wanted operations; nothing if there are none.
+/// The active faults and their strikes for the wanted operations, if any.
 pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Operation>) -> bool) {
-    let mut views = suite.faults.views();
-    views.retain(|view| wanted(view.operation));
-    if !views.is_empty() {
-        body.push_str(
-            "<h2 id=\"faults\">Faults</h2>\n<div class=\"wide\"><table>\n<thead><tr><th class=\"number\">No.</th><th>Operation</th>\
-             <th>When</th><th>Effect</th><th class=\"number\">Struck</th></tr></thead>\n<tbody>\n",
-        );
-        for view in views {
-            let spent = if view.spent { ", spent" } else { "" };
-            let _ = writeln!(
-                body,
-                "<tr><td class=\"number\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
-                 <td class=\"number\">{}{spent}</td></tr>",
-                view.id,
-                view.operation.map_or("every operation", Operation::id),
-                Text(&view.schedule),
-                Text(&view.effects),
-                view.struck,
-            );
+    let mut rows = String::new();
+    for view in suite.faults.views() {
+        if !wanted(view.operation) {
+            continue;
         }
-        body.push_str("</tbody>\n</table></div>\n");
+        let spent = if view.spent { ", spent" } else { "" };
+        let _ = writeln!(
+            rows,
+            "<tr><td class=\"number\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
+             <td class=\"number\">{}{spent}</td></tr>",
+            view.id,
+            view.operation.map_or("every operation", Operation::id),
+            Text(&view.schedule),
+            Text(&view.effects),
+            view.struck,
+        );
     }
+    if !rows.is_empty() {
+        body.push_str("<h2 id=\"faults\">Faults</h2>\n");
+        let head = "<th class=\"number\">No.</th><th>Operation</th><th>When</th><th>Effect</th><th class=\"number\">Struck</th>";
+        body.push_str(&table(head, &rows));
+    }
+    rows.clear();
     let mut strikes = suite.faults.log();
     strikes.retain(|strike| wanted(Some(strike.operation)));
-    if strikes.is_empty() {
-        return;
-    }
-    body.push_str(
-        "<h2>Last strikes</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>Time</th><th class=\"number\">Fault</th>\
-         <th>Operation</th><th>Request</th><th>Effect</th></tr></thead>\n<tbody>\n",
-    );
     for strike in strikes.iter().rev().take(STRIKES) {
         let _ = writeln!(
-            body,
+            rows,
             "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>",
             time(&strike.at),
             strike.fault,
@@ -85,7 +78,11 @@ pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Op
             Text(&strike.effects),
         );
     }
-    body.push_str("</tbody>\n</table></div>\n");
+    if !rows.is_empty() {
+        body.push_str("<h2>Last strikes</h2>\n");
+        let head = "<th>Time</th><th class=\"number\">Fault</th><th>Operation</th><th>Request</th><th>Effect</th>";
+        body.push_str(&table(head, &rows));
+    }
 }
 
 /// Requests in the order in which they are given.
@@ -116,14 +113,11 @@ pub(super) fn requests<'r>(body: &mut String, requests: impl Iterator<Item = &'r
         body.push_str("<p class=\"quiet\">None yet.</p>\n");
         return;
     }
-    let _ = write!(
-        body,
-        "<div class=\"wide\"><table>\n<thead><tr><th class=\"number\">No.</th><th>Time</th><th>Request</th>\
-         <th>Operation</th><th>Status</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
-    );
+    let head = "<th class=\"number\">No.</th><th>Time</th><th>Request</th><th>Operation</th><th>Status</th>";
+    body.push_str(&table(head, &rows));
 }
 
-fn method(name: &str) -> String {
+pub(super) fn method(name: &str) -> String {
     let class = if name == "GET" { "read" } else { "write" };
     format!("<b class=\"method {class}\">{}</b>", Text(name))
 }

@@ -32,7 +32,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     })))
 }
 
-/// What is published of a record; nothing of one that is not active.
+/// The published part of a record, if the record is active.
 fn projection(store: &Store, app: App, resource_type: &str, record: &str) -> Option<Value> {
     match (app, resource_type) {
         (App::Crm, "organization") => {

@@ -17,10 +17,10 @@ use crate::suite::Suite;
 
 /// A running suite: four applications on four ports, with one state.
 ///
-/// It stops when it is dropped, wherever that is: nothing waits for the runtime of the caller, and requests under way
-/// are broken off. With [`Transport::Hyper`](crate::Transport::Hyper) the ports are free when the drop returns, unless the
-/// server is busy for longer than a second, with wiremock a moment later. [`stop`](ReferenceServer::stop) lets
-/// requests end.
+/// It stops when it is dropped, wherever that is: nothing waits for the caller's runtime, and requests in flight are
+/// aborted. With [`Transport::Hyper`](crate::Transport::Hyper) the ports are free when the drop returns, unless the
+/// server is busy for longer than a second; with wiremock, a moment later. [`stop`](ReferenceServer::stop) lets
+/// requests finish.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -34,7 +34,6 @@ use crate::suite::Suite;
 /// ```
 pub struct ReferenceServer {
     suite: Arc<Suite>,
-    client: ClientSpec,
     serving: Serving,
 }
 
@@ -50,21 +49,17 @@ impl ReferenceServer {
         ReferenceServer::builder().start().await
     }
 
-    /// Sets a server up first.
+    /// Configures a server before it starts.
     pub fn builder() -> Builder {
         Builder::default()
     }
 
-    pub(crate) fn new(suite: Arc<Suite>, client: ClientSpec, serving: Serving) -> ReferenceServer {
-        ReferenceServer {
-            suite,
-            client,
-            serving,
-        }
+    pub(crate) fn new(suite: Arc<Suite>, serving: Serving) -> ReferenceServer {
+        ReferenceServer { suite, serving }
     }
 
-    /// Accepts no more connections, lets open requests end for three seconds at most, and returns when everything is
-    /// closed; with wiremock, requests are broken off and ports close a moment later.
+    /// Stops accepting connections, gives open requests up to three seconds to finish, and returns when everything is
+    /// closed. With wiremock, requests are aborted and the ports close a moment later.
     pub fn stop(self) {
         drop(self.serving.wiremock);
         if let Some(running) = self.serving.hyper {
@@ -123,19 +118,19 @@ impl ReferenceServer {
         self.suite.audience(app).to_owned()
     }
 
-    /// The id of a client with all rights (or of the one that the builder was given).
+    /// The id of the default client, which has all rights unless [`Builder::client`] set another one.
     #[must_use]
     pub fn client_id(&self) -> &str {
-        &self.client.id
+        &self.suite.settings.client.id
     }
 
     /// The secret of that client.
     #[must_use]
     pub fn client_secret(&self) -> &str {
-        &self.client.secret
+        &self.suite.settings.client.secret
     }
 
-    /// The environment variables that point a program at this server. The SDK takes them as they are:
+    /// The environment variables that point a program at this server. The SDK takes them directly:
     /// `Suite::builder().variables(server.environment()).build()`.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
@@ -146,8 +141,8 @@ impl ReferenceServer {
             ("SUITE_ACCOUNTING_URL", self.accounting_url()),
         ];
         let credential = [
-            ("SUITE_CLIENT_ID", self.client.id.clone()),
-            ("SUITE_CLIENT_SECRET", self.client.secret.clone()),
+            ("SUITE_CLIENT_ID", self.client_id().to_owned()),
+            ("SUITE_CLIENT_SECRET", self.client_secret().to_owned()),
         ];
         let mut variables: Vec<(String, String)> = urls
             .into_iter()
@@ -178,10 +173,10 @@ impl ReferenceServer {
         self.suite.counters.exchanges()
     }
 
-    /// How many requests for an operation arrived, whatever became of them.
+    /// How many requests for an operation arrived, whatever their outcome.
     ///
     /// # Panics
-    /// If given a text that is no `operationId`.
+    /// If the text is not an `operationId`.
     #[must_use]
     pub fn attempts(&self, operation: impl Named) -> u64 {
         self.suite.counters.attempts(operation.operation())
@@ -190,13 +185,13 @@ impl ReferenceServer {
     /// How many durable changes an operation made; a replay makes none.
     ///
     /// # Panics
-    /// If given a text that is no `operationId`.
+    /// If the text is not an `operationId`.
     #[must_use]
     pub fn commits(&self, operation: impl Named) -> u64 {
         self.suite.counters.commits(operation.operation())
     }
 
-    /// The last requests, oldest first, without their secrets.
+    /// The last requests, oldest first, with secrets redacted.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.suite.recorder.requests()
@@ -205,7 +200,7 @@ impl ReferenceServer {
     /// The last requests for one operation, oldest first.
     ///
     /// # Panics
-    /// If given a text that is no `operationId`.
+    /// If the text is not an `operationId`.
     #[must_use]
     pub fn requests_for(&self, operation: impl Named) -> Vec<RecordedRequest> {
         let wanted = Some(operation.operation());
@@ -224,15 +219,7 @@ impl ReferenceServer {
 impl fmt::Debug for ReferenceServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReferenceServer")
-            .field(
-                "environment",
-                &[
-                    self.core_url(),
-                    self.crm_url(),
-                    self.calendar_url(),
-                    self.accounting_url(),
-                ],
-            )
+            .field("origins", &App::ALL.map(|app| self.url(app)))
             .field("transport", &self.transport())
             .finish_non_exhaustive()
     }

@@ -1,7 +1,10 @@
 //! Records that a test can begin with.
 
 use super::ReferenceServer;
-use crate::data::counterparties;
+use crate::data::intake::Intake;
+use crate::data::opportunities::Opportunity;
+use crate::data::tasks::Task;
+use crate::data::{Record, Table, counterparties};
 
 /// Records to begin with.
 impl ReferenceServer {
@@ -17,38 +20,24 @@ impl ReferenceServer {
         self.suite.store().organizations.reference(0)
     }
 
-    /// An opportunity in which work goes on.
+    /// An open opportunity.
     #[must_use]
     pub fn sample_opportunity(&self) -> String {
-        let store = self.suite.store();
-        let open = store.opportunities.rows(0).find(|(_, row)| row.is_open());
-        store
-            .opportunities
-            .reference(open.map_or(0, |(index, _)| index))
+        first(&self.suite.store().opportunities, Opportunity::is_open)
     }
 
-    /// A task that is not done, owned by the default client's actor.
+    /// An open task, owned by the default client's actor.
     #[must_use]
     pub fn sample_task(&self) -> String {
-        let store = self.suite.store();
-        let mine = store
-            .tasks
-            .rows(0)
-            .find(|(_, row)| !row.is_final() && row.owner == Some(0));
-        store.tasks.reference(mine.map_or(0, |(index, _)| index))
+        let wanted = |task: &Task| !task.is_final() && task.owner == Some(0);
+        first(&self.suite.store().tasks, wanted)
     }
 
     /// An intake submission that waits for a review.
     #[must_use]
     pub fn sample_intake_submission(&self) -> String {
-        let store = self.suite.store();
-        let waiting = store
-            .intake
-            .rows(0)
-            .find(|(_, row)| row.status == "review_needed");
-        store
-            .intake
-            .reference(waiting.map_or(0, |(index, _)| index))
+        let waits = |row: &Intake| row.status == "review_needed";
+        first(&self.suite.store().intake, waits)
     }
 
     /// The actor for whom the default client acts.
@@ -63,22 +52,23 @@ impl ReferenceServer {
         self.suite.store().counterparties.reference(0)
     }
 
-    /// A financial counterparty for whom no invoice may be drafted.
+    /// A financial counterparty that cannot be invoiced.
     #[must_use]
     pub fn archived_counterparty(&self) -> String {
-        self.suite
-            .store()
-            .counterparties
-            .reference(counterparties::COUNT - 1)
+        let last = counterparties::COUNT - 1;
+        self.suite.store().counterparties.reference(last)
     }
 
     /// The application, resource type and record of an active publication.
     #[must_use]
     pub fn sample_publication(&self) -> (String, String, String) {
-        (
-            "crm".to_owned(),
-            "organization".to_owned(),
-            self.suite.store().organizations.reference(0),
-        )
+        let [app, resource] = ["crm", "organization"].map(str::to_owned);
+        (app, resource, self.sample_organization())
     }
+}
+
+/// The first record that matches, or else the first one.
+fn first<R: Record>(table: &Table<R>, wanted: impl Fn(&R) -> bool) -> String {
+    let found = table.rows(0).find(|(_, row)| wanted(row));
+    table.reference(found.map_or(0, |(index, _)| index))
 }

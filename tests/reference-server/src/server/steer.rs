@@ -1,4 +1,4 @@
-//! What a test makes the server do: faults, tokens, time.
+//! What a test controls: faults, tokens, time.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
 use crate::named::Named;
-use crate::token::registry::Said;
+use crate::token::registry::ExpiresIn;
 
-/// What it does wrong on purpose.
+/// Faults and tokens.
 impl ReferenceServer {
     /// A fault of one operation; it does nothing until it is given an effect.
     ///
     /// # Panics
-    /// If given a text that is no `operationId`.
+    /// If the text is not an `operationId`.
     pub fn fault(&self, operation: impl Named) -> Fault {
         Fault::register(&self.suite, Some(operation.operation()))
     }
@@ -26,8 +26,8 @@ impl ReferenceServer {
         Fault::register(&self.suite, None)
     }
 
-    /// Puts the faults of a fault file in force, all or none: the JSON that the program takes as `--faults` and at
-    /// its control endpoint.
+    /// Activates the faults of a fault file, all or none: the same JSON that `--faults` and the control endpoint
+    /// take.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -50,29 +50,29 @@ impl ReferenceServer {
             .collect())
     }
 
-    /// Takes all faults out of force.
+    /// Removes all faults.
     pub fn clear_faults(&self) {
         self.suite.faults.clear();
     }
 
-    /// How long tokens issued from now on live, at most the documented 300 seconds.
+    /// Sets the lifetime of tokens issued from now on, at most the documented 300 seconds.
     pub fn set_token_lifetime(&self, lifetime: Duration) {
         self.suite.registry().set_lifetime(lifetime);
     }
 
-    /// What `expires_in` says from now on, whatever the truth: `0`, `-1`, `3600`, `"soon"`.
+    /// Sets `expires_in` from now on, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`.
     pub fn token_expires_in(&self, value: impl Into<Value>) {
-        self.suite.registry().said = Said::Lie(value.into());
+        self.suite.registry().expires_in = ExpiresIn::Fixed(value.into());
     }
 
     /// Leaves `expires_in` out from now on.
     pub fn omit_expires_in(&self) {
-        self.suite.registry().said = Said::Nothing;
+        self.suite.registry().expires_in = ExpiresIn::Omitted;
     }
 
-    /// Lets `expires_in` say the truth again.
+    /// Reports the real lifetime in `expires_in` again.
     pub fn honest_expires_in(&self) {
-        self.suite.registry().said = Said::Truth;
+        self.suite.registry().expires_in = ExpiresIn::Actual;
     }
 
     /// Revokes every token issued so far.
@@ -81,7 +81,7 @@ impl ReferenceServer {
     }
 }
 
-/// Its clock, and the way back.
+/// The clock, and the reset.
 impl ReferenceServer {
     /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z.
     #[must_use]
@@ -94,8 +94,8 @@ impl ReferenceServer {
         self.suite.clock.advance(by);
     }
 
-    /// Sets data, counts, faults and recorded requests back to the start. The clients and the tokens that they hold
-    /// stay, and the clock goes on.
+    /// Sets data, counts, faults and recorded requests back to the start. Clients and their tokens
+    /// stay, and the clock keeps running.
     pub fn reset(&self) {
         self.suite.reset();
     }
@@ -103,6 +103,6 @@ impl ReferenceServer {
     /// Which HTTP server answers.
     #[must_use]
     pub fn transport(&self) -> Transport {
-        self.suite.transport
+        self.suite.settings.transport
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP Basic as RFC 6749 section 2.3.1 wants it: id and secret are form-encoded first.
+//! HTTP Basic as in RFC 6749 section 2.3.1: id and secret are form-encoded first.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -17,25 +17,14 @@ pub(super) fn credentials(header: &str) -> Option<(String, String)> {
     Some((strictly_decoded(id)?, strictly_decoded(secret)?))
 }
 
-/// Decodes a form-encoded text and refuses one that no encoder writes.
+/// Decodes a form-encoded text; one that no encoder would write is refused.
 fn strictly_decoded(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'%' => {
-                let digits = bytes.get(at + 1..at + 3)?;
-                if !digits.iter().all(u8::is_ascii_hexdigit) {
-                    return None;
-                }
-                at += 3;
-            }
-            b'+' | b'-' | b'.' | b'_' | b'*' | b'~' => at += 1,
-            byte if byte.is_ascii_alphanumeric() => at += 1,
-            _ => return None,
-        }
-    }
-    form_decode(text).ok()
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._*~".contains(&byte);
+    let hex =
+        |part: &str| part.len() > 1 && part.bytes().take(2).all(|byte| byte.is_ascii_hexdigit());
+    let parts = text.split('%');
+    let encoded = parts.clone().all(|part| part.bytes().all(plain)) && parts.skip(1).all(hex);
+    encoded.then(|| form_decode(text).ok()).flatten()
 }
 
 #[cfg(test)]

@@ -9,21 +9,21 @@ use super::basic;
 use super::form::Form;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
-use super::registry::{Registered, Registry, Said, honoured};
+use super::registry::{ExpiresIn, Registered, Registry, honoured};
 use crate::app::App;
-use crate::call::Call;
+use crate::call::{Answer, Call};
 use crate::message::{Reply, Request};
 
-/// What a fault makes of the token that is issued.
+/// How a fault changes the issued token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) lifetime: Option<Duration>,
-    pub(crate) said: Option<Said>,
+    pub(crate) expires_in: Option<ExpiresIn>,
 }
 
 /// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
-pub(crate) fn exchange(call: &Call<'_>) -> Reply {
-    grant(call).unwrap_or_else(TokenError::into_reply)
+pub(crate) fn token(call: &Call<'_>) -> Answer {
+    Ok(grant(call).unwrap_or_else(TokenError::into_reply))
 }
 
 fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
@@ -38,7 +38,7 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
     match form.get("grant_type") {
         Some("client_credentials") => {}
         Some(_) => {
-            let description = "only client_credentials is granted";
+            let description = "only client_credentials is supported";
             return Err(TokenError::new(400, "unsupported_grant_type", description));
         }
         None => return Err(TokenError::invalid_request("grant_type is missing")),
@@ -78,7 +78,7 @@ fn credentials(request: &Request, form: &Form) -> Result<(String, String), Token
     }
 }
 
-/// The scopes asked for, or all that the client has with this application.
+/// The requested scopes, or all scopes that the client has for this application.
 fn granted(client: &Registered, app: App, asked: Option<&str>) -> Result<Vec<String>, TokenError> {
     let held = || {
         client
@@ -113,7 +113,7 @@ fn issue(
     let (suite, now) = (call.suite, call.now);
     let lifetime = call.terms.lifetime.map_or(registry.lifetime(), honoured);
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
-    // The whole seconds of a life that begins and ends between two of them: what is left over is honoured unannounced.
+    // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
     let iat = now.as_second();
     let exp = iat + life_millis / 1_000;
     let scope = scopes.join(" ");
@@ -142,14 +142,19 @@ fn issue(
         jwt::issue(&suite.token_key, &claims).into(),
     );
     body.insert("token_type".into(), "Bearer".into());
-    match call.terms.said.as_ref().unwrap_or(&registry.said) {
-        Said::Truth => {
+    match call
+        .terms
+        .expires_in
+        .as_ref()
+        .unwrap_or(&registry.expires_in)
+    {
+        ExpiresIn::Actual => {
             body.insert("expires_in".into(), json!(exp - iat));
         }
-        Said::Lie(value) => {
+        ExpiresIn::Fixed(value) => {
             body.insert("expires_in".into(), value.clone());
         }
-        Said::Nothing => {}
+        ExpiresIn::Omitted => {}
     }
     if !scope.is_empty() {
         body.insert("scope".into(), scope.into());

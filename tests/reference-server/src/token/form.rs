@@ -13,7 +13,7 @@ impl Form {
         if request.media_type().as_deref() != Some("application/x-www-form-urlencoded") {
             return Err(TokenError::invalid_request("the body must be form-encoded"));
         }
-        let unreadable = TokenError::invalid_request("the body is no form");
+        let unreadable = TokenError::invalid_request("the body is not a valid form");
         let body = request
             .body()
             .map_err(|_| TokenError::invalid_request("the body is too long"))?;

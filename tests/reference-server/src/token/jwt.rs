@@ -1,4 +1,4 @@
-//! The access token: a JWT signed with HMAC-SHA-256. Claim names are not shown in the contract.
+//! The access token: a JWT signed with HMAC-SHA-256. The contract does not show the names of its claims.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::keys::{self, Key};
 
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) iss: String,
@@ -15,7 +15,7 @@ pub(crate) struct Claims {
     pub(crate) scope: String,
     pub(crate) iat: i64,
     pub(crate) exp: i64,
-    /// The exact end of the token's life; `exp` is in whole seconds, and earlier.
+    /// The exact expiry; `exp` is rounded down to whole seconds.
     pub(crate) exp_ms: i64,
     pub(crate) jti: String,
     pub(crate) client_id: String,
@@ -44,7 +44,7 @@ pub(crate) fn issue(key: &Key, claims: &Claims) -> String {
     format!("{signed}.{signature}")
 }
 
-/// The claims of a token whose signature holds. Time and audience are for the caller to judge.
+/// The claims of a token with a valid signature. The caller checks time and audience.
 pub(crate) fn verify(key: &Key, token: &str) -> Option<Claims> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, claims) = signed.split_once('.')?;

@@ -1,4 +1,4 @@
-//! Errors of the token endpoint, worded as RFC 6749 section 5.2 has them.
+//! Errors of the token endpoint, as in RFC 6749 section 5.2.
 
 use http::header;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What the server knows of clients and tokens: who may ask, how long tokens live, which are revoked.
+//! The registry of clients and tokens: credentials, lifetimes, revocations.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::client::ClientSpec;
 
-/// No token lives longer, as documented.
+/// The documented maximum lifetime of a token.
 pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(300);
 
-/// What is honoured of a lifetime that is asked for: no more than documented, in milliseconds as the clock counts.
+/// Limits a requested lifetime to the documented maximum, in whole milliseconds like the clock.
 pub(crate) fn honoured(asked: Duration) -> Duration {
     let millis = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(millis).min(LONGEST_LIFE)
@@ -18,14 +18,14 @@ pub(crate) fn honoured(asked: Duration) -> Duration {
 
 /// What `expires_in` says.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Said {
-    /// The truth.
+pub(crate) enum ExpiresIn {
+    /// The real lifetime.
     #[default]
-    Truth,
-    /// Something else.
-    Lie(Value),
-    /// Nothing.
-    Nothing,
+    Actual,
+    /// This value.
+    Fixed(Value),
+    /// The member is left out.
+    Omitted,
 }
 
 /// A client and the actor for whom it acts.
@@ -40,7 +40,7 @@ pub(crate) struct Registered {
 pub(crate) struct Registry {
     clients: HashMap<String, Registered>,
     lifetime: Duration,
-    pub(crate) said: Said,
+    pub(crate) expires_in: ExpiresIn,
     issued: u64,
     revoked_below: u64,
     revoked: HashSet<u64>,
@@ -51,7 +51,7 @@ impl Registry {
         Registry {
             clients: HashMap::new(),
             lifetime: honoured(lifetime),
-            said: Said::Truth,
+            expires_in: ExpiresIn::Actual,
             issued: 0,
             revoked_below: 0,
             revoked: HashSet::new(),
@@ -63,16 +63,16 @@ impl Registry {
             .insert(spec.id.clone(), Registered { spec, actor });
     }
 
-    /// Forgets what was changed, and gives the clients in the order in which their actors were made.
+    /// Resets the settings and returns the clients in the order in which their actors were created.
     pub(crate) fn restart(&mut self, lifetime: Duration) -> Vec<Registered> {
         self.set_lifetime(lifetime);
-        self.said = Said::Truth;
+        self.expires_in = ExpiresIn::Actual;
         let mut clients: Vec<Registered> = self.clients.values().cloned().collect();
         clients.sort_by_key(|client| (client.actor, client.spec.actor.is_some()));
         clients
     }
 
-    /// How long tokens live that are issued from now on.
+    /// The lifetime of tokens issued from now on.
     pub(crate) fn lifetime(&self) -> Duration {
         self.lifetime
     }

@@ -112,7 +112,7 @@ async fn what_no_reply_can_carry_is_refused_by_name() {
     for (then, problem) in [
         (
             json!({"retryAfter": "a\nb"}),
-            r#"retryAfter: "a\nb" is no value"#,
+            r#"retryAfter: "a\nb" is not a valid header value"#,
         ),
         (
             json!({"retryAfter": "é"}),
@@ -120,15 +120,15 @@ async fn what_no_reply_can_carry_is_refused_by_name() {
         ),
         (
             json!({"headers": {"x-a": "a\nb"}}),
-            r#"headers.x-a: "a\nb" is no value"#,
+            r#"headers.x-a: "a\nb" is not a valid header value"#,
         ),
         (
             json!({"headers": {"a b": "c"}}),
-            "headers.a b: it is no name",
+            "headers.a b: not a valid header name",
         ),
         (
             json!({"body": body}),
-            r#"body.mediaType: "a\nb" is no value"#,
+            r#"body.mediaType: "a\nb" is not a valid header value"#,
         ),
     ] {
         refused.push((then, format!("then.{problem}")));

@@ -209,7 +209,7 @@ fn it_explains_its_options() {
 fn a_mistake_is_one_clear_line() {
     let wrong = fault_file("wrong", r#"{"faults": [{"then": {"stauts": 503}}]}"#);
     for (options, code, part) in [
-        (&["--peopel", "3"][..], 2, "--peopel is no option"),
+        (&["--peopel", "3"][..], 2, "unknown option --peopel"),
         (&["--people", "many"], 2, "--people"),
         (&["--people"], 2, "--people needs a value"),
         (&["--port-base", "65533"], 2, "five ports"),

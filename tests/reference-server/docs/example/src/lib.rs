@@ -25,7 +25,7 @@ pub async fn book_calls(suite: &Suite, first: &Zoned) -> Result<Vec<String>, Err
             .collection_reference("calls")
             .title(format!("Call about {reference}"))
             .between(&start, &end);
-        // The key follows from the opportunity: whoever runs this again books nothing twice.
+        // The key is derived from the opportunity, so a second run books nothing twice.
         let key = IdempotencyKey::derive("book-calls", [&reference]);
         let receipt = calendar
             .events()

@@ -3,7 +3,7 @@ use jiff::Zoned;
 use sdk_crm::{Effect, Error, RetryPolicy, Suite};
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 
-/// The suite that a server stands for. No test waits for the second attempt.
+/// The suite of a server. Retries do not wait.
 fn suite_for(server: &ReferenceServer) -> Result<Suite, Error> {
     let quick = RetryPolicy::default().base_delay(std::time::Duration::ZERO);
     Suite::builder()
@@ -52,10 +52,10 @@ async fn a_call_whose_reply_is_lost_is_not_booked_twice() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn a_run_that_breaks_off_is_completed_by_the_next() -> Result<(), Error> {
+async fn an_interrupted_run_is_completed_by_the_next() -> Result<(), Error> {
     let server = ReferenceServer::start().await;
     let suite = suite_for(&server)?;
-    // The third call is booked, and no attempt at it gets an answer.
+    // The third call is booked, but none of its attempts gets a reply.
     server
         .fault(Operation::SubmitEventCommand)
         .skip(2)

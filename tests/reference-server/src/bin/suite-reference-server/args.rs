@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sdk_reference_server::App;
+use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
 
 pub(crate) const HELP: &str = "\
 Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the contract documents them.
@@ -13,17 +13,17 @@ Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the
 Usage: suite-reference-server [OPTIONS]
 
 Where:
-  --host ADDRESS           address to listen at                      [127.0.0.1]
+  --host ADDRESS           address to listen on                      [127.0.0.1]
   --port-base PORT         Platform here, then CRM, Calendar, Accounting and control; 0: free ports   [4010]
   --core-port PORT         port of the Platform
   --crm-port PORT          port of the CRM
   --calendar-port PORT     port of the Calendar
   --accounting-port PORT   port of Accounting
   --control-port PORT      port of the control endpoint
-  --control-host ADDRESS   address of the control endpoint; who reaches it commands the server   [127.0.0.1]
-  --allow-host NAME        another name that clients call it by; several times for several   [localhost and where it listens]
-  --read-timeout SECS      how long a client may take to send a head, and again a body   [30]
-  --workers N              threads that answer                       [2]
+  --control-host ADDRESS   address of the control endpoint; anyone who can reach it controls the server   [127.0.0.1]
+  --allow-host NAME        another host name to accept; may be repeated   [localhost and where it listens]
+  --read-timeout SECS      time limit for a client to send a head, and again a body   [30]
+  --workers N              worker threads                            [2]
 
 Data:
   --seed N                 seed of the demo data                     [1]
@@ -35,12 +35,12 @@ Data:
 
 Behaviour:
   --token-lifetime SECS    lifetime of tokens, at most 300           [300]
-  --faults FILE            faults to begin with, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
+  --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
   --help                   this text
 
-It prints the environment variables that point a client at it, then `# ready`, and stops at Ctrl-C or SIGTERM.
-Each port has a page for people at / and, but for control, its contract at /openapi.yaml. Control has a probe at /-/ready.
+It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
+Each port has a page at / and, except for control, its contract at /openapi.yaml. Control has a probe at /-/ready.
 ";
 
 /// What the command line asks for.
@@ -49,21 +49,14 @@ pub(crate) enum Wanted {
     Help,
 }
 
-/// The options, with their defaults.
+/// The options; those that are not here are in the builder already.
 pub(crate) struct Args {
     pub(crate) host: IpAddr,
     pub(crate) control_host: IpAddr,
     pub(crate) seed: u64,
     pub(crate) people: u64,
-    pub(crate) organizations: u64,
-    pub(crate) opportunities: u64,
-    pub(crate) tasks: u64,
-    pub(crate) intake_submissions: u64,
-    pub(crate) token_lifetime: Duration,
-    pub(crate) workers: usize,
-    pub(crate) allowed_hosts: Vec<String>,
-    pub(crate) read_timeout: Duration,
     pub(crate) faults: Option<PathBuf>,
+    builder: Builder,
     port_base: u16,
     control_port: Option<u16>,
     chosen_ports: Vec<(App, u16)>,
@@ -76,15 +69,11 @@ impl Default for Args {
             control_host: Ipv4Addr::LOCALHOST.into(),
             seed: 1,
             people: 300,
-            organizations: 120,
-            opportunities: 400,
-            tasks: 500,
-            intake_submissions: 80,
-            token_lifetime: Duration::from_secs(300),
-            workers: 2,
-            allowed_hosts: Vec::new(),
-            read_timeout: Duration::from_secs(30),
             faults: None,
+            builder: ReferenceServer::builder()
+                .transport(Transport::Hyper)
+                .workers(2)
+                .recorded_requests(256),
             port_base: 4010,
             control_port: None,
             chosen_ports: Vec::new(),
@@ -108,12 +97,13 @@ impl Args {
             args.set(&name, words.next())?;
         }
         if args.port_base > u16::MAX - 4 {
-            return Err("--port-base: five ports must fit".to_owned());
+            return Err("--port-base: five ports must fit above it".to_owned());
         }
         Ok(Wanted::Serve(Box::new(args)))
     }
 
     fn set(&mut self, name: &str, value: Option<String>) -> Result<(), String> {
+        let mut builder = std::mem::take(&mut self.builder);
         match name {
             "--host" => self.host = parsed(name, value)?,
             "--port-base" => self.port_base = parsed(name, value)?,
@@ -123,19 +113,20 @@ impl Args {
             "--accounting-port" => self.choose(App::Accounting, parsed(name, value)?),
             "--control-port" => self.control_port = Some(parsed(name, value)?),
             "--control-host" => self.control_host = parsed(name, value)?,
-            "--allow-host" => self.allowed_hosts.push(parsed(name, value)?),
-            "--read-timeout" => self.read_timeout = seconds(name, value)?,
-            "--workers" => self.workers = parsed(name, value)?,
+            "--allow-host" => builder = builder.allow_host(parsed::<String>(name, value)?),
+            "--read-timeout" => builder = builder.read_timeout(seconds(name, value)?),
+            "--workers" => builder = builder.workers(parsed(name, value)?),
             "--seed" => self.seed = parsed(name, value)?,
             "--people" => self.people = parsed(name, value)?,
-            "--organizations" => self.organizations = parsed(name, value)?,
-            "--opportunities" => self.opportunities = parsed(name, value)?,
-            "--tasks" => self.tasks = parsed(name, value)?,
-            "--intake-submissions" => self.intake_submissions = parsed(name, value)?,
-            "--token-lifetime" => self.token_lifetime = seconds(name, value)?,
+            "--organizations" => builder = builder.organizations(parsed(name, value)?),
+            "--opportunities" => builder = builder.opportunities(parsed(name, value)?),
+            "--tasks" => builder = builder.tasks(parsed(name, value)?),
+            "--intake-submissions" => builder = builder.intake_submissions(parsed(name, value)?),
+            "--token-lifetime" => builder = builder.token_lifetime(seconds(name, value)?),
             "--faults" => self.faults = Some(parsed(name, value)?),
-            _ => return Err(format!("{name} is no option")),
+            _ => return Err(format!("unknown option {name}")),
         }
+        self.builder = builder;
         Ok(())
     }
 
@@ -143,36 +134,28 @@ impl Args {
         self.chosen_ports.push((app, port));
     }
 
-    /// The port of the control endpoint.
-    pub(crate) fn control_port(&self) -> u16 {
-        let next = if self.port_base == 0 {
-            0
-        } else {
-            self.port_base + 4
-        };
-        self.control_port.unwrap_or(next)
-    }
-
-    /// The port of each application.
-    pub(crate) fn ports(&self) -> Vec<(App, u16)> {
+    /// The server that the options describe.
+    pub(crate) fn builder(&self) -> Builder {
         let in_order: [App; App::ALL.len()] =
             [App::Platform, App::Crm, App::Calendar, App::Accounting];
-        let mut ports: Vec<(App, u16)> = (0_u16..)
-            .zip(in_order)
-            .map(|(offset, app)| {
-                (
-                    app,
-                    if self.port_base == 0 {
-                        0
-                    } else {
-                        self.port_base + offset
-                    },
-                )
-            })
-            .collect();
-        // A later entry for the same application wins.
-        ports.extend(&self.chosen_ports);
-        ports
+        let port = |place| match self.port_base {
+            0 => 0,
+            base => base + place,
+        };
+        let mut builder = self
+            .builder
+            .clone()
+            .host(self.host)
+            .control_host(self.control_host)
+            .control_port(self.control_port.unwrap_or(port(4)))
+            .seed(self.seed)
+            .people(self.people);
+        let places = (0..).zip(in_order).map(|(place, app)| (app, port(place)));
+        // A later port of the same application wins.
+        for (app, port) in places.chain(self.chosen_ports.iter().copied()) {
+            builder = builder.port(app, port);
+        }
+        builder
     }
 }
 
@@ -185,5 +168,5 @@ fn parsed<T: FromStr>(name: &str, value: Option<String>) -> Result<T, String> {
     let value = value.ok_or_else(|| format!("{name} needs a value"))?;
     value
         .parse()
-        .map_err(|_| format!("{name}: {value:?} will not do"))
+        .map_err(|_| format!("{name}: invalid value {value:?}"))
 }

@@ -2,41 +2,40 @@
 
 mod args;
 
+use std::error::Error;
+use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
 use args::{Args, Wanted};
-use sdk_reference_server::{ReferenceServer, Transport};
+use sdk_reference_server::ReferenceServer;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match Args::parse(std::env::args().skip(1)) {
-        Ok(Wanted::Serve(args)) => serve(&args).await,
+    let (problem, code) = match Args::parse(std::env::args().skip(1)) {
+        Ok(Wanted::Serve(args)) => match serve(&args).await {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(problem) => (problem.to_string(), 1),
+        },
         Ok(Wanted::Help) => {
             print!("{}", args::HELP);
-            ExitCode::SUCCESS
+            return ExitCode::SUCCESS;
         }
-        Err(problem) => {
-            eprintln!("suite-reference-server: {problem}\nTry --help.");
-            ExitCode::from(2)
-        }
-    }
+        Err(problem) => (format!("{problem}\nTry --help."), 2),
+    };
+    eprintln!("suite-reference-server: {problem}");
+    ExitCode::from(code)
 }
 
-async fn serve(args: &Args) -> ExitCode {
-    match run(args).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => {
-            eprintln!("suite-reference-server: {problem}");
-            ExitCode::FAILURE
-        }
+async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
+    let server = args.builder().try_start().await?;
+    if let Some(path) = &args.faults {
+        let problem = |error: &dyn Display| format!("{}: {error}", path.display());
+        let json = std::fs::read_to_string(path).map_err(|error| problem(&error))?;
+        server.load_faults(&json).map_err(|error| problem(&error))?;
     }
-}
-
-async fn run(args: &Args) -> Result<(), String> {
-    let server = start(args).await?;
-    // Before the announcement: whoever reads it may stop the program at once.
-    let told_to_stop = told_to_stop().map_err(|error| error.to_string())?;
+    // Before the announcement: a script that reads it may stop the program at once.
+    let told_to_stop = told_to_stop()?;
     warn(args);
     announce(&server, args);
     told_to_stop.await;
@@ -45,62 +44,24 @@ async fn run(args: &Args) -> Result<(), String> {
     Ok(())
 }
 
-async fn start(args: &Args) -> Result<ReferenceServer, String> {
-    let mut builder = ReferenceServer::builder()
-        .transport(Transport::Hyper)
-        .workers(args.workers)
-        .host(args.host)
-        .control_host(args.control_host)
-        .control_port(args.control_port())
-        .read_timeout(args.read_timeout)
-        .recorded_requests(256)
-        .token_lifetime(args.token_lifetime)
-        .seed(args.seed)
-        .people(args.people)
-        .organizations(args.organizations)
-        .opportunities(args.opportunities)
-        .tasks(args.tasks)
-        .intake_submissions(args.intake_submissions);
-    for (app, port) in args.ports() {
-        builder = builder.port(app, port);
-    }
-    for name in &args.allowed_hosts {
-        builder = builder.allow_host(name);
-    }
-    let faults = args.faults.as_ref().map(|path| {
-        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
-    });
-    let faults = faults.transpose()?;
-    let server = builder
-        .try_start()
-        .await
-        .map_err(|error| error.to_string())?;
-    if let (Some(json), Some(path)) = (faults, &args.faults) {
-        server
-            .load_faults(&json)
-            .map_err(|error| format!("{}: {error}", path.display()))?;
-    }
-    Ok(server)
-}
-
-/// What is reached from other machines is for them to use.
+/// Warns if other machines can reach the server.
 fn warn(args: &Args) {
     for (host, what) in [
-        (args.host, "everybody knows the client's secret"),
+        (args.host, "the client's secret is public"),
         (
             args.control_host,
-            "whoever reaches the control endpoint commands the server",
+            "anyone who can reach the control endpoint controls the server",
         ),
     ] {
         if !host.is_loopback() {
             eprintln!(
-                "suite-reference-server: warning: {host} is reached from other machines: {what}"
+                "suite-reference-server: warning: {host} can be reached from other machines: {what}"
             );
         }
     }
 }
 
-/// The variables for a client, where to look, and that it is ready. Whoever waits for that may close the pipe then.
+/// Prints the variables for a client, the addresses, and that it is ready. A reader may close the pipe after that.
 fn announce(server: &ReferenceServer, args: &Args) {
     let mut out = std::io::stdout().lock();
     for (name, value) in server.environment() {
@@ -114,7 +75,7 @@ fn announce(server: &ReferenceServer, args: &Args) {
     let _ = out.flush();
 }
 
-/// Listens from now on for Ctrl-C, and for SIGTERM where there is one.
+/// Waits for Ctrl-C or SIGTERM, listening from now on.
 #[cfg(unix)]
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -128,7 +89,7 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Listens from now on for Ctrl-C.
+/// Waits for Ctrl-C, listening from now on.
 #[cfg(windows)]
 fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     let mut interrupted = tokio::signal::windows::ctrl_c()?;

@@ -1,60 +1,63 @@
-//! The types of record commands that this server knows, the write scope each of them needs, and the members of its payload.
-//! None of them is shown.
+//! The record commands that this server knows, the write scope that each needs, and the members of its payload. The
+//! contract shows none of them.
 
 /// A type of record command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    PersonCreate,
-    PersonUpdate,
-    OrganizationCreate,
-    OrganizationUpdate,
-    OpportunityCreate,
-    OpportunityUpdate,
-    OpportunityMove,
-    OpportunityAssign,
-    ActivityRecord,
-    TaskCreate,
-    TaskUpdate,
-    TaskComplete,
-    TaskAssign,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kind {
+    /// The `commandType`: what it concerns, and what it does.
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    /// The members of its payload.
+    members: &'static str,
 }
+
+const PERSON: &str = "displayName givenName familyName email jobTitle organizationReference status";
+const COMPANY: &str = "displayName city status";
+const OPPORTUNITY: &str =
+    "title organizationReference personReference valueMinMinor valueMaxMinor currency";
+const NEW_OPPORTUNITY: &str = "title stage organizationReference personReference ownerReference \
+     valueMinMinor valueMaxMinor currency";
+const TASK: &str = "title status dueAt opportunityReference";
+const NEW_TASK: &str = "title status dueAt opportunityReference ownerReference";
 
 /// Every type.
 pub(crate) const ALL: [Kind; 13] = [
-    Kind::PersonCreate,
-    Kind::PersonUpdate,
-    Kind::OrganizationCreate,
-    Kind::OrganizationUpdate,
-    Kind::OpportunityCreate,
-    Kind::OpportunityUpdate,
-    Kind::OpportunityMove,
-    Kind::OpportunityAssign,
-    Kind::ActivityRecord,
-    Kind::TaskCreate,
-    Kind::TaskUpdate,
-    Kind::TaskComplete,
-    Kind::TaskAssign,
+    kind("person.create", "Add a person", PERSON),
+    kind("person.update", "Change a person", PERSON),
+    kind("organization.create", "Add an organization", COMPANY),
+    kind("organization.update", "Change an organization", COMPANY),
+    kind("opportunity.create", "Add an opportunity", NEW_OPPORTUNITY),
+    kind("opportunity.update", "Change an opportunity", OPPORTUNITY),
+    kind("opportunity.move", "Move to a stage", "stage reasonCode"),
+    kind("opportunity.assign", "Assign to somebody", "ownerReference"),
+    kind("activity.record", "Record an activity", "summary type"),
+    kind("task.create", "Add a task", NEW_TASK),
+    kind("task.update", "Change a task", TASK),
+    kind("task.complete", "Complete a task", ""),
+    kind("task.assign", "Assign to somebody", "ownerReference"),
 ];
+
+const fn kind(name: &'static str, label: &'static str, members: &'static str) -> Kind {
+    Kind {
+        name,
+        label,
+        members,
+    }
+}
 
 impl Kind {
     pub(crate) fn named(name: &str) -> Option<Kind> {
-        ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// The `commandType`.
-    pub(crate) const fn name(self) -> &'static str {
-        self.words().0
-    }
-
-    pub(crate) const fn label(self) -> &'static str {
-        self.words().1
+        ALL.into_iter().find(|kind| kind.name == name)
     }
 
     /// The kind of record that it creates or changes.
     pub(crate) fn subject(self) -> &'static str {
-        self.name()
-            .split_once('.')
-            .map_or("", |(subject, _)| subject)
+        self.name.split_once('.').map_or("", |(subject, _)| subject)
+    }
+
+    /// What it does with the record, such as `create`.
+    pub(crate) fn verb(self) -> &'static str {
+        self.name.split_once('.').map_or("", |(_, verb)| verb)
     }
 
     /// The scope without which it is refused.
@@ -68,74 +71,7 @@ impl Kind {
         }
     }
 
-    /// Whether it makes the record that it concerns.
-    pub(crate) fn creates(self) -> bool {
-        self.name().ends_with(".create")
-    }
-
-    /// The members of its payload.
-    pub(crate) const fn members(self) -> &'static [&'static str] {
-        match self {
-            Kind::PersonCreate | Kind::PersonUpdate => &[
-                "displayName",
-                "givenName",
-                "familyName",
-                "email",
-                "jobTitle",
-                "organizationReference",
-                "status",
-            ],
-            Kind::OrganizationCreate | Kind::OrganizationUpdate => {
-                &["displayName", "city", "status"]
-            }
-            Kind::OpportunityCreate => &[
-                "title",
-                "stage",
-                "organizationReference",
-                "personReference",
-                "ownerReference",
-                "valueMinMinor",
-                "valueMaxMinor",
-                "currency",
-            ],
-            Kind::OpportunityUpdate => &[
-                "title",
-                "organizationReference",
-                "personReference",
-                "valueMinMinor",
-                "valueMaxMinor",
-                "currency",
-            ],
-            Kind::OpportunityMove => &["stage", "reasonCode"],
-            Kind::OpportunityAssign | Kind::TaskAssign => &["ownerReference"],
-            Kind::ActivityRecord => &["summary", "type"],
-            Kind::TaskCreate => &[
-                "title",
-                "status",
-                "dueAt",
-                "opportunityReference",
-                "ownerReference",
-            ],
-            Kind::TaskUpdate => &["title", "status", "dueAt", "opportunityReference"],
-            Kind::TaskComplete => &[],
-        }
-    }
-
-    const fn words(self) -> (&'static str, &'static str) {
-        match self {
-            Kind::PersonCreate => ("person.create", "Add a person"),
-            Kind::PersonUpdate => ("person.update", "Change a person"),
-            Kind::OrganizationCreate => ("organization.create", "Add an organization"),
-            Kind::OrganizationUpdate => ("organization.update", "Change an organization"),
-            Kind::OpportunityCreate => ("opportunity.create", "Add an opportunity"),
-            Kind::OpportunityUpdate => ("opportunity.update", "Change an opportunity"),
-            Kind::OpportunityMove => ("opportunity.move", "Move to a stage"),
-            Kind::OpportunityAssign => ("opportunity.assign", "Give to somebody"),
-            Kind::ActivityRecord => ("activity.record", "Record an activity"),
-            Kind::TaskCreate => ("task.create", "Add a task"),
-            Kind::TaskUpdate => ("task.update", "Change a task"),
-            Kind::TaskComplete => ("task.complete", "Complete a task"),
-            Kind::TaskAssign => ("task.assign", "Give to somebody"),
-        }
+    pub(crate) fn members(self) -> impl Iterator<Item = &'static str> {
+        self.members.split_whitespace()
     }
 }

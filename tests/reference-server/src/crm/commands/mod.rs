@@ -1,8 +1,8 @@
-//! Record commands. Their body is not shown; it is taken to be
+//! Record commands. The contract does not show their body; it is assumed to be
 //! `{commandType, subjectReference?, expectedRecordVersion?, commandId?, payload}`.
 //!
-//! Nor is a place for an idempotency key. An exact replay is therefore the same body from the same actor; with a
-//! `commandId`, another body under the same id is a conflict.
+//! It does not show a place for an idempotency key either. So an exact replay is the same body from the same actor;
+//! with a `commandId`, a different body under the same id is a conflict.
 
 mod activities;
 pub(crate) mod kinds;
@@ -14,17 +14,16 @@ mod tasks;
 use serde_json::{Value, json};
 
 use crate::call::{Answer, Call};
-use crate::data::Store;
-use crate::data::reference::Kind as ReferenceKind;
+use crate::data::{Record, Store, Table, Text};
 use crate::fields::Fields;
-use crate::idempotency::{self, Known, Scope};
+use crate::idempotency;
 use crate::json::{Json, Members};
 use crate::keys;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 use kinds::Kind;
 
-/// What all CRM commands have besides their content.
+/// What all CRM commands have in common.
 #[derive(Clone, Debug)]
 pub(crate) struct Envelope {
     command_id: Option<String>,
@@ -38,7 +37,7 @@ impl Envelope {
             .map(|version| {
                 let positive = u64::try_from(version).ok().filter(|version| *version > 0);
                 positive
-                    .ok_or_else(|| Refusal::invalid("expectedRecordVersion: at least 1 is needed"))
+                    .ok_or_else(|| Refusal::invalid("expectedRecordVersion: must be at least 1"))
             })
             .transpose()?;
         Ok(Envelope {
@@ -47,7 +46,7 @@ impl Envelope {
         })
     }
 
-    /// 409 if the caller saw another version than there is.
+    /// 409 if the caller saw a different version.
     pub(crate) fn check_version(&self, version: u64) -> Result<(), Refusal> {
         match self.expected_version {
             Some(expected) if expected != version => Err(Refusal::conflict(
@@ -59,7 +58,7 @@ impl Envelope {
     }
 }
 
-/// A record command, read.
+/// A parsed record command.
 pub(super) struct Command<'b> {
     kind: Kind,
     subject: Option<&'b str>,
@@ -74,7 +73,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let fields = Fields::of(&body)?.or_null();
     let name = fields.required_text("commandType")?;
     let kind = Kind::named(name)
-        .ok_or_else(|| Refusal::invalid(format!("commandType: {name} is unknown")))?;
+        .ok_or_else(|| Refusal::invalid(format!("commandType: unknown type {name}")))?;
     let caller = call.caller()?;
     if !caller.has_scope(kind.scope()) {
         let message = format!("{name} needs {}", kind.scope());
@@ -93,7 +92,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     settle(call, &body, &command.envelope, |store| command.apply(store))
 }
 
-/// Replays a command that was committed before, or applies it and keeps its result, in one step.
+/// Applies a command once, by its id or else by its body.
 pub(crate) fn settle(
     call: &Call<'_>,
     body: &Json,
@@ -105,19 +104,9 @@ pub(crate) fn settle(
         Some(id) => format!("id:{id}"),
         None => format!("body:{}", keys::encode(&print)),
     };
-    let scope = Scope {
-        app: call.operation.app(),
-        actor: call.caller()?.actor,
-        key,
-    };
-    let mut store = call.suite.store_mut();
-    if let Known::Replay(result) = store.results.look_up(&scope, &print)? {
-        return Ok(Reply::json(200, &result));
-    }
-    let result = apply(&mut store)?;
-    store.results.keep(&scope, print, &result);
-    call.committed();
-    Ok(Reply::json(201, &result))
+    let settled = idempotency::once(call, &key, print, apply)?;
+    let status = if settled.replayed { 200 } else { 201 };
+    Ok(Reply::json(status, &settled.result))
 }
 
 impl Command<'_> {
@@ -130,75 +119,75 @@ impl Command<'_> {
             _ => activities::apply(self, store)?,
         };
         store.note_change(crate::data::Change {
-            action: self.kind.name().to_owned(),
+            action: self.kind.name.to_owned(),
             subject_type: self.kind.subject(),
             reference: reference.clone(),
             occurred_at: self.now,
             actor: self.actor,
         });
         Ok(json!({
-            "commandType": self.kind.name(),
+            "commandType": self.kind.name,
             "outcome": "succeeded",
             "publicReference": reference,
             "recordVersion": version,
         }))
     }
 
-    /// 400 if it has what only another command would heed. What none would heed may be anything.
+    /// 400 for a member that only other commands use. A member that no command uses is ignored.
     fn check_members(&self) -> Result<(), Refusal> {
         let refused = |member: &str| {
-            let kind = self.kind.name();
+            let kind = self.kind.name;
             Err(Refusal::invalid(format!(
-                "{member}: {kind} does not take it"
+                "{member}: not accepted by {kind}"
             )))
         };
-        if self.kind.creates() && self.subject.is_some() {
-            return refused("subjectReference");
+        if self.kind.verb() == "create" {
+            if self.subject.is_some() {
+                return refused("subjectReference");
+            }
+            if self.envelope.expected_version.is_some() {
+                return refused("expectedRecordVersion");
+            }
         }
-        if self.kind.creates() && self.envelope.expected_version.is_some() {
-            return refused("expectedRecordVersion");
-        }
-        let taken = self.kind.members();
-        let mut known = kinds::ALL.iter().flat_map(|kind| kind.members());
-        let other = known.find(|name| self.payload.gives(name) && !taken.contains(name));
-        other.map_or(Ok(()), |name| refused(name))
+        let taken = |name: &str| self.kind.members().any(|taken| taken == name);
+        let mut known = kinds::ALL.into_iter().flat_map(Kind::members);
+        let other = known.find(|name| self.payload.gives(name) && !taken(name));
+        other.map_or(Ok(()), refused)
     }
 
-    /// The reference of the record to change.
-    fn subject(&self, kind: ReferenceKind) -> Result<&str, Refusal> {
+    /// The record to change; 409 if the caller saw a different version.
+    fn existing<R: Record>(
+        &self,
+        table: &Table<R>,
+        version: impl FnOnce(&R) -> u64,
+    ) -> Result<(u64, R), Refusal> {
         let subject = self
             .subject
             .ok_or_else(|| Refusal::invalid("subjectReference: missing"))?;
-        if kind.matches(subject) {
-            return Ok(subject);
-        }
-        Err(Refusal::invalid(format!(
-            "subjectReference: {}… is needed",
-            kind.prefix()
-        )))
+        R::KIND.check("subjectReference", subject)?;
+        let (index, row) = table.existing(subject)?;
+        self.envelope.check_version(version(&row))?;
+        Ok((index, row))
     }
 
     /// The index of a record that the payload refers to; 404 if there is none.
-    fn linked(
-        &self,
-        name: &str,
-        kind: ReferenceKind,
-        index: impl FnOnce(&str) -> Option<u64>,
-    ) -> Result<Option<u64>, Refusal> {
-        self.payload
-            .reference(name, kind)?
-            .map(|reference| {
-                index(reference)
-                    .ok_or_else(|| Refusal::not_found(format!("{name}: no such record")))
-            })
+    fn linked<R: Record>(&self, name: &str, table: &Table<R>) -> Result<Option<u64>, Refusal> {
+        let missing = || Refusal::not_found(format!("{name}: no such record"));
+        let reference = self.payload.reference(name, R::KIND)?;
+        reference
+            .map(|reference| table.index(reference).ok_or_else(missing))
             .transpose()
     }
 }
 
 /// A changed text member, which must not be empty.
-fn changed(fields: Fields<'_>, name: &str) -> Result<Option<String>, Refusal> {
-    fields
-        .has(name)
-        .then(|| fields.required_text(name).map(str::to_owned))
-        .transpose()
+fn changed(fields: Fields<'_>, name: &str) -> Result<Option<Text>, Refusal> {
+    let text = fields.has(name).then(|| fields.required_text(name));
+    Ok(text.transpose()?.map(|text| text.to_owned().into()))
+}
+
+/// The status in a payload, which must be one of the documented ones.
+fn status(payload: Fields<'_>, documented: &[&str]) -> Result<Option<Text>, Refusal> {
+    let status = payload.one_of("status", documented)?;
+    Ok(status.map(|status| status.to_owned().into()))
 }

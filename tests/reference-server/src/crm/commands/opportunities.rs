@@ -1,10 +1,8 @@
 //! `opportunity.create`, `.update`, `.move`, `.assign`.
 
-use super::kinds::Kind;
 use super::{Command, changed};
 use crate::data::histories::Stay;
 use crate::data::opportunities::{self, Opportunity, STAGES};
-use crate::data::reference::Kind as ReferenceKind;
 use crate::data::{Store, Text};
 use crate::fields::Fields;
 use crate::refusal::Refusal;
@@ -12,26 +10,23 @@ use crate::refusal::Refusal;
 const LONGEST_REASON: usize = 100;
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
-    if command.kind == Kind::OpportunityCreate {
+    if command.kind.verb() == "create" {
         return create(command, store);
     }
-    let reference = command.subject(ReferenceKind::Opportunity)?;
-    let found = store.opportunities.find(reference);
-    let (index, mut row) = found.ok_or_else(|| Refusal::not_found("no such opportunity"))?;
-    command.envelope.check_version(row.version)?;
+    let (index, mut row) = command.existing(&store.opportunities, |row| row.version)?;
     if matches!(row.stage, "won" | "closed_not_proceeding") {
-        let message = format!("the opportunity is {}", row.stage);
+        let message = format!("the opportunity is already {}", row.stage);
         return Err(Refusal::conflict("invalid_state", message));
     }
     let payload = command.payload;
-    match command.kind {
-        Kind::OpportunityMove => {
+    match command.kind.verb() {
+        "move" => {
             payload.required("stage")?;
             let stage = stage(payload)?;
             if row.stage == stage {
                 return Err(Refusal::conflict(
                     "invalid_state",
-                    format!("the opportunity is in {stage} already"),
+                    format!("the opportunity is already in {stage}"),
                 ));
             }
             let stay = Stay {
@@ -41,22 +36,22 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             };
             store.enter(index, &mut row, stay);
         }
-        // Nobody owns it if the owner is null.
-        Kind::OpportunityAssign => {
+        // A null owner unassigns it.
+        "assign" => {
             if !payload.has("ownerReference") {
                 return Err(Refusal::invalid("payload.ownerReference: missing"));
             }
-            row.owner = owner(command, store)?;
+            row.owner = command.linked("ownerReference", &store.actors)?;
         }
         _ => {
-            if let Some(title) = changed(payload, "title")? {
-                row.title = title.into();
-            }
-            if let Some(currency) = changed(payload, "currency")? {
-                row.currency = currency.into();
-            }
-            row.organization = organization(command, store)?.or(row.organization);
-            row.person = person(command, store)?.or(row.person);
+            row.title = changed(payload, "title")?.unwrap_or(row.title);
+            row.currency = changed(payload, "currency")?.unwrap_or(row.currency);
+            row.organization = command
+                .linked("organizationReference", &store.organizations)?
+                .or(row.organization);
+            row.person = command
+                .linked("personReference", &store.people)?
+                .or(row.person);
             let values = values(payload, row.value_min_minor, row.value_max_minor)?;
             (row.value_min_minor, row.value_max_minor) = values;
         }
@@ -65,12 +60,12 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     row.version += 1;
     let version = row.version;
     store.opportunities.replace(index, row);
-    Ok((reference.to_owned(), version))
+    Ok((store.opportunities.reference(index), version))
 }
 
 fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload = command.payload;
-    // Nothing, unless the other one forbids it.
+    // Zero, unless the other bound rules that out.
     let least = payload
         .integer("valueMaxMinor")?
         .map_or(0, |most| most.min(0));
@@ -84,14 +79,12 @@ fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Ref
         before: None,
         entered_stage_at: command.now,
         close_reason: None,
-        organization: organization(command, store)?,
-        person: person(command, store)?,
-        owner: owner(command, store)?,
+        organization: command.linked("organizationReference", &store.organizations)?,
+        person: command.linked("personReference", &store.people)?,
+        owner: command.linked("ownerReference", &store.actors)?,
         value_min_minor,
         value_max_minor,
-        currency: changed(payload, "currency")?
-            .unwrap_or_else(|| "EUR".to_owned())
-            .into(),
+        currency: changed(payload, "currency")?.unwrap_or("EUR".into()),
         created_at: command.now,
         updated_at: command.now,
         version: 1,
@@ -106,42 +99,23 @@ fn stage(payload: Fields<'_>) -> Result<&'static str, Refusal> {
     Ok(name.and_then(opportunities::stage).unwrap_or(STAGES[0]))
 }
 
-/// Why it moves. A code is short, and many of them are kept.
+/// The reason for the move. Many are kept, so the code must be short.
 fn reason(payload: Fields<'_>) -> Result<Option<Text>, Refusal> {
     match changed(payload, "reasonCode")? {
         Some(code) if code.chars().count() > LONGEST_REASON => Err(Refusal::invalid(format!(
-            "reasonCode: at most {LONGEST_REASON} characters are allowed"
+            "reasonCode: must have at most {LONGEST_REASON} characters"
         ))),
-        code => Ok(code.map(Into::into)),
+        code => Ok(code),
     }
 }
 
-/// The least and the most that it may be worth: what is given, or else these.
+/// The lower and upper value: those in the payload, or else these.
 fn values(payload: Fields<'_>, least: i64, most: i64) -> Result<(i64, i64), Refusal> {
     let least = payload.integer("valueMinMinor")?.unwrap_or(least);
     let most = payload.integer("valueMaxMinor")?.unwrap_or(most);
     if least > most {
-        let message = format!("valueMinMinor: {least} is over the valueMaxMinor, {most}");
+        let message = format!("valueMinMinor: must not exceed valueMaxMinor ({least} > {most})");
         return Err(Refusal::invalid(message));
     }
     Ok((least, most))
-}
-
-fn organization(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {
-    let kind = ReferenceKind::Organization;
-    command.linked("organizationReference", kind, |reference| {
-        store.organizations.index(reference)
-    })
-}
-
-fn person(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {
-    command.linked("personReference", ReferenceKind::Person, |reference| {
-        store.people.index(reference)
-    })
-}
-
-fn owner(command: &Command<'_>, store: &Store) -> Result<Option<u64>, Refusal> {
-    command.linked("ownerReference", ReferenceKind::Actor, |reference| {
-        store.actors.index(reference)
-    })
 }

@@ -1,24 +1,20 @@
 //! `organization.create`, `organization.update`.
 
-use super::kinds::Kind;
-use super::{Command, changed};
+use super::{Command, changed, status};
 use crate::data::Store;
 use crate::data::organizations::{Organization, STATUSES};
-use crate::data::reference::Kind as ReferenceKind;
 use crate::refusal::Refusal;
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload = command.payload;
     let name = changed(payload, "displayName")?;
     let city = changed(payload, "city")?;
-    let status = payload.one_of("status", &STATUSES)?.map(str::to_owned);
-    if command.kind == Kind::OrganizationCreate {
+    let status = status(payload, &STATUSES)?;
+    if command.kind.verb() == "create" {
         let organization = Organization {
-            name: name
-                .ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?
-                .into(),
-            city: city.unwrap_or_default().into(),
-            status: status.unwrap_or_else(|| "active".to_owned()).into(),
+            name: name.ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?,
+            city: city.unwrap_or_default(),
+            status: status.unwrap_or("active".into()),
             created_at: command.now,
             updated_at: command.now,
             version: 1,
@@ -26,28 +22,19 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
         let index = store.organizations.create(organization);
         return Ok((store.organizations.reference(index), 1));
     }
-    let reference = command.subject(ReferenceKind::Organization)?;
-    let found = store.organizations.find(reference);
-    let (index, mut row) = found.ok_or_else(|| Refusal::not_found("no such organization"))?;
-    command.envelope.check_version(row.version)?;
+    let (index, mut row) = command.existing(&store.organizations, |row| row.version)?;
     if row.status == "archived" {
         return Err(Refusal::conflict(
             "invalid_state",
             "the organization is archived",
         ));
     }
-    if let Some(name) = name {
-        row.name = name.into();
-    }
-    if let Some(city) = city {
-        row.city = city.into();
-    }
-    if let Some(status) = status {
-        row.status = status.into();
-    }
+    row.name = name.unwrap_or(row.name);
+    row.city = city.unwrap_or(row.city);
+    row.status = status.unwrap_or(row.status);
     row.updated_at = command.now;
     row.version += 1;
     let version = row.version;
     store.organizations.replace(index, row);
-    Ok((reference.to_owned(), version))
+    Ok((store.organizations.reference(index), version))
 }

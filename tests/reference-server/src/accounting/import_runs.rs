@@ -17,7 +17,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     once(call, check, |store, _| {
         store.ledger.imports += 1;
         let subject = store.name(Kind::ImportRun);
-        // A run takes its time: the other documented outcome.
+        // A run is not finished at once: the other documented outcome.
         Ok(result(
             call,
             store,
@@ -32,14 +32,11 @@ fn check(run: Fields<'_>) -> Result<(), Refusal> {
     run.constant("schemaVersion", "suite-accounting-import-create.v1")?;
     run.constant("adapterContractVersion", "suite-accounting-adapter.v1")?;
     for name in ["adapterId", "adapterImplementationVersion"] {
-        run.required(name)?;
-        run.text(name)?;
+        run.required(name)?.text(name)?;
     }
-    run.required("mode")?;
-    run.one_of("mode", &MODES)?;
+    run.required("mode")?.one_of("mode", &MODES)?;
     for name in ["sourceApplication", "intendedCoverage"] {
-        run.required(name)?;
-        run.object(name)?;
+        run.required(name)?.object(name)?;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Approval intents: known by method and path only. Any JSON is taken; a draft that it names waits for approval then.
+//! Approval intents: the contract shows only method and path. Any JSON is accepted; a draft that it names then waits
+//! for approval.
 
 use super::result;
 use crate::call::{Answer, Call};

@@ -1,0 +1,11 @@
+//! Exceptions from a series: an occurrence is modified, or cancelled if the body's `operation` says so.
+
+use super::change as change_event;
+use crate::call::{Answer, Call};
+
+pub(crate) fn change(call: &Call<'_>) -> Answer {
+    change_event(call, |body| match body.text("operation") {
+        Some("cancel") => "recurrence.exception.cancel",
+        _ => "recurrence.exception.modify",
+    })
+}
