@@ -4,58 +4,8 @@ use sdk_core::{CallOptions, Effect, ErrorKind, PreparedCommand};
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
-use super::samples::{draft, event, run};
-use super::stage::{Stage, new_person, review, stored};
-
-#[tokio::test]
-async fn every_command_can_be_prepared_stored_and_sent_by_another_process() {
-    let stage = Stage::start().await;
-    let Stage {
-        crm,
-        calendar,
-        accounting,
-        server,
-        ..
-    } = &stage;
-    let hold = json!({"note": "any JSON"});
-    let prepared = [
-        crm.commands().submit(new_person("Ann")).prepare(),
-        crm.intake().review(review(server)).prepare(),
-        calendar.events().command(&event("Kick-off")).prepare(),
-        calendar.attendance().respond(hold.clone()).prepare(),
-        calendar.recurrence().change(hold.clone()).prepare(),
-        calendar.holds().manage(hold.clone()).prepare(),
-        accounting.invoice_drafts().create(&draft(server)).prepare(),
-        accounting.import_runs().create(&run()).prepare(),
-        accounting.counterparties().create(hold.clone()).prepare(),
-        accounting.approval_intents().create(hold).prepare(),
-    ];
-    assert!(server.requests().is_empty(), "preparing sends nothing");
-
-    let suite = stage.elsewhere();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
-    for command in prepared {
-        let command = stored(&command.unwrap());
-        command.verify().unwrap();
-        let send = match command.application() {
-            "crm" => crm.send_prepared(&command),
-            "calendar" => calendar.send_prepared(&command),
-            _ => accounting.send_prepared(&command),
-        };
-        let receipt = send.await.unwrap();
-        assert_eq!(receipt.operation().id, command.operation());
-
-        let seen = server.requests().pop().unwrap();
-        assert_eq!(seen.operation.unwrap().id(), command.operation());
-        assert_eq!((&*seen.method, &*seen.path), ("POST", command.path()));
-        assert_eq!(seen.body(), command.body().as_bytes());
-        assert_eq!(seen.header("content-type"), Some("application/json"));
-        let key = command.idempotency_key().map(|key| key.as_str().to_owned());
-        assert_eq!(seen.idempotency_key(), key.as_deref());
-    }
-}
+use super::samples::event;
+use super::stage::{Stage, stored};
 
 #[tokio::test]
 async fn what_was_changed_in_the_store_is_refused() {

@@ -67,6 +67,7 @@ async fn what_the_endpoint_refuses_is_named_in_its_own_terms() {
             "invalid_target",
         ),
         (whole().client_id("nobody"), 401, "invalid_client"),
+        (whole().client_secret("wrong"), 401, "invalid_client"),
         (TokenRequest::new(), 401, "invalid_client"),
     ];
 

@@ -65,8 +65,9 @@ async fn fault_17_a_command_with_such_a_reply_may_have_happened() {
 
 #[tokio::test]
 async fn fault_18_a_503_is_one_whatever_its_body() {
-    for busy in [reply(503), reply(503).body("<html>busy</html>")] {
-        let peer = Peer::start(always(busy.header("x-request-id", "req-18")));
+    for body in ["", "<html>busy</html>"] {
+        let busy = reply(503).body(body).header("x-request-id", "req-18");
+        let peer = Peer::start(always(busy));
 
         let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
 
@@ -74,7 +75,7 @@ async fn fault_18_a_503_is_one_whatever_its_body() {
         assert_eq!((error.status(), error.attempts()), (Some(503), 3));
         assert_eq!(error.request_id(), Some("req-18"));
         assert!(error.retryable() && error.is_unavailable());
-        assert_eq!(error.code(), None);
+        assert_eq!((error.code(), error.body()), (None, Some(body.as_bytes())));
         assert_eq!(peer.requests().len(), 3);
     }
 }

@@ -68,7 +68,7 @@ async fn what_a_segment_may_hold_arrives_as_it_was() {
     let publications = both.world.platform.publications();
 
     let error = publications
-        .get("crm", "organization", "50%?&#ü")
+        .get("crm", "organization", "50 %?&#ü")
         .await
         .unwrap_err();
 
@@ -78,5 +78,5 @@ async fn what_a_segment_may_hold_arrives_as_it_was() {
     );
     let path = both.world.last(Operation::GetPublication).path;
     let record = path.rsplit('/').next().unwrap();
-    assert_eq!(record, "50%25%3F&%23%C3%BC");
+    assert_eq!(record, "50%20%25%3F&%23%C3%BC");
 }
