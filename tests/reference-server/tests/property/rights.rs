@@ -1,16 +1,16 @@
 //! What a token must have: validity, audience, entitlement, workspace, scope. The rules hold for every protected
 //! operation, also where the endpoint table does not list 401 and 403.
 
+use fastrand::Rng;
 use sdk_reference_server::{App, ClientSpec, Operation};
 
 use crate::driver::Driver;
 use crate::pool::Pool;
-use crate::random::Random;
 use crate::{spec, valid};
 
 pub(crate) async fn check() {
     let mut driver = Driver::start().await;
-    let mut random = Random::new(3);
+    let mut random = Rng::with_seed(3);
     add_clients(&driver);
     for operation in spec::operations() {
         let app = App::from_id(operation.app).unwrap();
