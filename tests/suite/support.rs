@@ -1,10 +1,14 @@
 //! What the tests of this binary share: suites that point at a server, clocks that stand still, events that are kept.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use sdk_core::{ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_core::{
+    ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder,
+    TokenPolicy,
+};
 use sdk_reference_server::ReferenceServer;
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
@@ -68,6 +72,28 @@ pub(crate) fn quick_tokens() -> TokenPolicy {
     let mut policy = TokenPolicy::default();
     policy.retry_base = Duration::ZERO;
     policy
+}
+
+/// Checks that what is shown has all of these words.
+#[track_caller]
+pub(crate) fn assert_says(shown: &impl Display, words: &[&str]) {
+    let shown = shown.to_string();
+    for word in words {
+        assert!(shown.contains(word), "{word} in {shown}");
+    }
+}
+
+/// Checks what a failure is, and what is known of its effect.
+#[track_caller]
+pub(crate) fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect) {
+    assert_eq!((error.kind(), error.effect()), (kind, effect), "{error}");
+}
+
+/// Checks that a service refused a call with this status, and that it had no effect.
+#[track_caller]
+pub(crate) fn assert_refused_with(error: &Error, status: u16) {
+    let told = (error.status(), error.effect());
+    assert_eq!(told, (Some(status), Effect::Refused), "{error}");
 }
 
 /// A key that a test can look for.

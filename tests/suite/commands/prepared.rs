@@ -4,17 +4,14 @@ use sdk_core::{CallOptions, Effect, ErrorKind, PreparedCommand};
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
-use super::samples::event;
 use super::stage::{Stage, stored};
+use crate::samples::kick_off;
+use crate::support::assert_says;
 
 #[tokio::test]
 async fn what_was_changed_in_the_store_is_refused() {
     let stage = Stage::start().await;
-    let command = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .header("x-tenant", "a");
+    let command = kick_off(&stage.calendar).header("x-tenant", "a");
     let command = serde_json::to_value(command.prepare().unwrap()).unwrap();
     let changes = [
         ("version", json!(1)),
@@ -74,30 +71,15 @@ fn fault_31_a_stored_key_of_another_form_is_none() {
 #[tokio::test]
 async fn the_wrong_client_refuses_a_command() {
     let stage = Stage::start().await;
-    let command = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&stage.calendar).prepare().unwrap();
 
     let error = stage.crm.send_prepared(&command).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreparedCommand);
-    assert!(
-        error
-            .to_string()
-            .contains("it is for calendar, this client is for crm"),
-        "{error}"
-    );
+    assert_says(&error, &["it is for calendar, this client is for crm"]);
 
     let other = Stage::start().await;
     let error = other.calendar.send_prepared(&command).await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("it was prepared for the audience"),
-        "{error}"
-    );
+    assert_says(&error, &["it was prepared for the audience"]);
     assert_eq!(error.effect(), Effect::NotSent);
     assert!(stage.server.requests().is_empty() && other.server.requests().is_empty());
 }
@@ -109,7 +91,7 @@ async fn headers_and_parameters_of_the_call_go_along_once() {
     defaults.header("x-from", "client");
     defaults.query("tenant", "a");
     let calendar = stage.calendar.with_defaults(defaults);
-    let call = calendar.events().command(&event("Kick-off"));
+    let call = kick_off(&calendar);
     let command = call
         .header("x-from", "call")
         .query("trace", "b")
@@ -145,7 +127,7 @@ async fn headers_and_parameters_of_the_call_go_along_once() {
 #[tokio::test]
 async fn nothing_confidential_is_in_what_a_command_prints() {
     let stage = Stage::start().await;
-    let call = stage.calendar.events().command(&event("Kick-off"));
+    let call = kick_off(&stage.calendar);
     let command = call.header("x-secret", "hunter2").prepare().unwrap();
     let printed = format!("{command:?} {:?}", stage.calendar.send_prepared(&command));
     let key = command.idempotency_key().unwrap().as_str();

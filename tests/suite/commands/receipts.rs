@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::samples::{draft, event, run};
 use super::stage::{Mishap, Stage, new_person, review};
+use crate::samples::kick_off;
 use crate::support::key;
 
 /// Status, replay, attempts and whether there is a key.
@@ -116,12 +117,7 @@ async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
         Mishap::Unavailable,
         sdk_reference_server::Operation::SubmitEventCommand,
     );
-    let receipt = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .await
-        .unwrap();
+    let receipt = kick_off(&stage.calendar).await.unwrap();
     assert_eq!(facts(&receipt), (200, Some(true), 2, true));
     assert!(receipt.request_id().is_some());
     assert!(receipt.bytes().starts_with(b"{"));

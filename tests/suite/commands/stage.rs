@@ -4,7 +4,7 @@ use sdk_core::{Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::support::builder_for;
+use crate::support::{assert_failed, builder_for};
 use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
@@ -122,10 +122,7 @@ impl Mishap {
 
 /// Refused before anything was sent, in these words.
 pub(super) fn assert_refused(error: &Error, words: &[&str]) {
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::InvalidInput, Effect::NotSent)
-    );
+    assert_failed(error, ErrorKind::InvalidInput, Effect::NotSent);
     let line = error.to_string();
     assert!(words.iter().all(|word| line.contains(word)), "{line}");
 }

@@ -6,6 +6,7 @@ use sdk_crm::Client;
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage, new_person, review, stored};
+use crate::support::assert_says;
 
 /// All that leave the effect open. A 401 does not: it says that there was none.
 fn mishaps() -> impl Iterator<Item = Mishap> {
@@ -43,10 +44,7 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
         (Effect::Unknown, 1),
         "{mishap:?}"
     );
-    assert!(
-        error.to_string().contains("its effect is unknown"),
-        "{error}"
-    );
+    assert_says(&error, &["its effect is unknown"]);
     assert_eq!(stage.server.attempts(operation), 1, "{mishap:?}");
     assert_eq!(stage.server.commits(operation), 1, "{mishap:?}");
     let command: PreparedCommand = error.into_command().unwrap();

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::bypass::Bypass;
 use super::world::World;
+use crate::samples::kick_off;
 use crate::support::builder_for;
 
 #[tokio::test]
@@ -16,7 +17,7 @@ async fn a_second_401_in_a_row_is_the_callers() {
         .fault(Operation::SubmitEventCommand)
         .status(401);
 
-    let error = world.kick_off().await.unwrap_err();
+    let error = kick_off(&world.calendar).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     assert_eq!((error.attempts(), error.effect()), (2, Effect::Refused));

@@ -7,8 +7,8 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use super::world::World;
-use crate::samples::{draft, promotion};
-use crate::support::{Events, HoldClock};
+use crate::samples::{draft, kick_off, promotion};
+use crate::support::{Events, HoldClock, assert_says};
 
 #[tokio::test]
 async fn a_read_is_repeated_until_the_service_is_back() {
@@ -63,7 +63,7 @@ async fn a_command_that_was_committed_before_the_503_is_replayed() {
     let fault = world.server.fault(Operation::SubmitEventCommand).times(1);
     fault.reply_after_commit_with(503);
 
-    let receipt = world.kick_off().await.unwrap();
+    let receipt = kick_off(&world.calendar).await.unwrap();
 
     assert_eq!(
         (receipt.status(), receipt.attempts(), receipt.replayed),
@@ -83,10 +83,7 @@ async fn a_command_without_a_key_is_not_repeated_unless_the_caller_allows_it() {
 
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
-    assert!(
-        error.to_string().contains("its effect is unknown"),
-        "{error}"
-    );
+    assert_says(&error, &["its effect is unknown"]);
     assert_eq!(world.server.commits(Operation::SubmitCommand), 1);
 
     let exact = world.crm.commands().submit(command()).replay_exact(true);

@@ -7,15 +7,12 @@ use serde_json::json;
 
 use super::world::World;
 use crate::samples::{draft, event, promotion};
-use crate::support::key;
+use crate::support::{assert_refused_with, key};
 
 fn assert_final(error: &Error, code: &str) {
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert_eq!(error.code(), Some(code));
-    assert_eq!(
-        (error.status(), error.effect()),
-        (Some(409), Effect::Refused)
-    );
+    assert_refused_with(error, 409);
     assert_eq!((error.attempts(), error.retryable()), (1, false));
     assert!(error.command().is_none());
 }

@@ -9,6 +9,7 @@ use sdk_reference_server::{App, ClientSpec, Operation};
 use super::case::{assert_code, failed, is_command, row, table};
 use super::operations::{Answer, Calls, Visitor, visit_all};
 use super::world::World;
+use crate::support::assert_says;
 
 /// Lets each operation fail with a status, unless `prepare` says that it does not, and looks at the error.
 struct Failing<P, C> {
@@ -171,7 +172,7 @@ async fn a_client_without_an_application_or_a_workspace_is_told_what_it_lacks() 
             assert_eq!(error.attempts(), 1);
             assert_code(operation, error, code);
             let line = error.to_string();
-            assert!(line.contains(words), "{line}");
+            assert_says(&line, &[words]);
             let shown = !line.contains("requires no documented scope");
             assert_eq!(shown, !operation.scopes().is_empty(), "{line}");
         };
@@ -209,8 +210,7 @@ async fn a_call_without_its_scope_names_what_it_requires_and_what_was_granted() 
                 .find(|scope| !scopes.contains(scope));
             // A token has the scopes of its audience; an empty list the endpoint may leave out (RFC 6749).
             let granted = held.map_or("did not say what it granted", |scope| scope);
-            let line = error.to_string();
-            assert!(line.contains(&requires) && line.contains(granted), "{line}");
+            assert_says(&error, &[&requires, granted]);
         };
 
         failed += fail_all(&world, 403, needs, check).await;

@@ -7,7 +7,7 @@ use sdk_core::Effect;
 use sdk_reference_server::Operation;
 
 use super::world::World;
-use crate::samples::{draft, event, import, promotion};
+use crate::samples::{draft, event, import, kick_off, promotion};
 
 fn keys(world: &World, operation: Operation) -> Vec<String> {
     let seen = world.server.requests_for(operation);
@@ -59,7 +59,7 @@ async fn every_attempt_of_a_call_has_the_same_key() {
         .times(2)
         .status(503);
 
-    let receipt = world.kick_off().await.unwrap();
+    let receipt = kick_off(&world.calendar).await.unwrap();
 
     let key = receipt.idempotency_key().unwrap().as_str();
     assert_eq!(keys(&world, Operation::SubmitEventCommand), [key; 3]);
@@ -68,7 +68,7 @@ async fn every_attempt_of_a_call_has_the_same_key() {
 #[tokio::test]
 async fn a_builder_that_is_cloned_makes_two_calls_with_two_keys() {
     let world = World::start().await;
-    let command = world.kick_off();
+    let command = kick_off(&world.calendar);
 
     let first = command.clone().await.unwrap();
     let second = command.await.unwrap();
@@ -83,7 +83,7 @@ async fn a_call_that_failed_shows_its_key_and_can_be_sent_again_with_it() {
     let fault = world.server.fault(Operation::SubmitEventCommand).times(3);
     fault.reply_after_commit_with(503);
 
-    let error = world.kick_off().await.unwrap_err();
+    let error = kick_off(&world.calendar).await.unwrap_err();
 
     assert_eq!((error.attempts(), error.effect()), (3, Effect::Unknown));
     let key = error.idempotency_key().unwrap().as_str().to_owned();
@@ -101,7 +101,7 @@ async fn a_call_that_failed_shows_its_key_and_can_be_sent_again_with_it() {
 async fn a_prepared_command_has_its_key_before_it_is_sent() {
     let world = World::start().await;
 
-    let command = world.kick_off().prepare().unwrap();
+    let command = kick_off(&world.calendar).prepare().unwrap();
     assert!(world.server.requests().is_empty());
     let stored = serde_json::to_string(&command).unwrap();
     let restored: sdk_core::PreparedCommand = serde_json::from_str(&stored).unwrap();

@@ -1,10 +1,8 @@
 //! The world of one test: a reference server whose clock stands still, and clients of its four applications.
 
-use sdk_calendar::SubmitEventCommand;
 use sdk_core::{ClientCredentials, Error, PreparedCommand, RawJson, Receipt, Suite};
 use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServer, Transport};
 
-use crate::samples::event;
 use crate::support::builder_for;
 
 pub(crate) struct World {
@@ -50,11 +48,6 @@ impl World {
         self.calendar.prewarm().await.unwrap();
         self.accounting.prewarm().await.unwrap();
         self.platform.prewarm().await.unwrap();
-    }
-
-    /// A command that creates an event.
-    pub(crate) fn kick_off(&self) -> SubmitEventCommand {
-        self.calendar.events().command(&event("Kick-off"))
     }
 
     /// The same server through a client of other rights.

@@ -3,7 +3,7 @@
 use sdk_core::{Effect, ErrorKind};
 use sdk_crm::Client;
 
-use super::fixtures::{PERSON, person};
+use super::fixtures::{get_person, person};
 use crate::peer::{Peer, Step, always, endless, gzip_bomb, reply};
 use crate::support::{builder_at, crm_at};
 
@@ -22,7 +22,7 @@ async fn read(peer: &Peer) -> sdk_core::Error {
         .build()
         .unwrap();
     let crm = Client::new(&suite).unwrap();
-    crm.people().get(PERSON).await.unwrap_err()
+    get_person(&crm).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn fault_30_an_error_page_without_an_end_is_still_its_status() {
 async fn fault_30_an_endless_401_still_renews_the_token() {
     let peer = Peer::start([endless(None).with_status(401), person()]);
 
-    let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+    let person = get_person(&crm_at(&peer)).await.unwrap();
 
     assert_eq!(person.attempts(), 2);
     assert_eq!(peer.exchanges().len(), 2);

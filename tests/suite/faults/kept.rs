@@ -8,9 +8,10 @@ use sdk_core::{
 };
 use serde_json::{Value, json};
 
-use super::fixtures::{committed, created, new_event, new_person};
+use super::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always, close, json, reply, script};
-use crate::support::{builder_at, calendar_at, crm_at, key, suite_at};
+use crate::samples::{event, kick_off};
+use crate::support::{assert_failed, assert_says, builder_at, calendar_at, crm_at, key, suite_at};
 
 /// As it comes back from a table.
 fn stored(command: &PreparedCommand) -> PreparedCommand {
@@ -44,10 +45,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let StoredStep::Park(reason) = rule.next(&open, None, now) else {
         unreachable!()
     };
-    assert!(
-        reason.to_string().contains("look whether it happened"),
-        "{reason}"
-    );
+    assert_says(&reason, &["look whether it happened"]);
 
     // So does one that was sent out of a table, whose seal of before does not say so.
     let secret = Secret::from("sixteen bytes from the vault");
@@ -77,11 +75,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
         .idempotency_key(key("counterparty-4711"))
         .prepare()
         .unwrap();
-    let shown = crm_at(&first)
-        .commands()
-        .submit(new_person())
-        .prepare()
-        .unwrap();
+    let shown = add_person(&crm_at(&first)).prepare().unwrap();
     for command in [stored(&keyed), stored(&shown)] {
         assert!(command.is_replayable());
         assert_eq!(rule.next(&command, Some(now), now), StoredStep::Send);
@@ -107,11 +101,7 @@ async fn fault_55_a_form_of_version_1_does_not_get_younger() {
         form[member] = value;
         let command: PreparedCommand = serde_json::from_value(form).unwrap();
         let error = calendar.send_prepared(&command).await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.effect()),
-            (ErrorKind::PreparedCommand, Effect::NotSent),
-            "{member}"
-        );
+        assert_failed(&error, ErrorKind::PreparedCommand, Effect::NotSent);
     }
     assert!(peer.requests().is_empty());
     let old: PreparedCommand = serde_json::from_str(old).unwrap();
@@ -123,7 +113,7 @@ async fn fault_55_a_form_of_version_1_does_not_get_younger() {
 async fn fault_72_a_replay_goes_without_a_token_if_the_command_did() {
     let peer = Peer::start(always(committed()));
     let crm = crm_at(&peer);
-    let call = crm.commands().submit(new_person()).without_token();
+    let call = add_person(&crm).without_token();
     let command = stored(&call.prepare().unwrap());
 
     crm.send_prepared(&command).await.unwrap();
@@ -147,7 +137,7 @@ async fn fault_72_repeats_are_allowed_by_the_call_before_the_client_and_the_suit
             let crm = sdk_crm::Client::new(&builder.build().unwrap())
                 .unwrap()
                 .with_defaults(defaults);
-            let mut submit = crm.commands().submit(new_person());
+            let mut submit = add_person(&crm);
             if let Some(replay) = call {
                 submit = submit.replay_exact(replay);
             }
@@ -184,7 +174,7 @@ async fn fault_72_a_key_does_not_overrule_who_forbids_repeats() {
         let mut defaults = CallOptions::default();
         defaults.replay_exact = by_client.then_some(false);
         let crm = crm_at(&peer).with_defaults(defaults);
-        let mut call = crm.commands().submit(new_person());
+        let mut call = add_person(&crm);
         call = call.idempotency_key(key("a-key-of-the-caller"));
         if !by_client {
             call = call.replay_exact(false);
@@ -199,17 +189,14 @@ async fn fault_72_a_key_does_not_overrule_who_forbids_repeats() {
 async fn fault_78_what_was_prepared_is_not_changed_on_the_way_out() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let command = call.header("x-tenant", "north").prepare().unwrap();
 
     for name in ["x-tenant", "X-Tenant"] {
         let call = calendar.send_prepared(&command).header(name, "south");
         let error = call.await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.effect()),
-            (ErrorKind::InvalidInput, Effect::NotSent)
-        );
-        assert!(error.to_string().contains(name), "{error}");
+        assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
+        assert_says(&error, &[name]);
     }
     assert!(peer.requests().is_empty());
     let call = calendar.send_prepared(&command).header("x-trace", "1");
@@ -225,7 +212,7 @@ async fn fault_78_what_was_prepared_is_not_changed_on_the_way_out() {
 async fn fault_82_a_seal_under_a_secret_that_is_too_short_is_none() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let command = call.prepare().unwrap();
     for short in ["", "fifteen bytes !"] {
         let short = Secret::from(short);
@@ -244,7 +231,7 @@ async fn fault_64_the_age_of_a_command_that_was_sent_runs_from_its_first_sending
     let peer = Peer::start([reply(500)]);
     let before = SystemTime::now();
     let calendar = calendar_at(&peer);
-    let event = new_event("Kick-off");
+    let event = event("Kick-off");
     let call = calendar.events().command(&event);
     let call = call.retry(sdk_core::RetryPolicy::none());
     let error = call.await.unwrap_err();

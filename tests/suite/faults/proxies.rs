@@ -7,9 +7,9 @@ use sdk_core::token::{TokenError, TokenErrorKind};
 use sdk_core::{Effect, Error, ErrorKind};
 use sdk_crm::Client;
 
-use super::fixtures::new_person;
+use super::fixtures::add_person;
 use crate::peer::{Peer, always, raw, reply, script};
-use crate::support::{Events, builder_at};
+use crate::support::{Events, assert_says, builder_at};
 
 fn assert_stopped(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
@@ -29,12 +29,12 @@ async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated()
     let crm = Client::new(&builder_at(&peer.url()).build().unwrap()).unwrap();
 
     for _ in 0..2 {
-        let error = crm.commands().submit(new_person()).await.unwrap_err();
+        let error = add_person(&crm).await.unwrap_err();
 
         assert_stopped(&error);
         let line = error.to_string();
         let said = "token endpoint unreachable (status 407): a proxy in between wants a credential";
-        assert!(line.contains(said), "{line}");
+        assert_says(&line, &[said]);
         assert!(
             !line.contains("refused") && !line.contains("secret"),
             "{line}"
@@ -57,10 +57,10 @@ async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_cal
         .http_client(reqwest::Client::builder().proxy(through));
     let crm = Client::new(&suite.build().unwrap()).unwrap();
 
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
 
     assert_stopped(&error);
-    assert!(error.to_string().contains("proxy in between"), "{error}");
+    assert_says(&error, &["proxy in between"]);
     let seen = proxy.requests();
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].target, "http://login.suite.test/sign-in");
@@ -76,15 +76,11 @@ async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy
         .http_client(reqwest::Client::builder().proxy(through));
     let crm = Client::new(&suite.build().unwrap()).unwrap();
 
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
     assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
-    let line = error.to_string();
-    assert!(
-        line.contains("login.suite.test:443") && line.contains("proxy"),
-        "{line}"
-    );
+    assert_says(&error, &["login.suite.test:443", "proxy"]);
     assert!(!proxy.requests().is_empty());
     for seen in proxy.requests() {
         assert_eq!(

@@ -2,8 +2,9 @@
 
 use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
 
-use super::fixtures::{new_event, person};
+use super::fixtures::person;
 use crate::peer::{Peer, always, reply};
+use crate::samples::kick_off;
 use crate::support::{builder_at, calendar_at, crm_at, suite_at};
 
 /// Every way in which an address can be given.
@@ -160,12 +161,7 @@ async fn fault_31_a_header_that_breaks_the_line_is_refused() {
     ] {
         let errors = [
             crm.people().list().header(name, value).await.unwrap_err(),
-            calendar
-                .events()
-                .command(&new_event("Kick-off"))
-                .header(name, value)
-                .await
-                .unwrap_err(),
+            kick_off(&calendar).header(name, value).await.unwrap_err(),
         ];
         for error in errors {
             assert!(refused(&error), "{name:?}: {error}");

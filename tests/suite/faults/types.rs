@@ -7,11 +7,11 @@ use sdk_crm::Client;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use super::fixtures::{PERSON, created, new_event, new_person};
+use super::fixtures::{PERSON, add_person, created};
 use super::shapes::assert_unreadable;
 use crate::peer::{Peer, Step, always, json, reply};
-use crate::samples::import;
-use crate::support::{Events, builder_for, calendar_at, crm_at, crm_for, suite_at};
+use crate::samples::{import, kick_off};
+use crate::support::{Events, assert_failed, builder_for, calendar_at, crm_at, crm_for, suite_at};
 
 #[tokio::test]
 async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
@@ -98,11 +98,7 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
     };
     let peer = Peer::start([result("failed"), result("failed")]);
     let calendar = calendar_at(&peer);
-    let error = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
+    let error = kick_off(&calendar).await.unwrap_err();
     let said = "at `outcome`: expected the constant succeeded, found failed";
     assert_unreadable(&error, ErrorKind::Decode, &[said, "its effect is unknown"]);
     assert_eq!(peer.requests().len(), 1);
@@ -283,10 +279,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
         } else {
             let error = typed.unwrap_err();
             assert!(!outcome.is_string(), "{error}");
-            assert_eq!(
-                (error.kind(), error.effect()),
-                (ErrorKind::Decode, Effect::Unknown)
-            );
+            assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
         }
         assert_eq!(stored.is_committed(), committed, "{status} {outcome}");
         assert_eq!(stored.status(), status);
@@ -300,7 +293,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
     failed["outcome"] = json!("failed");
     let peer = Peer::start([json(201, &failed), json(201, &failed)]);
     let calendar = calendar_at(&peer);
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
     assert_eq!(receipt.is_committed(), None);
     let raw = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
@@ -320,7 +313,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
         (Some(true), Some(true)),
         (None, None),
     ] {
-        let receipt = crm.commands().submit(new_person()).await.unwrap();
+        let receipt = add_person(&crm).await.unwrap();
         assert_eq!(
             (receipt.is_committed(), receipt.is_replay()),
             (committed, replay)

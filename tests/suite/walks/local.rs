@@ -4,13 +4,13 @@ use sdk_core::{Error, ErrorKind, Items, Record};
 use sdk_crm::types::{IntakeState, PersonStatus};
 
 use super::server_of;
-use crate::support::crm_for;
+use crate::support::{assert_says, crm_for};
 
 fn refused(error: Option<Error>, name: &str) {
     let error = error.unwrap();
     assert_eq!(error.kind(), ErrorKind::InvalidInput);
     assert!(error.operation().is_some());
-    assert!(error.to_string().contains(name), "{error}");
+    assert_says(&error, &[name]);
     assert_eq!(error.attempts(), 0);
 }
 

@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{Peer, reply, reset};
-use crate::support::{builder_for, crm_at, crm_for};
+use crate::support::{assert_says, builder_for, crm_at, crm_for};
 
 /// Through its stored form, as from another process.
 fn stored(checkpoint: &Checkpoint) -> Checkpoint {
@@ -163,8 +163,10 @@ async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
     assert!(names.is_empty());
     assert_eq!((error.status(), error.attempts()), (Some(400), 1));
     let told = error.to_string();
-    assert!(told.contains("start the walk again"), "{told}");
-    assert!(told.contains("20 items were delivered so far"), "{told}");
+    assert_says(
+        &told,
+        &["start the walk again", "20 items were delivered so far"],
+    );
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, server_of};
 use crate::peer::{self, Peer};
-use crate::support::{crm_at, crm_for};
+use crate::support::{assert_says, crm_at, crm_for};
 
 #[tokio::test]
 async fn all_six_lists_are_walked_to_their_ends() {
@@ -81,7 +81,7 @@ async fn a_page_without_items_is_an_error_that_lists_what_came() {
             "A07",
             "`pages()`",
         ] {
-            assert!(told.contains(part), "{told}");
+            assert_says(&told, &[part]);
         }
         assert!(items.try_next().await.unwrap().is_none());
         // That page was not delivered, so that is where to go on.
@@ -113,10 +113,7 @@ async fn pages_deliver_a_page_without_items_as_it_came() {
 
     let single = crm.people().list().await.unwrap().into_inner();
     let error = single.try_into_items().unwrap_err();
-    assert!(
-        error.to_string().contains("`nextCursor`, `people`"),
-        "{error}"
-    );
+    assert_says(&error, &["`nextCursor`, `people`"]);
 }
 
 #[tokio::test]

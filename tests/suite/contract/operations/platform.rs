@@ -6,6 +6,7 @@ use sdk_reference_server::{App, Operation};
 
 use super::operations;
 use crate::contract::world::World;
+use crate::support::assert_says;
 
 operations! {
     ExchangeToken: |world| world.platform.oauth().token(&token_request(world)) => a_token,
@@ -36,7 +37,7 @@ fn a_token(world: &World, token: &Response<TokenResponse>) {
     let form = String::from_utf8(seen.body().to_vec()).unwrap();
     assert!(form.starts_with("grant_type=client_credentials&"), "{form}");
     let scope = "scope=crm%3Apeople%3Aread+crm%3Atasks%3Aread";
-    assert!(form.contains(scope), "{form}");
+    assert_says(&form, &[scope]);
 }
 
 fn three_apps(_: &World, apps: &Response<RawJson>) {

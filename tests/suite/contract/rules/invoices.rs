@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::contract::both::{Both, assert_refused_locally};
 use crate::samples::draft;
+use crate::support::assert_says;
 
 const PATH: &str = "/invoice-drafts";
 
@@ -134,8 +135,5 @@ async fn an_amount_arrives_digit_by_digit_whatever_its_type_and_size() {
 
     let seen = both.world.last(Operation::CreateInvoiceDraft);
     let text = String::from_utf8(seen.body().to_vec()).unwrap();
-    assert!(
-        text.contains(&format!("\"minorUnits\":{digits},")),
-        "{text}"
-    );
+    assert_says(&text, &[&format!("\"minorUnits\":{digits},")]);
 }

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::hostile::{KEY, SECRET, TOKEN, suite_of};
 use super::print_error;
-use crate::faults::fixtures::{PERSON, created, new_event};
+use crate::faults::fixtures::{created, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply, script};
+use crate::samples::event;
 use crate::support::{Events, key};
 
 #[tokio::test]
@@ -60,7 +61,7 @@ async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() 
             let peer = Peer::start(steps);
             let suite = suite_of(&peer).build().unwrap();
             let calendar = sdk_calendar::Client::new(&suite).unwrap();
-            let event = new_event("Kick-off");
+            let event = event("Kick-off");
             let call = || calendar.events().command(&event).idempotency_key(key(KEY));
 
             let receipt = call().await.unwrap();
@@ -94,7 +95,7 @@ async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() 
     let refusal = reply_of(400, &refusal).header("x-request-id", "\\u{");
     let peer = Peer::start(script([]).tokens_always(refusal));
     let crm = sdk_crm::Client::new(&suite_of(&peer).build().unwrap()).unwrap();
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let error = get_person(&crm).await.unwrap_err();
     assert_eq!(
         (error.code(), error.request_id()),
         (Some("\\u{"), Some("\\u{"))
@@ -216,7 +217,7 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
                 let suite = suite_of(&peer).credentials(credentials).build().unwrap();
                 let crm = sdk_crm::Client::new(&suite).unwrap();
 
-                let error = crm.people().get(PERSON).await.unwrap_err();
+                let error = get_person(&crm).await.unwrap_err();
 
                 assert!(
                     error
@@ -245,6 +246,6 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
     )));
     let suite = suite_of(&peer).credentials(ClientCredentials::new("client", "Zürich-17-Straße"));
     let crm = sdk_crm::Client::new(&suite.build().unwrap()).unwrap();
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.message(), "Zürich has a%20conflict \\x");
 }

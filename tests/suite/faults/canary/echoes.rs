@@ -6,8 +6,9 @@ use sdk_core::ClientAuthentication;
 use serde_json::json;
 
 use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
-use crate::faults::fixtures::{PERSON, new_event};
+use crate::faults::fixtures::get_person;
 use crate::peer::{Peer, Step, always, close, json, reply, reset, script, stall};
+use crate::samples::{event, kick_off};
 use crate::support::{Events, builder_at, key};
 
 #[tokio::test]
@@ -35,15 +36,12 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
             .build()
             .unwrap();
         let calendar = sdk_calendar::Client::new(&suite).unwrap();
-        let command = calendar
-            .events()
-            .command(&new_event("Kick-off"))
-            .idempotency_key(key(KEY));
+        let command = kick_off(&calendar).idempotency_key(key(KEY));
         let panicked = tokio::spawn(async { command.await.unwrap() }).await;
         let panicked = panicked.unwrap_err().into_panic();
         printed += panicked.downcast_ref::<String>().unwrap();
 
-        let event = new_event("Kick-off");
+        let event = event("Kick-off");
         let command = calendar.events().command(&event);
         let command = command.idempotency_key(key(KEY));
         let error = command.await.unwrap_err();
@@ -83,7 +81,7 @@ async fn fault_32_a_failing_exchange_shows_no_secret() {
             .unwrap();
         let crm = sdk_crm::Client::new(&suite).unwrap();
 
-        let error = crm.people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm).await.unwrap_err();
 
         assert_silent(&print_error(&error));
         assert!(peer.exchanges()[0].text().contains("canary-secret"));

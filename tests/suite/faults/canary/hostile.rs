@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::print_error;
-use crate::faults::fixtures::new_event;
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
+use crate::samples::kick_off;
 use crate::support::{Events, builder_at, key, quick_tokens};
 
 /// What must not be shown. No piece of it is an English word, or stands in one.
@@ -151,7 +151,7 @@ pub(super) fn suite_of(peer: &Peer) -> sdk_core::SuiteBuilder {
 /// An event command with all that is confidential, to a server that answers like that.
 async fn sent(suite: &Suite) -> Error {
     let calendar = sdk_calendar::Client::new(suite).unwrap();
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
     call.query("tenant", QUERY).await.unwrap_err()
 }

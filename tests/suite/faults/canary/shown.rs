@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
-use crate::faults::fixtures::PERSON;
+use crate::faults::fixtures::get_person;
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
-use crate::support::{Events, key};
+use crate::support::{Events, assert_says, key};
 
 #[tokio::test]
 async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
@@ -27,15 +27,13 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
         .unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
     let error = crm.people().list().await.unwrap_err();
-    let line = error.to_string();
-    assert!(
-        line.contains("no: a scope is missing: ask a person"),
-        "{line}"
-    );
-    assert!(
-        line.contains("requires the scope crm:people:read")
-            && line.contains("was granted crm:people:read"),
-        "{line}"
+    assert_says(
+        &error,
+        &[
+            "no: a scope is missing: ask a person",
+            "requires the scope crm:people:read",
+            "was granted crm:people:read",
+        ],
     );
 
     // As a word of its own it is not shown, and neither is what else that text says.
@@ -57,10 +55,7 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
         .await
         .unwrap_err();
     assert!(!error.to_string().contains("token e is"), "{error}");
-    assert!(
-        error.to_string().contains("403 forbidden no: [withheld"),
-        "{error}"
-    );
+    assert_says(&error, &["403 forbidden no: [withheld"]);
     assert!(
         error.body().is_some(),
         "what came is kept for who asks for it"
@@ -137,7 +132,7 @@ async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value
         ),
     ] {
         assert!(error.is_invalid_input(), "{error}");
-        assert!(error.to_string().contains(name), "{error}");
+        assert_says(&error, &[name]);
         printed += &print_error(&error);
     }
     assert_nothing_leaks(&printed, "mistakes");
@@ -213,10 +208,7 @@ async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
     let refused = json!({"error": evil, "error_description": evil});
     let peer = Peer::start(script([]).tokens_always(reply_of(400, &refused)));
     let suite = suite_of(&peer).build().unwrap();
-    let error = sdk_crm::Client::new(&suite)
-        .unwrap()
-        .people()
-        .get(PERSON)
+    let error = get_person(&sdk_crm::Client::new(&suite).unwrap())
         .await
         .unwrap_err();
     assert_shown_well(&error);

@@ -11,8 +11,9 @@ use sdk_platform::types;
 use serde_json::json;
 
 use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
-use crate::faults::fixtures::{PERSON, new_event, new_person, person};
+use crate::faults::fixtures::{add_person, get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
+use crate::samples::kick_off;
 use crate::support::{builder_at, key};
 
 #[tokio::test]
@@ -39,7 +40,7 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let suite = builder.build().unwrap();
     let crm = sdk_crm::Client::new(&suite).unwrap();
     let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let person = crm.people().get(PERSON).await.unwrap();
+    let person = get_person(&crm).await.unwrap();
     printed += &(print(&person) + &print(&suite) + &print(&crm) + &print(&suite.stats()));
 
     let mut options = CallOptions::default();
@@ -49,14 +50,12 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let list = crm.people().list().header("x-api-key", "canary-header");
     printed += &(print(&list) + &print(&list.clone().pages()) + &print(&list.items()));
 
-    let command = calendar
-        .events()
-        .command(&new_event("Kick-off"))
+    let command = kick_off(&calendar)
         .idempotency_key(key(KEY))
         .header("x-api-key", "canary-header");
     printed += &print(&command);
     printed += &print(&command.prepare().unwrap());
-    printed += &print(&crm.commands().submit(new_person()));
+    printed += &print(&add_person(&crm));
     let raw = crm.raw_call((Method::Post, "/api/crm/v1/notes"));
     let raw = raw
         .header("x-api-key", "canary-header")
