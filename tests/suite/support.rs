@@ -41,20 +41,53 @@ pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
         })
 }
 
+/// The clients of a suite, or of one that is still to be built.
+pub(crate) trait Clients: Sized {
+    fn suite(self) -> Suite;
+
+    fn crm(self) -> sdk_crm::Client {
+        sdk_crm::Client::new(&self.suite()).unwrap()
+    }
+
+    fn calendar(self) -> sdk_calendar::Client {
+        sdk_calendar::Client::new(&self.suite()).unwrap()
+    }
+
+    fn accounting(self) -> sdk_accounting::Client {
+        sdk_accounting::Client::new(&self.suite()).unwrap()
+    }
+
+    fn platform(self) -> sdk_platform::Client {
+        sdk_platform::Client::new(&self.suite()).unwrap()
+    }
+}
+
+impl Clients for SuiteBuilder {
+    fn suite(self) -> Suite {
+        self.build().unwrap()
+    }
+}
+
+impl Clients for &Suite {
+    fn suite(self) -> Suite {
+        self.clone()
+    }
+}
+
 pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {
-    sdk_crm::Client::new(&suite_for(server)).unwrap()
+    builder_for(server).crm()
 }
 
 pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {
-    sdk_crm::Client::new(&suite_at(peer)).unwrap()
+    builder_at(&peer.url()).crm()
 }
 
 pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
-    sdk_calendar::Client::new(&suite_for(server)).unwrap()
+    builder_for(server).calendar()
 }
 
 pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
-    sdk_calendar::Client::new(&suite_at(peer)).unwrap()
+    builder_at(&peer.url()).calendar()
 }
 
 /// The default policies, with waits that are next to nothing.

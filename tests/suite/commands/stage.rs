@@ -4,7 +4,7 @@ use sdk_core::{Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::support::{assert_failed, builder_for};
+use crate::support::{Clients, assert_failed, builder_for};
 use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
@@ -45,9 +45,9 @@ impl Stage {
         }
         let suite = change(builder).build().unwrap();
         Stage {
-            crm: sdk_crm::Client::new(&suite).unwrap(),
-            calendar: sdk_calendar::Client::new(&suite).unwrap(),
-            accounting: sdk_accounting::Client::new(&suite).unwrap(),
+            crm: suite.crm(),
+            calendar: suite.calendar(),
+            accounting: suite.accounting(),
             server,
             wires,
         }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::bypass::Bypass;
 use super::world::World;
 use crate::samples::kick_off;
-use crate::support::builder_for;
+use crate::support::{Clients, builder_for};
 
 #[tokio::test]
 async fn a_second_401_in_a_row_is_the_callers() {
@@ -30,11 +30,7 @@ async fn a_second_401_in_a_row_is_the_callers() {
 async fn refused_credentials_are_told_without_a_call() {
     let world = World::start().await;
     let credentials = ClientCredentials::new(world.server.client_id(), "wrong");
-    let suite = builder_for(&world.server)
-        .credentials(credentials)
-        .build()
-        .unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = builder_for(&world.server).credentials(credentials).crm();
 
     let error = crm.today().get().await.unwrap_err();
 

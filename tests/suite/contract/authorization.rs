@@ -5,12 +5,16 @@ use serde_json::json;
 
 use super::world::World;
 use crate::samples::promotion;
+use crate::support::Clients;
 
 #[tokio::test]
 async fn any_of_the_four_scopes_opens_its_own_kind_of_command_only() {
     let world = World::start().await;
-    let suite = world.suite.with_scopes("crm", ["crm:tasks:write"]).unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = world
+        .suite
+        .with_scopes("crm", ["crm:tasks:write"])
+        .unwrap()
+        .crm();
     let task = json!({"commandType": "task.create", "payload": {"title": "Call back"}});
     let person = promotion(&world.server.sample_person(), "Controller");
 
@@ -29,8 +33,7 @@ async fn a_publication_needs_the_entitlements_of_the_platform_and_of_its_source(
     let entitled = [vec![App::Crm], vec![App::Platform, App::Calendar]];
 
     for (apps, missing) in entitled.into_iter().zip(["platform", "crm"]) {
-        let suite = world.suite_of(|client| client.apps(apps));
-        let platform = sdk_platform::Client::new(&suite).unwrap();
+        let platform = world.suite_of(|client| client.apps(apps)).platform();
 
         let publication = platform.publications().get(&*app, &*kind, &*record);
         let error = publication.await.unwrap_err();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::world::World;
 use crate::samples::{draft, event, promotion};
-use crate::support::{assert_refused_with, key};
+use crate::support::{Clients, assert_refused_with, key};
 
 fn assert_final(error: &Error, code: &str) {
     assert_eq!(error.kind(), ErrorKind::Conflict);
@@ -48,7 +48,7 @@ async fn the_same_event_command_under_the_same_key_is_replayed() {
 async fn another_event_command_under_the_same_key_is_an_idempotency_conflict() {
     let world = World::start().await;
     // What one process sent, it would not send with another body.
-    let elsewhere = sdk_calendar::Client::new(&world.elsewhere()).unwrap();
+    let elsewhere = world.elsewhere().calendar();
     let under_one_key = |calendar: &sdk_calendar::Client, title| {
         calendar
             .events()
@@ -70,8 +70,7 @@ async fn another_event_command_under_the_same_key_is_an_idempotency_conflict() {
 #[tokio::test]
 async fn a_key_is_the_actors_own() {
     let world = World::start().await;
-    let suite = world.suite_of(|client| client);
-    let other = sdk_calendar::Client::new(&suite).unwrap();
+    let other = world.suite_of(|client| client).calendar();
 
     for (calendar, title) in [(&world.calendar, "Mine"), (&other, "Theirs")] {
         let command = calendar.events().command(&event(title));
@@ -170,7 +169,7 @@ async fn crm_commands_conflict_over_ids_versions_and_states() {
 async fn a_draft_is_replayed_under_its_key_and_conflicts_with_another() {
     let world = World::start().await;
     let counterparty = world.server.sample_counterparty();
-    let elsewhere = sdk_accounting::Client::new(&world.elsewhere()).unwrap();
+    let elsewhere = world.elsewhere().accounting();
     let with_lines = |accounting: &sdk_accounting::Client, count| {
         let drafts = accounting.invoice_drafts();
         drafts

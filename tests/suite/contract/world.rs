@@ -3,7 +3,7 @@
 use sdk_core::{ClientCredentials, Error, PreparedCommand, RawJson, Receipt, Suite};
 use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServer, Transport};
 
-use crate::support::builder_for;
+use crate::support::{Clients, builder_for};
 
 pub(crate) struct World {
     pub(crate) server: ReferenceServer,
@@ -28,10 +28,10 @@ impl World {
 
     fn through(suite: Suite, server: ReferenceServer) -> World {
         World {
-            crm: sdk_crm::Client::new(&suite).unwrap(),
-            calendar: sdk_calendar::Client::new(&suite).unwrap(),
-            accounting: sdk_accounting::Client::new(&suite).unwrap(),
-            platform: sdk_platform::Client::new(&suite).unwrap(),
+            crm: suite.crm(),
+            calendar: suite.calendar(),
+            accounting: suite.accounting(),
+            platform: suite.platform(),
             server,
             suite,
         }

@@ -1,11 +1,10 @@
 //! Row 30: replies that are too much.
 
 use sdk_core::{Effect, ErrorKind};
-use sdk_crm::Client;
 
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, Step, always, endless, gzip_bomb, reply};
-use crate::support::{builder_at, crm_at};
+use crate::support::{Clients, builder_at, crm_at};
 
 /// What a reply may have here.
 const LIMIT: usize = 1024 * 1024;
@@ -17,11 +16,7 @@ const GIGABYTE: u64 = 1024 * 1024 * 1024;
 
 /// Reads a person with the limit set.
 async fn read(peer: &Peer) -> sdk_core::Error {
-    let suite = builder_at(&peer.url())
-        .max_response_bytes(LIMIT)
-        .build()
-        .unwrap();
-    let crm = Client::new(&suite).unwrap();
+    let crm = builder_at(&peer.url()).max_response_bytes(LIMIT).crm();
     get_person(&crm).await.unwrap_err()
 }
 

@@ -5,7 +5,7 @@ use tokio::task::JoinSet;
 
 use super::fixtures::{PERSON, get_person, page, person, server};
 use crate::peer::{Peer, always, script, stall};
-use crate::support::{crm_at, crm_for, suite_at, until};
+use crate::support::{Clients, crm_at, crm_for, suite_at, until};
 
 #[tokio::test]
 async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others() {
@@ -80,7 +80,7 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection
     for ahead in [false, true] {
         let peer = Peer::start(script([first.clone(), stall()]).then_always(person()));
         let suite = suite_at(&peer);
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+        let crm = suite.crm();
 
         let mut pages = crm.people().list().pages().read_ahead(ahead);
         pages.try_next().await.unwrap().unwrap();

@@ -1,11 +1,10 @@
 //! Rows 55, 82 and 85: checkpoints that come back otherwise, and what they give away.
 
 use sdk_core::{Checkpoint, Effect, ErrorKind, IdempotencyKey, Secret, Suite};
-use sdk_crm::Client;
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, always, json, script};
-use crate::support::{assert_failed, assert_says, builder_at, crm_at, key};
+use crate::support::{Clients, assert_failed, assert_says, builder_at, crm_at, key};
 
 #[tokio::test]
 async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is_refused() {
@@ -155,7 +154,7 @@ async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
             .build()
             .unwrap()
     };
-    let walk = |suite: &Suite| Client::new(suite).unwrap().people().list().q("ann").items();
+    let walk = |suite: &Suite| suite.crm().people().list().q("ann").items();
     let digest = |suite: &Suite| {
         let form = serde_json::to_value(walk(suite).checkpoint()).unwrap();
         form["filters"].as_str().unwrap().to_owned()

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::fixtures::{add_person, server};
 use crate::peer::{Peer, always, json};
 use crate::samples::{event, kick_off};
-use crate::support::{calendar_for, key, suite_at};
+use crate::support::{Clients, calendar_for, key, suite_at};
 
 #[tokio::test]
 async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
@@ -101,9 +101,9 @@ async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
 
 /// A read, a keyed command, one without a key that may be replayed, and the application whose envelope is documented.
 async fn all_sorts_of_calls(suite: &Suite) -> [sdk_core::Error; 4] {
-    let crm = sdk_crm::Client::new(suite).unwrap();
-    let calendar = sdk_calendar::Client::new(suite).unwrap();
-    let platform = sdk_platform::Client::new(suite).unwrap();
+    let crm = suite.crm();
+    let calendar = suite.calendar();
+    let platform = suite.platform();
     let event = event("Kick-off");
     let keyed = calendar
         .events()

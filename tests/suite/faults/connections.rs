@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use sdk_core::{Effect, ErrorKind, RetryPolicy};
-use sdk_crm::Client;
 
 use super::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, Reserved, always, close, reset};
 use crate::samples::event;
-use crate::support::{assert_says, builder_at, calendar_at, crm_at, until};
+use crate::support::{Clients, assert_says, builder_at, calendar_at, crm_at, until};
 
 #[tokio::test]
 async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed() {
@@ -76,7 +75,7 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
         .application_url("crm", crm_port.url())
         .build()
         .unwrap();
-    let crm = Client::new(&suite).unwrap();
+    let crm = suite.crm();
 
     let error = add_person(&crm).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connect);
@@ -107,7 +106,7 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
         .build()
         .unwrap();
 
-    let error = get_person(&Client::new(&suite).unwrap()).await.unwrap_err();
+    let error = get_person(&suite.crm()).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Connect);
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));

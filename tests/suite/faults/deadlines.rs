@@ -11,7 +11,8 @@ use super::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, Step, always, json, reply, script, stall};
 use crate::samples::event;
 use crate::support::{
-    HoldClock, assert_says, builder_at, calendar_at, crm_at, quick_retry, quick_tokens, until,
+    Clients, HoldClock, assert_says, builder_at, calendar_at, crm_at, quick_retry, quick_tokens,
+    until,
 };
 
 /// How long an attempt may take, and how long a call: two attempts and a rest.
@@ -169,8 +170,7 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
     let peer = Peer::start(always(person()).tokens_always(hung));
     let mut policy = quick_tokens();
     policy.exchange_timeout = Duration::from_millis(300);
-    let suite = builder_at(&peer.url()).token_policy(policy);
-    let crm = sdk_crm::Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).token_policy(policy).crm();
 
     let error = get_person(&crm).await.unwrap_err();
 
@@ -188,8 +188,7 @@ async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadlin
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
     for ahead in [true, false] {
         let peer = Peer::start(script([]).tokens_always(stall()));
-        let suite = builder_at(&peer.url()).deadline(CALL / 2).build().unwrap();
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+        let crm = builder_at(&peer.url()).deadline(CALL / 2).crm();
         let wait = tokio::spawn(async move {
             if ahead {
                 crm.prewarm().await

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::fixtures::server;
 use crate::peer::{Peer, json};
 use crate::samples::{event, kick_off};
-use crate::support::{Events, assert_says, builder_for, calendar_for, crm_at, crm_for};
+use crate::support::{Clients, Events, assert_says, builder_for, calendar_for, crm_at, crm_for};
 
 /// What came is what is written back, to the last member.
 fn survives<T: Serialize>(response: &Response<T>) -> Value {
@@ -112,7 +112,7 @@ async fn fault_34_it_is_a_warning_if_so_configured() {
         .build()
         .unwrap();
     let suites = [
-        sdk_crm::Client::new(&lenient).unwrap().today().get(),
+        lenient.crm().today().get(),
         crm_for(&server)
             .today()
             .get()

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sdk_accounting::Client;
 use sdk_core::{
     CallOptions, Effect, ErrorKind, ParkReason, PreparedCommand, Secret, StoredRule, StoredStep,
 };
@@ -11,7 +10,9 @@ use serde_json::{Value, json};
 use super::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always, close, json, reply, script};
 use crate::samples::{event, kick_off};
-use crate::support::{assert_failed, assert_says, builder_at, calendar_at, crm_at, key, suite_at};
+use crate::support::{
+    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, key, suite_at,
+};
 
 /// As it comes back from a table.
 fn stored(command: &PreparedCommand) -> PreparedCommand {
@@ -25,7 +26,7 @@ fn stored(command: &PreparedCommand) -> PreparedCommand {
 async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     // Neither a key nor an exact replay is shown for a counterparty.
     let first = Peer::start(script([close()]).then_always(json(201, &json!({}))));
-    let accounting = Client::new(&suite_at(&first)).unwrap();
+    let accounting = suite_at(&first).accounting();
     let counterparties = accounting.counterparties();
     let call = || counterparties.create(json!({"name": "Ann Example"}));
     let (rule, now) = (StoredRule::default(), SystemTime::now());
@@ -51,7 +52,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let secret = Secret::from("sixteen bytes from the vault");
     let sealed = stored(&fresh.clone().seal(&secret).unwrap());
     let peer = Peer::start([close()]);
-    let elsewhere = Client::new(&suite_at(&peer)).unwrap();
+    let elsewhere = suite_at(&peer).accounting();
     let error = elsewhere.send_prepared(&sealed).sealed_by(&secret).await;
     let error = error.unwrap_err();
     assert_eq!(error.effect(), Effect::Unknown, "{error}");
@@ -65,7 +66,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     open.seal(&secret).unwrap().verify_seal(&secret).unwrap();
     assert_eq!(peer.requests().len(), 1);
     // One that did not get out stays as it was.
-    let nowhere = Client::new(&builder_at("http://127.0.0.1:9").build().unwrap()).unwrap();
+    let nowhere = builder_at("http://127.0.0.1:9").accounting();
     let error = nowhere.send_prepared(&sealed).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent, "{error}");
     assert!(error.command() == Some(&sealed));
@@ -87,8 +88,9 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
 async fn fault_55_a_form_of_version_1_does_not_get_younger() {
     let old = include_str!("../commands/fixtures/event-v1.json");
     let peer = Peer::start(always(created()));
-    let suite = builder_at(&peer.url()).audience("calendar", "https://calendar.example");
-    let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
+    let calendar = builder_at(&peer.url())
+        .audience("calendar", "https://calendar.example")
+        .calendar();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     for (member, value) in [
         ("preparedAt", json!(u64::try_from(now.as_millis()).unwrap())),
@@ -134,9 +136,7 @@ async fn fault_72_repeats_are_allowed_by_the_call_before_the_client_and_the_suit
             }
             let mut defaults = CallOptions::default();
             defaults.replay_exact = client;
-            let crm = sdk_crm::Client::new(&builder.build().unwrap())
-                .unwrap()
-                .with_defaults(defaults);
+            let crm = builder.crm().with_defaults(defaults);
             let mut submit = add_person(&crm);
             if let Some(replay) = call {
                 submit = submit.replay_exact(replay);

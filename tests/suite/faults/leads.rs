@@ -1,12 +1,11 @@
 //! What an error says that leads on: which audience a token is for, and which host and port did not answer.
 
 use sdk_core::{Effect, ErrorKind, RetryPolicy};
-use sdk_crm::Client;
 use serde_json::json;
 
 use super::fixtures::get_person;
 use crate::peer::{Peer, Reserved, always, json, reply, script};
-use crate::support::{assert_says, builder_at, crm_at};
+use crate::support::{Clients, assert_says, builder_at, crm_at};
 
 #[tokio::test]
 async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
@@ -24,7 +23,7 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
             .application_url("crm", peer.url())
             .token_url(format!("{}/oauth/token", peer.url()))
             .credentials(sdk_core::ClientCredentials::new("client", "secret"));
-        let crm = Client::new(&alone.build().unwrap()).unwrap();
+        let crm = alone.crm();
         let error = get_person(&crm).await.unwrap_err();
         let said = format!(
             "the token is for the audience {}, which is the origin of the application: set SUITE_CRM_AUDIENCE",
@@ -38,14 +37,15 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
 async fn what_cannot_be_reached_is_named_by_host_and_port() {
     let (tokens, nobody) = (Peer::start([]), Reserved::new());
     let address = nobody.url().trim_start_matches("http://").to_owned();
-    let suite = builder_at(&tokens.url()).application_url("crm", nobody.url());
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&tokens.url())
+        .application_url("crm", nobody.url())
+        .crm();
     let error = get_person(&crm).await.unwrap_err();
     assert_says(&error, &[&format!("no connection to {address}")]);
 
-    let suite =
-        builder_at(&tokens.url()).token_url(format!("{}/oauth/token?key=k-1", nobody.url()));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&tokens.url())
+        .token_url(format!("{}/oauth/token?key=k-1", nobody.url()))
+        .crm();
     let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent);
     let line = error.to_string();
@@ -95,8 +95,7 @@ async fn an_error_has_the_headers_of_its_reply_without_what_must_not_be_shown() 
 #[tokio::test]
 async fn a_probe_that_wants_no_token_gets_none() {
     let peer = Peer::start(always(reply(200)));
-    let suite = builder_at(&peer.url()).build().unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
+    let accounting = builder_at(&peer.url()).accounting();
 
     accounting.service().ready().without_token().await.unwrap();
 
@@ -104,8 +103,7 @@ async fn a_probe_that_wants_no_token_gets_none() {
     assert!(peer.exchanges().is_empty());
     // Nor is one renewed for its 401.
     let peer = Peer::start(always(reply(401)));
-    let suite = builder_at(&peer.url()).build().unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
+    let accounting = builder_at(&peer.url()).accounting();
     let error = accounting
         .service()
         .ready()

@@ -8,13 +8,12 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use sdk_core::runtime::reqwest;
 use sdk_core::{Effect, ErrorKind, RetryPolicy};
-use sdk_crm::Client;
 
 use super::fixtures::{add_person, committed, get_person, person};
 use super::two::Http2;
 use crate::peer::{Peer, always, raw, reply, script};
 use crate::programs::{output, program, told};
-use crate::support::{Events, HoldClock, assert_says, builder_at, crm_at, until};
+use crate::support::{Clients, Events, HoldClock, assert_says, builder_at, crm_at, until};
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
@@ -28,8 +27,7 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
         .http_client(reqwest::Client::builder().http2_prior_knowledge())
         .http2_pings(ping, ping);
     // The token endpoint speaks HTTP/1.1 only, so the token comes from elsewhere.
-    let suite = suite.token_source(Given).build().unwrap();
-    let crm = Client::new(&suite).unwrap();
+    let crm = suite.token_source(Given).crm();
     get_person(&crm).await.unwrap();
 
     wire.break_after(0, Way::Down, Then::Hold);
@@ -76,12 +74,10 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     // A connection is accepted, and its TLS handshake never answered.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let tokens = Peer::start([]);
-    let suite = builder_at(&tokens.url())
+    let crm = builder_at(&tokens.url())
         .application_url("crm", format!("https://{}", silent.local_addr().unwrap()))
         .timeout(Duration::from_millis(50))
-        .build()
-        .unwrap();
-    let crm = Client::new(&suite).unwrap();
+        .crm();
 
     let error = add_person(&crm).await.unwrap_err();
 
@@ -119,8 +115,9 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
             .unwrap()
     };
     let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).timeout(Duration::from_millis(300));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url())
+        .timeout(Duration::from_millis(300))
+        .crm();
     // It keeps what it has, and nobody drives it any more.
     let idle = runtime();
     idle.block_on(get_person(&crm).send()).unwrap();
@@ -134,8 +131,9 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
 
     // A command waited for that connection all the time, and is known not to have been sent.
     let peer = Peer::start(always(committed()));
-    let suite = builder_at(&peer.url()).timeout(Duration::from_millis(300));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url())
+        .timeout(Duration::from_millis(300))
+        .crm();
     idle.block_on(add_person(&crm).send()).unwrap();
     let again = runtime().block_on(add_person(&crm).send());
     assert_eq!(again.unwrap().attempts(), 2);
@@ -151,7 +149,7 @@ async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
     let peer = Peer::start(always(reply(503).header("retry-after", "5")));
     let crm = {
         let builder = builder_at(&peer.url()).retry(RetryPolicy::default());
-        Client::new(&builder.build().unwrap()).unwrap()
+        builder.crm()
     };
     let calls: Vec<_> = (0..50)
         .map(|_| tokio::spawn(get_person(&crm).send()))
@@ -215,7 +213,7 @@ async fn fault_70_a_plain_proxy_that_wants_a_credential_gets_it() {
         .build()
         .unwrap();
 
-    let crm = Client::new(&suite).unwrap();
+    let crm = suite.crm();
     get_person(&crm).await.unwrap();
 
     let seen = &proxy.requests()[0];
@@ -248,7 +246,7 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
             .retry(RetryPolicy::none())
             .build()
             .unwrap();
-        let crm = Client::new(&suite).unwrap();
+        let crm = suite.crm();
 
         let error = add_person(&crm).await.unwrap_err();
 

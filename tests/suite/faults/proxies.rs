@@ -5,11 +5,10 @@ use std::error::Error as _;
 use sdk_core::runtime::reqwest;
 use sdk_core::token::{TokenError, TokenErrorKind};
 use sdk_core::{Effect, Error, ErrorKind};
-use sdk_crm::Client;
 
 use super::fixtures::add_person;
 use crate::peer::{Peer, always, raw, reply, script};
-use crate::support::{Events, assert_says, builder_at};
+use crate::support::{Clients, Events, assert_says, builder_at};
 
 fn assert_stopped(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
@@ -26,7 +25,7 @@ async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated()
     let html = "<html>invalid_client</html>";
     let wants = reply(407).header("proxy-authenticate", "Basic").body(html);
     let peer = Peer::start(script([]).tokens_always(wants));
-    let crm = Client::new(&builder_at(&peer.url()).build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).crm();
 
     for _ in 0..2 {
         let error = add_person(&crm).await.unwrap_err();
@@ -55,7 +54,7 @@ async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_cal
         .token_url("http://login.suite.test/sign-in")
         .allow_insecure_http()
         .http_client(reqwest::Client::builder().proxy(through));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = suite.crm();
 
     let error = add_person(&crm).await.unwrap_err();
 
@@ -74,7 +73,7 @@ async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy
     let suite = builder_at("https://crm.suite.test")
         .token_url("https://login.suite.test/sign-in")
         .http_client(reqwest::Client::builder().proxy(through));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = suite.crm();
 
     let error = add_person(&crm).await.unwrap_err();
 

@@ -6,7 +6,7 @@ use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 use super::fixtures::{created, get_person, person};
 use crate::peer::{Peer, always, redirect};
 use crate::samples::kick_off;
-use crate::support::{assert_says, builder_at, calendar_at, crm_at};
+use crate::support::{Clients, assert_says, builder_at, calendar_at, crm_at};
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
@@ -51,12 +51,7 @@ async fn fault_28_a_redirected_exchange_takes_no_secret_along() {
         let peer = Peer::start(always(person()).tokens_always(moved));
         let in_body = ClientCredentials::new("client", "secret")
             .authentication(ClientAuthentication::RequestBody);
-        let suite = builder_at(&peer.url())
-            .credentials(in_body)
-            .build()
-            .unwrap();
-
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+        let crm = builder_at(&peer.url()).credentials(in_body).crm();
         let error = get_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::TokenUnavailable);
@@ -75,9 +70,7 @@ async fn fault_28_nor_does_a_client_of_the_callers_own_follow_one() {
     let elsewhere = Peer::start(always(person()));
     let peer = Peer::start(always(redirect(307, elsewhere.url())));
     let own = reqwest::Client::builder().redirect(reqwest::redirect::Policy::limited(5));
-    let suite = builder_at(&peer.url()).http_client(own).build().unwrap();
-
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = builder_at(&peer.url()).http_client(own).crm();
     get_person(&crm).await.unwrap_err();
 
     assert_eq!(elsewhere.connections(), 0);

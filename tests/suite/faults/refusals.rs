@@ -5,7 +5,7 @@ use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
 use super::fixtures::person;
 use crate::peer::{Peer, always, reply};
 use crate::samples::kick_off;
-use crate::support::{builder_at, calendar_at, crm_at, suite_at};
+use crate::support::{Clients, builder_at, calendar_at, crm_at, suite_at};
 
 /// Every way in which an address can be given.
 fn with_address(address: &str) -> [SuiteBuilder; 4] {
@@ -91,7 +91,7 @@ fn fault_31_a_key_of_another_form_is_no_key() {
 async fn fault_31_a_path_value_that_is_no_single_segment_is_refused() {
     let peer = Peer::start(always(person()));
     let crm = crm_at(&peer);
-    let platform = sdk_platform::Client::new(&suite_at(&peer)).unwrap();
+    let platform = suite_at(&peer).platform();
     for bad in [
         "..", ".", "%2e%2e", "%2E.", "a/b", "a%2fb", "a\\b", "", "a\r\nb", "\0",
     ] {
@@ -134,7 +134,7 @@ async fn fault_31_a_raw_path_stays_below_the_origin() {
 #[tokio::test]
 async fn fault_31_an_odd_path_value_that_is_one_segment_arrives_as_such() {
     let peer = Peer::start(always(reply(200).body("{}")));
-    let platform = sdk_platform::Client::new(&suite_at(&peer)).unwrap();
+    let platform = suite_at(&peer).platform();
 
     platform
         .publications()

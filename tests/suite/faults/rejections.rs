@@ -2,13 +2,12 @@
 
 use futures_util::future::join_all;
 use sdk_core::{Effect, ErrorKind};
-use sdk_crm::Client;
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer, Transport};
 
 use super::fixtures::{created, get_person, person, server};
 use crate::peer::{Peer, always, reply, script};
 use crate::samples::event;
-use crate::support::{HoldClock, assert_says, builder_at, crm_at, crm_for};
+use crate::support::{Clients, HoldClock, assert_says, builder_at, crm_at, crm_for};
 
 #[tokio::test(start_paused = true)]
 async fn fault_06_a_thousand_calls_with_a_revoked_token_share_one_renewal() {
@@ -110,8 +109,8 @@ async fn fault_12_each_application_gets_the_token_of_its_own_audience() {
         .audience("calendar", "aud-calendar")
         .build()
         .unwrap();
-    let crm = Client::new(&suite).unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let crm = suite.crm();
+    let calendar = suite.calendar();
     let event = event("Kick-off");
 
     let calls = async |_| {

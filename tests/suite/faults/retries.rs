@@ -7,7 +7,7 @@ use tokio::time::{advance, timeout};
 
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always, reply, script};
-use crate::support::{Events, HoldClock, builder_at, crm_at, quick_retry, until};
+use crate::support::{Clients, Events, HoldClock, builder_at, crm_at, quick_retry, until};
 
 #[tokio::test]
 async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
@@ -76,7 +76,7 @@ async fn attempts_per_call(budget: Option<u32>) -> f64 {
         builder = builder.retry_budget(capacity);
     }
     let suite = builder.build().unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = suite.crm();
     for _ in 0..CALLS {
         let error = get_person(&crm).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
@@ -92,8 +92,7 @@ async fn fault_20_the_budget_refills_with_successes() {
     let after = [person(), person(), person(), person(), person(), reply(503)];
     let peer = Peer::start(script(outage.into_iter().chain(after)).then_always(person()));
     // Room for two repeats.
-    let suite = builder_at(&peer.url()).retry_budget(10).build().unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = builder_at(&peer.url()).retry_budget(10).crm();
 
     let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.attempts(), 3);

@@ -8,7 +8,7 @@ use sdk_crm::Client;
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::programs::{output, program, told};
-use crate::support::{assert_failed, assert_says, builder_at};
+use crate::support::{Clients, assert_failed, assert_says, builder_at};
 
 fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     let pairs = pairs.iter();
@@ -59,7 +59,7 @@ async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_r
             if own {
                 suite = suite.http_client(sdk_core::runtime::reqwest::Client::builder());
             }
-            let crm = Client::new(&suite.build().unwrap()).unwrap();
+            let crm = suite.crm();
             get_person(&crm).await.unwrap();
         }
     }
@@ -71,7 +71,7 @@ async fn fault_49_a_token_url_keeps_its_query() {
     let peer = Peer::start(always(person()));
     let suite =
         builder_at(&peer.url()).token_url(format!("{}/oauth/token?tenant=a%20b&v=2", peer.url()));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = suite.crm();
 
     get_person(&crm).await.unwrap();
 
@@ -138,7 +138,7 @@ async fn fault_60_least_privilege_never_fails_open() {
     let peer = Peer::start(always(person()));
     let suite = builder_at(&peer.url()).build().unwrap();
     let suite = suite.with_scopes("crm", ["crm:people:read"]).unwrap();
-    get_person(&Client::new(&suite).unwrap()).await.unwrap();
+    get_person(&suite.crm()).await.unwrap();
     assert!(
         peer.exchanges()[0]
             .text()
@@ -189,7 +189,7 @@ async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
         .audience("crm", "crm")
         .credentials(ClientCredentials::new("client", "secret"));
     for suite in [before, after] {
-        let crm = Client::new(&suite.build().unwrap()).unwrap();
+        let crm = suite.crm();
         get_person(&crm).await.unwrap();
     }
     for seen in code.exchanges() {
@@ -292,7 +292,7 @@ async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
         ("SUITE_CLIENT_SECRET", " secret \n"),
     ]);
     let suite = Suite::builder().variables(variables).build().unwrap();
-    get_person(&Client::new(&suite).unwrap()).await.unwrap();
+    get_person(&suite.crm()).await.unwrap();
 
     // Each half is form-encoded: `+client:+secret+%0A`.
     let seen = &peer.exchanges()[0];
@@ -333,12 +333,8 @@ async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
         .audience("calendar", "b")
         .build()
         .unwrap();
-    get_person(&Client::new(&suite).unwrap()).await.unwrap();
-    sdk_calendar::Client::new(&suite)
-        .unwrap()
-        .prewarm()
-        .await
-        .unwrap();
+    get_person(&suite.crm()).await.unwrap();
+    suite.calendar().prewarm().await.unwrap();
     assert_eq!(peer.exchanges().len(), 2);
     let suite = base().audience("crm", "a").build().unwrap();
     assert!(Client::new(&suite).is_ok() && sdk_calendar::Client::new(&suite).is_err());

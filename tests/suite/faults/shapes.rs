@@ -1,13 +1,12 @@
 //! Rows 43, 52, 57, 58, 59, 66 and 86: replies without a body, of another shape, or of absurd size.
 
 use sdk_core::{Effect, Error, ErrorKind, TokenPolicy};
-use sdk_crm::Client;
 use serde_json::{Value, json};
 
 use super::fixtures::{PERSON, add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, endless, json, reply, script};
 use crate::samples::kick_off;
-use crate::support::{assert_failed, builder_at, calendar_at, crm_at, suite_at};
+use crate::support::{Clients, assert_failed, builder_at, calendar_at, crm_at, suite_at};
 
 /// An error about a 2xx that came: it has its status, and may have had an effect.
 pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
@@ -27,10 +26,10 @@ pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) 
 async fn fault_43_memory_is_taken_for_bytes_that_came() {
     let huge = Some(1_u64 << 62);
     let peer = Peer::start([endless(huge).cut_short(), person()]);
-    let suite = builder_at(&peer.url())
+    let crm = builder_at(&peer.url())
         .max_response_bytes(usize::MAX)
-        .max_response_elements(usize::MAX);
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+        .max_response_elements(usize::MAX)
+        .crm();
     let person = get_person(&crm).await.unwrap();
     assert_eq!(
         person.attempts(),
@@ -42,8 +41,7 @@ async fn fault_43_memory_is_taken_for_bytes_that_came() {
     policy.max_response_bytes = usize::MAX;
     policy.retry_base = std::time::Duration::ZERO;
     let peer = Peer::start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
-    let suite = builder_at(&peer.url()).token_policy(policy);
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).token_policy(policy).crm();
     get_person(&crm).await.unwrap();
     assert_eq!(peer.exchanges().len(), 2);
 }
@@ -65,8 +63,7 @@ async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
     assert_eq!(peer.requests().len(), 1);
 
     let peer = Peer::start([page(2_000), page(1_001), page(900)]);
-    let suite = builder_at(&peer.url()).max_response_elements(1_000);
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).max_response_elements(1_000).crm();
     for _ in 0..2 {
         crm.people().list().await.unwrap_err();
     }
@@ -106,10 +103,7 @@ async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown() {
     for status in [200, 201, 202, 204] {
         let peer = Peer::start([reply(status), reply(status), reply(status), reply(status)]);
         let suite = suite_at(&peer);
-        let (crm, calendar) = (
-            Client::new(&suite).unwrap(),
-            sdk_calendar::Client::new(&suite).unwrap(),
-        );
+        let (crm, calendar) = (suite.crm(), suite.calendar());
 
         let health = crm.service().health().await.unwrap();
         assert!(health.is_null() && health.bytes().is_empty());
@@ -167,10 +161,10 @@ async fn fault_57_a_202_with_a_result_is_not_called_committed() {
     let accepted = created().with_status(202);
     let peer = Peer::start([accepted, committed().with_status(202)]);
     let suite = suite_at(&peer);
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let calendar = suite.calendar();
     let receipt = kick_off(&calendar).await.unwrap();
     assert_eq!((receipt.is_committed(), receipt.status()), (None, 202));
-    let crm = Client::new(&suite).unwrap();
+    let crm = suite.crm();
     let receipt = add_person(&crm).await.unwrap();
     assert_eq!((receipt.is_committed(), receipt.is_replay()), (None, None));
 }

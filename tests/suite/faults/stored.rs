@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use super::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always};
 use crate::samples::kick_off;
-use crate::support::{assert_failed, assert_says, builder_at, calendar_at, crm_at};
+use crate::support::{Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at};
 
 /// A stored form after somebody edited it, with a digest that fits: a digest is against accidents only.
 fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedCommand {
@@ -195,7 +195,7 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
     let peer = Peer::start(always(created()));
     let suite = builder_at(&format!("{}/base", peer.url())).core_url(peer.url());
     let suite = suite.build().unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let calendar = suite.calendar();
     let event = kick_off(&calendar).prepare().unwrap();
     let raw = calendar
         .raw_call((Method::Post, "/calendar/v1/notes"))

@@ -8,14 +8,15 @@ use futures_util::future::join_all;
 use sdk_core::{
     AccessToken, Effect, ErrorKind, Method, TokenError, TokenFuture, TokenRequest, TokenSource,
 };
-use sdk_crm::Client;
 use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use super::fixtures::{add_person, get_person, person, server};
 use crate::peer::{Peer, always, json, reply, script};
-use crate::support::{HoldClock, assert_refused_with, assert_says, builder_at, crm_at, crm_for};
+use crate::support::{
+    Clients, HoldClock, assert_refused_with, assert_says, builder_at, crm_at, crm_for,
+};
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
@@ -74,7 +75,7 @@ async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_of
         let source = Dying::default();
         let crm = {
             let builder = builder_at(&peer.url()).token_source(source.clone());
-            Client::new(&builder.build().unwrap()).unwrap()
+            builder.crm()
         };
         let mut failures = 0;
         for call in 0..240 {
@@ -132,8 +133,7 @@ async fn fault_37_many_operations_share_tokens_that_die_and_none_pays_for_anothe
     let _clock = HoldClock::new();
     let peer = Peer::start(always(person()));
     let source = Dying::default();
-    let builder = builder_at(&peer.url()).token_source(source.clone());
-    let crm = Client::new(&builder.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).token_source(source.clone()).crm();
     let mut failures = 0;
     for call in 0..600_usize {
         advance(STEP).await;
@@ -201,8 +201,9 @@ impl TokenSource for Hanging {
 async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it() {
     let _clock = HoldClock::new();
     let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).token_source(Hanging::default());
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url())
+        .token_source(Hanging::default())
+        .crm();
     get_person(&crm).await.unwrap();
 
     // 20 seconds are left: enough for an attempt of ten.

@@ -3,7 +3,6 @@
 use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::{Effect, ErrorKind, Method, Record, SchemaPolicy};
-use sdk_crm::Client;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
@@ -11,7 +10,9 @@ use super::fixtures::{PERSON, add_person, created};
 use super::shapes::assert_unreadable;
 use crate::peer::{Peer, Step, always, json, reply};
 use crate::samples::{import, kick_off};
-use crate::support::{Events, assert_failed, builder_for, calendar_at, crm_at, crm_for, suite_at};
+use crate::support::{
+    Clients, Events, assert_failed, builder_for, calendar_at, crm_at, crm_for, suite_at,
+};
 
 #[tokio::test]
 async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
@@ -165,7 +166,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
                 .schema_policy(SchemaPolicy::Warn)
                 .build()
                 .unwrap();
-            let lenient = Client::new(&lenient).unwrap();
+            let lenient = lenient.crm();
             server
                 .fault(Operation::ListOpportunities)
                 .times(1)
@@ -268,7 +269,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
         (202, json!("succeeded"), None),
     ] {
         let peer = Peer::start(always(imported(status, &outcome)));
-        let accounting = sdk_accounting::Client::new(&suite_at(&peer)).unwrap();
+        let accounting = suite_at(&peer).accounting();
         let body = import("adapter", ImportMode::EvidenceOnly);
         let typed = accounting.import_runs().create(&body).await;
         let command = accounting.import_runs().create(&body).prepare().unwrap();

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use sdk_core::runtime::reqwest;
 use sdk_core::{Effect, ErrorKind};
-use sdk_crm::Client;
 
 use super::fixtures::add_person;
 use crate::peer::{Peer, always, reply};
-use crate::support::{assert_says, builder_at, crm_at};
+use crate::support::{Clients, assert_says, builder_at, crm_at};
 
 #[tokio::test]
 async fn fault_45_a_connection_that_does_not_stand_in_time_sent_nothing() {
@@ -26,7 +25,7 @@ async fn fault_45_a_connection_that_does_not_stand_in_time_sent_nothing() {
             let patient = reqwest::Client::builder().connect_timeout(Duration::from_secs(3_600));
             suite = suite.http_client(patient);
         }
-        let crm = Client::new(&suite.build().unwrap()).unwrap();
+        let crm = suite.crm();
 
         let error = add_person(&crm).await.unwrap_err();
 

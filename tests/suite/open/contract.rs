@@ -2,7 +2,7 @@ use sdk_core::ContractMatch;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{assert_says, crm_for, suite_for};
+use crate::support::{Clients, assert_says, crm_for, suite_for};
 
 #[tokio::test]
 async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
@@ -10,11 +10,7 @@ async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
     let suite = suite_for(&server);
 
     let crm = crm_for(&server).check_contract().await.unwrap();
-    let accounting = sdk_accounting::Client::new(&suite)
-        .unwrap()
-        .check_contract()
-        .await
-        .unwrap();
+    let accounting = suite.accounting().check_contract().await.unwrap();
 
     assert_eq!(
         (crm.matches, crm.served.as_deref()),
@@ -59,7 +55,7 @@ async fn metadata_of_another_schema_is_a_finding_and_not_a_failure() {
     server
         .fault(Operation::GetAccountingMetadata)
         .schema_suffix("v2");
-    let accounting = sdk_accounting::Client::new(&suite_for(&server)).unwrap();
+    let accounting = suite_for(&server).accounting();
 
     let report = accounting.check_contract().await.unwrap();
 
@@ -69,7 +65,7 @@ async fn metadata_of_another_schema_is_a_finding_and_not_a_failure() {
 #[tokio::test]
 async fn what_differs_in_the_metadata_itself_is_told() {
     let server = ReferenceServer::start().await;
-    let accounting = sdk_accounting::Client::new(&suite_for(&server)).unwrap();
+    let accounting = suite_for(&server).accounting();
     let metadata = json!({
         "schemaVersion": "suite-accounting-api.v1", "service": "suite-ledger", "version": "0.2.0", "status": "sunset",
         "sunsetOn": "2027-01-01", "successor": "/v2",
@@ -147,7 +143,7 @@ async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
 #[tokio::test]
 async fn an_application_without_metadata_says_that_nothing_can_be_compared() {
     let server = ReferenceServer::start().await;
-    let calendar = sdk_calendar::Client::new(&suite_for(&server)).unwrap();
+    let calendar = suite_for(&server).calendar();
 
     let report = calendar.check_contract().await.unwrap();
 

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{page, rest, server_of};
 use crate::peer::{Peer, always};
-use crate::support::{assert_says, builder_at, crm_at, crm_for};
+use crate::support::{Clients, assert_says, builder_at, crm_at, crm_for};
 
 const PERSON: &str = "PER-0123456789AB";
 const OTHER: &str = "PER-BA9876543210";
@@ -57,11 +57,7 @@ async fn a_checkpoint_survives_another_base_url() {
             .application_url("crm", format!("{}{path}", peer.url()))
             .build()
             .unwrap();
-        sdk_crm::Client::new(&suite)
-            .unwrap()
-            .people()
-            .list()
-            .items()
+        suite.crm().people().list().items()
     };
     let mut items = at("/routed/crm");
     items.try_next().await.unwrap();

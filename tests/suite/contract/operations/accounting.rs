@@ -11,7 +11,7 @@ use serde_json::json;
 use super::operations;
 use crate::contract::world::World;
 use crate::samples::{draft, import};
-use crate::support::key;
+use crate::support::{Clients, key};
 
 operations! {
     GetAccountingMetadata: |world| world.accounting.service().meta() => metadata;
@@ -91,7 +91,7 @@ fn a_run_is_pending(world: &World, receipt: &Receipt<AccountingCommandResult>) {
 async fn another_run_under_the_same_key(
     world: &World,
 ) -> Result<Receipt<AccountingCommandResult>, Error> {
-    let elsewhere = Client::new(&world.elsewhere()).unwrap();
+    let elsewhere = world.elsewhere().accounting();
     let run = |accounting: &Client, adapter| {
         let runs = accounting.import_runs();
         runs.create(&import(adapter, ImportMode::EvidenceOnly))

@@ -9,7 +9,7 @@ use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tok
 use crate::faults::fixtures::get_person;
 use crate::peer::{Peer, Step, always, close, json, reply, reset, script, stall};
 use crate::samples::{event, kick_off};
-use crate::support::{Events, builder_at, key};
+use crate::support::{Clients, Events, builder_at, key};
 
 #[tokio::test]
 async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
@@ -30,12 +30,10 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
     let mut printed = String::new();
     for step in steps {
         let peer = Peer::start(with_canary_tokens(always(step)));
-        let suite = builder_at(&peer.url())
+        let calendar = builder_at(&peer.url())
             .credentials(credentials(ClientAuthentication::RequestBody))
             .timeout(Duration::from_millis(50))
-            .build()
-            .unwrap();
-        let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            .calendar();
         let command = kick_off(&calendar).idempotency_key(key(KEY));
         let panicked = tokio::spawn(async { command.await.unwrap() }).await;
         let panicked = panicked.unwrap_err().into_panic();
@@ -75,11 +73,9 @@ async fn fault_32_a_failing_exchange_shows_no_secret() {
         close(),
     ] {
         let peer = Peer::start(script([]).tokens_always(step));
-        let suite = builder_at(&peer.url())
+        let crm = builder_at(&peer.url())
             .credentials(credentials(ClientAuthentication::RequestBody))
-            .build()
-            .unwrap();
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+            .crm();
 
         let error = get_person(&crm).await.unwrap_err();
 

@@ -8,7 +8,7 @@ use super::hostile::{HEADER, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
 use crate::faults::fixtures::{add_person, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply};
-use crate::support::{assert_says, crm_at};
+use crate::support::{Clients, assert_says, crm_at};
 
 /// Headers by which people find a request again, with values that look like anything else that is secret.
 const CORRELATING: [(&str, &str); 4] = [
@@ -190,7 +190,7 @@ async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
         .header(&format!("x-{}", &TOKEN[..12]), "3")
         .header("x-plain", "4");
     let peer = Peer::start(always(busy).tokens_always(reply_of(200, &token)));
-    let crm = sdk_crm::Client::new(&suite_of(&peer).build().unwrap()).unwrap();
+    let crm = suite_of(&peer).crm();
 
     let error = get_person(&crm)
         .header("x-tenant", HEADER)

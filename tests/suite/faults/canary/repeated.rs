@@ -14,7 +14,7 @@ use super::print_error;
 use crate::faults::fixtures::{created, get_person, page, person};
 use crate::peer::{Peer, Script, Step, always, json as reply_of, reply, script};
 use crate::samples::kick_off;
-use crate::support::{Events, assert_says, key};
+use crate::support::{Clients, Events, assert_says, key};
 
 const ALL: [&str; 5] = [SECRET, TOKEN, KEY, HEADER, QUERY];
 
@@ -31,7 +31,7 @@ fn builder_of(peer: &Peer) -> SuiteBuilder {
 }
 
 fn crm_of(suite: &Suite) -> sdk_crm::Client {
-    sdk_crm::Client::new(suite).unwrap()
+    suite.crm()
 }
 
 /// Header and query that every call of a client has.
@@ -56,8 +56,9 @@ async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
         result["schemaVersion"] = json!(said);
         result["outcome"] = json!(said);
         let peer = peer_of(reply_of(201, &result));
-        let suite = builder_of(&peer).schema_policy(SchemaPolicy::Warn);
-        let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
+        let calendar = builder_of(&peer)
+            .schema_policy(SchemaPolicy::Warn)
+            .calendar();
 
         let call = kick_off(&calendar);
         let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
@@ -82,7 +83,7 @@ async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats
         let peer = peer_of(reply_of(200, &metadata));
         let suite = builder_of(&peer).build().unwrap();
         let crm = crm_of(&suite).with_defaults(with_both());
-        let accounting = sdk_accounting::Client::new(&suite).unwrap();
+        let accounting = suite.accounting();
         let accounting = accounting.with_defaults(with_both());
         crm.prewarm().await.unwrap();
 
@@ -165,16 +166,14 @@ async fn fault_41_an_error_of_a_stored_command_does_not_repeat_its_query() {
             reply(200).body(said),
         ] {
             let peer = peer_of(step);
-            let suite = builder_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let calendar = builder_of(&peer).calendar();
             let call = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
             let call = call.body(json!({"note": 1})).idempotency_key(key(KEY));
             let call = call.header("x-tenant", HEADER).query("tenant", QUERY);
             let stored = serde_json::to_string(&call.prepare().unwrap()).unwrap();
 
             // Whoever sends it knows nothing of it but what was stored.
-            let suite = builder_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let calendar = builder_of(&peer).calendar();
             let command: PreparedCommand = serde_json::from_str(&stored).unwrap();
             let error = calendar
                 .send_prepared(&command)
@@ -283,8 +282,7 @@ async fn fault_41_a_long_text_is_looked_at_before_it_is_cut() {
                 reply_of(409, &refused),
             ];
             let peer = Peer::start(script(steps).tokens_always(token(TOKEN)));
-            let suite = builder_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let calendar = builder_of(&peer).calendar();
             let call = || {
                 let call = kick_off(&calendar);
                 let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);

@@ -14,7 +14,7 @@ use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tok
 use crate::faults::fixtures::{add_person, get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
 use crate::samples::kick_off;
-use crate::support::{builder_at, key};
+use crate::support::{Clients, builder_at, key};
 
 #[tokio::test]
 async fn fault_32_no_type_prints_what_it_holds() {
@@ -38,8 +38,8 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let builder = builder_at(&peer.url()).credentials(credentials(ClientAuthentication::Basic));
     printed += &print(&builder);
     let suite = builder.build().unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let crm = suite.crm();
+    let calendar = suite.calendar();
     let person = get_person(&crm).await.unwrap();
     printed += &(print(&person) + &print(&suite) + &print(&crm) + &print(&suite.stats()));
 
@@ -77,8 +77,7 @@ async fn fault_32_a_token_that_is_asked_for_by_hand_is_not_printed() {
         reply(200).body("access_token=canary-token"),
     ];
     let peer = Peer::start(script([]).tokens(replies.clone()));
-    let suite = builder_at(&peer.url()).build().unwrap();
-    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let platform = builder_at(&peer.url()).platform();
     let form = types::TokenRequest::new()
         .client_id("client")
         .client_secret("canary-secret");
