@@ -101,6 +101,44 @@ async fn a_token_that_is_always_refused_is_renewed_once_and_then_told() {
     assert_eq!(failed, count(|row| row.authenticated));
 }
 
+/// Lets an operation be down for two attempts, and then calls it again.
+struct Back;
+
+impl Visitor for Back {
+    async fn visit<A: Answer>(
+        &mut self,
+        world: &World,
+        calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
+    ) {
+        let (operation, id) = (calls.operation, calls.operation.id());
+        let row = row(operation);
+        if row.safety == Safety::Unkeyed {
+            return;
+        }
+        world.server.fault(operation).times(2).status(503);
+
+        let first = calls.plain.clone().await.unwrap().response();
+        let again = calls.plain.await.unwrap().response();
+
+        assert_eq!((first.attempts(), again.attempts()), (3, 1), "{id}");
+        let seen = world.server.requests_for(operation);
+        let keys: Vec<_> = seen.iter().map(|seen| seen.idempotency_key()).collect();
+        assert_eq!(keys[..3], [keys[0]; 3], "{id}");
+        let body = seen[0].body();
+        assert!(seen.iter().all(|seen| seen.body() == body), "{id}");
+        // Without a key in common, equal commands are two that are both meant.
+        assert_eq!(keys[0] != keys[3], is_command(row), "{id}");
+        assert!(keys.iter().flatten().all(|key| key.len() == 32), "{id}");
+        let commits = if is_command(row) { 2 } else { 0 };
+        assert_eq!(world.server.commits(operation), commits, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_back_in_time_is_answered_under_the_key_of_the_call() {
+    visit_all(&World::start().await, &mut Back).await;
+}
+
 /// Lets a token end before each call.
 struct Ending(fn(&World));
 
