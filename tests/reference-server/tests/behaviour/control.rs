@@ -203,11 +203,7 @@ async fn counts_requests_and_state_are_shown_and_reset() {
     control.get("/-/ready").await;
     let token = control.peer.token(App::Crm).await;
     let command = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
-    control
-        .peer
-        .post(App::Crm, "/api/crm/v1/commands", &command)
-        .await
-        .expect(201);
+    control.peer.command(&command).await.expect(201);
     let counters = control.get("/-/counters").await;
     assert_eq!(
         counters["operations"]["submitCommand"],
