@@ -9,7 +9,7 @@ use sdk_core::{
     ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder,
     TokenPolicy,
 };
-use sdk_reference_server::ReferenceServer;
+use sdk_reference_server::{Fault, Operation, ReferenceServer};
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
@@ -88,6 +88,17 @@ pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
 
 pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
     builder_at(&peer.url()).calendar()
+}
+
+/// Lets an operation of a server answer with this JSON.
+pub(crate) fn answer(
+    server: &ReferenceServer,
+    operation: Operation,
+    json: impl Into<Vec<u8>>,
+) -> Fault {
+    server
+        .fault(operation)
+        .body(json.into(), "application/json")
 }
 
 /// The default policies, with waits that are next to nothing.

@@ -11,7 +11,7 @@ use super::shapes::assert_unreadable;
 use crate::peer::{Peer, Step, always, json, reply};
 use crate::samples::{import, kick_off};
 use crate::support::{
-    Clients, Events, assert_failed, builder_for, calendar_at, crm_at, crm_for, suite_at,
+    Clients, Events, answer, assert_failed, builder_for, calendar_at, crm_at, crm_for, suite_at,
 };
 
 #[tokio::test]
@@ -44,10 +44,7 @@ async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
     for (member, value, said) in changes {
         let mut odd = today.clone();
         odd[member] = value;
-        server
-            .fault(Operation::GetToday)
-            .times(1)
-            .body(odd.to_string(), "application/json");
+        answer(&server, Operation::GetToday, odd.to_string()).times(1);
         assert_unreadable(
             &crm.today().get().await.unwrap_err(),
             ErrorKind::Decode,
@@ -69,20 +66,14 @@ async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
         ),
     ] {
         let page = json!({"items": items, "nextCursor": null}).to_string();
-        server
-            .fault(Operation::ListPeople)
-            .times(1)
-            .body(page, "application/json");
+        answer(&server, Operation::ListPeople, page).times(1);
         assert_unreadable(
             &crm.people().list().await.unwrap_err(),
             ErrorKind::Decode,
             &[said],
         );
     }
-    server
-        .fault(Operation::GetPerson)
-        .times(1)
-        .body("\"Ann\"", "application/json");
+    answer(&server, Operation::GetPerson, "\"Ann\"").times(1);
     let error = crm.people().get(server.sample_person()).await.unwrap_err();
     assert_unreadable(&error, ErrorKind::Decode, &["expected an object"]);
     // Nor does a record that a caller made of something else answer as if the member were absent.
@@ -120,9 +111,11 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
     let crm = crm_for(&server);
     let mut presentation = serde_json::to_value(&*crm.presentation().get().await.unwrap()).unwrap();
     presentation["appId"] = json!("calendar");
-    server
-        .fault(Operation::GetPresentation)
-        .body(presentation.to_string(), "application/json");
+    answer(
+        &server,
+        Operation::GetPresentation,
+        presentation.to_string(),
+    );
     let error = crm.presentation().get().await.unwrap_err();
     assert_unreadable(
         &error,
@@ -152,10 +145,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
             "schemaVersion suite-crm-opportunities-page.v3",
         ),
     ] {
-        server
-            .fault(Operation::ListOpportunities)
-            .times(2)
-            .body(page(version.clone()), "application/json");
+        answer(&server, Operation::ListOpportunities, page(version.clone())).times(2);
         let error = crm.opportunities().list().await.unwrap_err();
         assert_unreadable(&error, ErrorKind::SchemaVersion, &[said, expected]);
         let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
@@ -167,10 +157,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
                 .build()
                 .unwrap();
             let lenient = lenient.crm();
-            server
-                .fault(Operation::ListOpportunities)
-                .times(1)
-                .body(page(version), "application/json");
+            answer(&server, Operation::ListOpportunities, page(version)).times(1);
             lenient.opportunities().list().await.unwrap();
         }
     }
@@ -181,10 +168,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
             Some(null) => today["schemaVersion"] = null,
             None => drop(today.as_object_mut().unwrap().remove("schemaVersion")),
         }
-        server
-            .fault(Operation::GetToday)
-            .times(1)
-            .body(today.to_string(), "application/json");
+        answer(&server, Operation::GetToday, today.to_string()).times(1);
         let error = crm.today().get().await.unwrap_err();
         assert_unreadable(&error, ErrorKind::SchemaVersion, &["suite-crm-today.v1"]);
     }

@@ -2,7 +2,7 @@ use sdk_core::ContractMatch;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{Clients, assert_says, crm_for, suite_for};
+use crate::support::{Clients, answer, assert_says, crm_for, suite_for};
 
 #[tokio::test]
 async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
@@ -37,9 +37,7 @@ async fn a_later_contract_is_told_and_a_new_major_one_is_incompatible() {
     ] {
         server.clear_faults();
         let metadata = json!({"service": "suite-crm", "version": version, "status": "preview"});
-        server
-            .fault(Operation::GetCrmMetadata)
-            .body(metadata.to_string(), "application/json");
+        answer(&server, Operation::GetCrmMetadata, metadata.to_string());
 
         let report = crm.check_contract().await.unwrap();
 
@@ -70,9 +68,11 @@ async fn what_differs_in_the_metadata_itself_is_told() {
         "schemaVersion": "suite-accounting-api.v1", "service": "suite-ledger", "version": "0.2.0", "status": "sunset",
         "sunsetOn": "2027-01-01", "successor": "/v2",
     });
-    server
-        .fault(Operation::GetAccountingMetadata)
-        .body(metadata.to_string(), "application/json");
+    answer(
+        &server,
+        Operation::GetAccountingMetadata,
+        metadata.to_string(),
+    );
 
     let report = accounting.check_contract().await.unwrap();
 
@@ -109,9 +109,7 @@ async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
         (r#"{"version":3}"#.to_owned(), ContractMatch::Unknown),
     ] {
         server.clear_faults();
-        server
-            .fault(Operation::GetCrmMetadata)
-            .body(metadata, "application/json");
+        answer(&server, Operation::GetCrmMetadata, metadata);
 
         let report = crm.check_contract().await.unwrap();
 
