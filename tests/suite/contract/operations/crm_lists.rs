@@ -69,6 +69,7 @@ fn hits_of_all_kinds(world: &World, hits: &Response<RawJson>) {
     let value = hits.to_value().unwrap();
     let items = value["items"].as_array().unwrap();
     assert_eq!(items.len(), 20);
+    assert!(value.get("nextCursor").is_none());
     for kind in ["person", "organization", "opportunity"] {
         assert!(items.iter().any(|item| item["type"] == kind), "{kind}");
     }
