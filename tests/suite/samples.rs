@@ -14,6 +14,11 @@ pub(crate) fn event(title: &str) -> EventCommand {
         .timezone("UTC")
 }
 
+/// A call that creates one.
+pub(crate) fn kick_off(calendar: &sdk_calendar::Client) -> sdk_calendar::SubmitEventCommand {
+    calendar.events().command(&event("Kick-off"))
+}
+
 /// A draft with so many lines.
 pub(crate) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
     let line = || json!({"description": "Workshop"});

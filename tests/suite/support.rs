@@ -1,13 +1,15 @@
 //! What the tests of this binary share: suites that point at a server, clocks that stand still, events that are kept.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use sdk_core::{
-    App, ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
+    App, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, RetryPolicy, Suite,
+    SuiteBuilder, TokenPolicy,
 };
-use sdk_reference_server::ReferenceServer;
+use sdk_reference_server::{Fault, Operation, ReferenceServer};
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
@@ -39,20 +41,64 @@ pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     })
 }
 
+/// The clients of a suite, or of one that is still to be built.
+pub(crate) trait Clients: Sized {
+    fn suite(self) -> Suite;
+
+    fn crm(self) -> sdk_crm::Client {
+        sdk_crm::Client::new(&self.suite()).unwrap()
+    }
+
+    fn calendar(self) -> sdk_calendar::Client {
+        sdk_calendar::Client::new(&self.suite()).unwrap()
+    }
+
+    fn accounting(self) -> sdk_accounting::Client {
+        sdk_accounting::Client::new(&self.suite()).unwrap()
+    }
+
+    fn platform(self) -> sdk_platform::Client {
+        sdk_platform::Client::new(&self.suite()).unwrap()
+    }
+}
+
+impl Clients for SuiteBuilder {
+    fn suite(self) -> Suite {
+        self.build().unwrap()
+    }
+}
+
+impl Clients for &Suite {
+    fn suite(self) -> Suite {
+        self.clone()
+    }
+}
+
 pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {
-    sdk_crm::Client::new(&suite_for(server)).unwrap()
+    builder_for(server).crm()
 }
 
 pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {
-    sdk_crm::Client::new(&suite_at(peer)).unwrap()
+    builder_at(&peer.url()).crm()
 }
 
 pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
-    sdk_calendar::Client::new(&suite_for(server)).unwrap()
+    builder_for(server).calendar()
 }
 
 pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
-    sdk_calendar::Client::new(&suite_at(peer)).unwrap()
+    builder_at(&peer.url()).calendar()
+}
+
+/// Lets an operation of a server answer with this JSON.
+pub(crate) fn answer(
+    server: &ReferenceServer,
+    operation: Operation,
+    json: impl Into<Vec<u8>>,
+) -> Fault {
+    server
+        .fault(operation)
+        .body(json.into(), "application/json")
 }
 
 /// The default policies, with waits that are next to nothing.
@@ -70,6 +116,28 @@ pub(crate) fn quick_tokens() -> TokenPolicy {
     let mut policy = TokenPolicy::default();
     policy.retry_base = Duration::ZERO;
     policy
+}
+
+/// Checks that what is shown has all of these words.
+#[track_caller]
+pub(crate) fn assert_says(shown: &impl Display, words: &[&str]) {
+    let shown = shown.to_string();
+    for word in words {
+        assert!(shown.contains(word), "{word} in {shown}");
+    }
+}
+
+/// Checks what a failure is, and what is known of its effect.
+#[track_caller]
+pub(crate) fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect) {
+    assert_eq!((error.kind(), error.effect()), (kind, effect), "{error}");
+}
+
+/// Checks that a service refused a call with this status, and that it had no effect.
+#[track_caller]
+pub(crate) fn assert_refused_with(error: &Error, status: u16) {
+    let told = (error.status(), error.effect());
+    assert_eq!(told, (Some(status), Effect::Refused), "{error}");
 }
 
 /// A key that a test can look for.

@@ -8,7 +8,6 @@ use sdk_core::RawJson;
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
-use super::samples::{event, run};
 use super::stage::{Stage, assert_refused};
 
 /// A zone with a name, made by hand: nothing is read from the machine that the test runs on.
@@ -62,36 +61,6 @@ async fn an_event_goes_out_with_instants_and_the_name_of_its_zone() {
 }
 
 #[tokio::test]
-async fn updates_and_cancellations_share_the_body_and_stay_open() {
-    let stage = Stage::start().await;
-    let events = stage.calendar.events();
-    let created = events.command(&event("Kick-off")).await.unwrap();
-    let about = |operation: &str| {
-        EventCommand::new()
-            .operation(operation.into())
-            .member("publicReference", &*created.public_reference)
-    };
-
-    let updated = events
-        .command(&about("update").title("Start"))
-        .await
-        .unwrap();
-    let cancelled = events
-        .command(&about("cancel").member("expectedRecordVersion", 2))
-        .await
-        .unwrap();
-
-    assert_eq!(
-        (updated.operation.as_str(), updated.record_version),
-        ("event.update", 2)
-    );
-    assert_eq!(
-        (cancelled.operation.as_str(), cancelled.record_version),
-        ("event.cancel", 3)
-    );
-}
-
-#[tokio::test]
 async fn what_is_no_object_or_stands_in_the_wrong_place_is_refused() {
     let stage = Stage::start().await;
     let events = stage.calendar.events();
@@ -130,21 +99,4 @@ async fn what_is_no_object_or_stands_in_the_wrong_place_is_refused() {
         &["`schemaVersion`"],
     );
     assert!(stage.server.requests().is_empty());
-}
-
-#[tokio::test]
-async fn constants_are_filled_in_and_every_member_of_an_import_run_is_sent() {
-    let stage = Stage::start().await;
-    stage.accounting.import_runs().create(&run()).await.unwrap();
-    let body: Value = serde_json::from_str(&stage.sent(Operation::CreateImportRun)).unwrap();
-    let all = json!({
-        "schemaVersion": "suite-accounting-import-create.v1",
-        "adapterContractVersion": "suite-accounting-adapter.v1",
-        "adapterId": "ledger",
-        "adapterImplementationVersion": "1.0.0",
-        "sourceApplication": {"name": "legacy"},
-        "mode": "full_history",
-        "intendedCoverage": {"from": "2026-01-01"},
-    });
-    assert_eq!(body, all);
 }

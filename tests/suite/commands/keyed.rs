@@ -3,8 +3,9 @@
 use sdk_core::Receipt;
 use sdk_reference_server::Operation;
 
-use super::samples::{draft, event, run};
+use super::samples::{draft, run};
 use super::stage::{Mishap, Stage};
+use crate::samples::kick_off;
 use crate::wire::{Then, Way};
 
 #[tokio::test]
@@ -12,12 +13,7 @@ async fn fault_21_an_event_is_committed_once_whatever_happens_to_the_reply() {
     for mishap in Mishap::ALL {
         let stage = Stage::start().await;
         stage.mishap(mishap, Operation::SubmitEventCommand);
-        let receipt = stage
-            .calendar
-            .events()
-            .command(&event("Kick-off"))
-            .await
-            .unwrap();
+        let receipt = kick_off(&stage.calendar).await.unwrap();
         assert!(receipt.replayed, "{mishap:?}");
         assert_eq!(
             (receipt.status(), receipt.operation.as_str()),
@@ -85,12 +81,7 @@ async fn fault_13_a_key_goes_along_when_the_request_itself_breaks_off() {
             .wire("calendar")
             .break_after(bytes, Way::Up, Then::Reset);
 
-        let receipt = stage
-            .calendar
-            .events()
-            .command(&event("Kick-off"))
-            .await
-            .unwrap();
+        let receipt = kick_off(&stage.calendar).await.unwrap();
 
         assert_eq!((receipt.is_replay(), receipt.attempts()), (Some(false), 2));
         assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);

@@ -7,6 +7,8 @@ use sdk_reference_server::Operation;
 
 use super::samples::event;
 use super::stage::{Mishap, Stage, new_person, stored};
+use crate::samples::kick_off;
+use crate::support::assert_refused_with;
 
 const KEY: &str = "order-4711.delivery";
 
@@ -24,10 +26,7 @@ async fn send(stage: &Stage, command: &EventCommand) -> Result<bool, Error> {
 fn assert_conflict(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.is_idempotency_conflict());
-    assert_eq!(
-        (error.status(), error.effect()),
-        (Some(409), Effect::Refused)
-    );
+    assert_refused_with(error, 409);
     assert!(!error.retryable() && error.command().is_none() && error.body().is_some());
     assert_eq!(
         (error.attempts(), error.idempotency_key()),
@@ -78,10 +77,7 @@ async fn fault_46_two_commands_under_one_key_are_told_apart_by_the_service_at_an
     let stage = Stage::start().await;
     let refused = event("First").ends_at("2026-02-02T08:00:00Z");
     let error = send(&stage, &refused).await.unwrap_err();
-    assert_eq!(
-        (error.status(), error.effect()),
-        (Some(400), Effect::Refused)
-    );
+    assert_refused_with(&error, 400);
     assert!(!send(&stage, &event("Corrected")).await.unwrap());
     assert_conflict(&send(&stage, &event("First")).await.unwrap_err());
 
@@ -171,7 +167,7 @@ async fn only_commands_take_a_key_by_type() {
         stage.accounting.invoices().list().idempotency_key(key()),
     ];
     assert_eq!(none, ["this operation takes no key"; 2]);
-    let command = stage.calendar.events().command(&event("Kick-off"));
+    let command = kick_off(&stage.calendar);
     let keyed: sdk_calendar::SubmitEventCommand = command.idempotency_key(key());
     keyed.await.unwrap();
 }

@@ -4,67 +4,14 @@ use sdk_core::{CallOptions, Effect, ErrorKind, PreparedCommand};
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
-use super::samples::{draft, event, run};
-use super::stage::{Stage, new_person, review, stored};
-
-#[tokio::test]
-async fn every_command_can_be_prepared_stored_and_sent_by_another_process() {
-    let stage = Stage::start().await;
-    let Stage {
-        crm,
-        calendar,
-        accounting,
-        server,
-        ..
-    } = &stage;
-    let hold = json!({"note": "any JSON"});
-    let prepared = [
-        crm.commands().submit(new_person("Ann")).prepare(),
-        crm.intake().review(review(server)).prepare(),
-        calendar.events().command(&event("Kick-off")).prepare(),
-        calendar.attendance().respond(hold.clone()).prepare(),
-        calendar.recurrence().change(hold.clone()).prepare(),
-        calendar.holds().manage(hold.clone()).prepare(),
-        accounting.invoice_drafts().create(&draft(server)).prepare(),
-        accounting.import_runs().create(&run()).prepare(),
-        accounting.counterparties().create(hold.clone()).prepare(),
-        accounting.approval_intents().create(hold).prepare(),
-    ];
-    assert!(server.requests().is_empty(), "preparing sends nothing");
-
-    let suite = stage.elsewhere();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
-    for command in prepared {
-        let command = stored(&command.unwrap());
-        command.verify().unwrap();
-        let send = match command.application() {
-            "crm" => crm.send_prepared(&command),
-            "calendar" => calendar.send_prepared(&command),
-            _ => accounting.send_prepared(&command),
-        };
-        let receipt = send.await.unwrap();
-        assert_eq!(receipt.operation().id, command.operation());
-
-        let seen = server.requests().pop().unwrap();
-        assert_eq!(seen.operation.unwrap().id(), command.operation());
-        assert_eq!((&*seen.method, &*seen.path), ("POST", command.path()));
-        assert_eq!(seen.body(), command.body().as_bytes());
-        assert_eq!(seen.header("content-type"), Some("application/json"));
-        let key = command.idempotency_key().map(|key| key.as_str().to_owned());
-        assert_eq!(seen.idempotency_key(), key.as_deref());
-    }
-}
+use super::stage::{Stage, stored};
+use crate::samples::kick_off;
+use crate::support::assert_says;
 
 #[tokio::test]
 async fn what_was_changed_in_the_store_is_refused() {
     let stage = Stage::start().await;
-    let command = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .header("x-tenant", "a");
+    let command = kick_off(&stage.calendar).header("x-tenant", "a");
     let command = serde_json::to_value(command.prepare().unwrap()).unwrap();
     let changes = [
         ("version", json!(1)),
@@ -124,30 +71,15 @@ fn fault_31_a_stored_key_of_another_form_is_none() {
 #[tokio::test]
 async fn the_wrong_client_refuses_a_command() {
     let stage = Stage::start().await;
-    let command = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&stage.calendar).prepare().unwrap();
 
     let error = stage.crm.send_prepared(&command).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreparedCommand);
-    assert!(
-        error
-            .to_string()
-            .contains("it is for calendar, this client is for crm"),
-        "{error}"
-    );
+    assert_says(&error, &["it is for calendar, this client is for crm"]);
 
     let other = Stage::start().await;
     let error = other.calendar.send_prepared(&command).await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("it was prepared for the audience"),
-        "{error}"
-    );
+    assert_says(&error, &["it was prepared for the audience"]);
     assert_eq!(error.effect(), Effect::NotSent);
     assert!(stage.server.requests().is_empty() && other.server.requests().is_empty());
 }
@@ -159,7 +91,7 @@ async fn headers_and_parameters_of_the_call_go_along_once() {
     defaults.header("x-from", "client");
     defaults.query("tenant", "a");
     let calendar = stage.calendar.with_defaults(defaults);
-    let call = calendar.events().command(&event("Kick-off"));
+    let call = kick_off(&calendar);
     let command = call
         .header("x-from", "call")
         .query("trace", "b")
@@ -195,7 +127,7 @@ async fn headers_and_parameters_of_the_call_go_along_once() {
 #[tokio::test]
 async fn nothing_confidential_is_in_what_a_command_prints() {
     let stage = Stage::start().await;
-    let call = stage.calendar.events().command(&event("Kick-off"));
+    let call = kick_off(&stage.calendar);
     let command = call.header("x-secret", "hunter2").prepare().unwrap();
     let printed = format!("{command:?} {:?}", stage.calendar.send_prepared(&command));
     let key = command.idempotency_key().unwrap().as_str();

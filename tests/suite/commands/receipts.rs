@@ -2,10 +2,12 @@
 
 use sdk_calendar::types::EventCommand;
 use sdk_core::Receipt;
+use sdk_reference_server::Operation;
 use serde_json::json;
 
 use super::samples::{draft, event, run};
 use super::stage::{Mishap, Stage, new_person, review};
+use crate::samples::kick_off;
 use crate::support::key;
 
 /// Status, replay, attempts and whether there is a key.
@@ -48,6 +50,9 @@ async fn calendar_receipts_tell_creation_update_cancellation_and_replay_apart() 
     assert_eq!(facts(&cancelled), (200, Some(false), 1, true));
     assert_eq!(facts(&twice), (200, Some(true), 1, true));
     assert_eq!((updated.record_version, cancelled.record_version), (2, 3));
+    assert_eq!(updated.operation.as_str(), "event.update");
+    assert_eq!(cancelled.operation.as_str(), "event.cancel");
+    assert_eq!(again.public_reference, created.public_reference);
     for receipt in [&created, &again, &updated, &cancelled, &twice] {
         assert_eq!(receipt.is_replay(), Some(receipt.replayed));
     }
@@ -57,25 +62,20 @@ async fn calendar_receipts_tell_creation_update_cancellation_and_replay_apart() 
 async fn accounting_receipts_tell_replays_by_the_member_and_not_by_the_status() {
     let stage = Stage::start().await;
     let draft = draft(&stage.server);
-    let drafts = || {
-        stage
-            .accounting
-            .invoice_drafts()
-            .create(&draft)
-            .idempotency_key(key("receipts.draft.1"))
-    };
-    assert_eq!(facts(&drafts().await.unwrap()), (201, Some(false), 1, true));
-    assert_eq!(facts(&drafts().await.unwrap()), (201, Some(true), 1, true));
     let run = run();
-    let runs = || {
-        stage
-            .accounting
-            .import_runs()
-            .create(&run)
+    let Stage { accounting, .. } = &stage;
+    for again in [false, true] {
+        let call = accounting.invoice_drafts().create(&draft);
+        let receipt = call.idempotency_key(key("receipts.draft.1")).await.unwrap();
+        assert_eq!(facts(&receipt), (201, Some(again), 1, true));
+        let call = accounting.import_runs().create(&run);
+        let receipt = call
             .idempotency_key(key("receipts.import.1"))
-    };
-    assert_eq!(facts(&runs().await.unwrap()), (201, Some(false), 1, true));
-    assert_eq!(facts(&runs().await.unwrap()), (201, Some(true), 1, true));
+            .await
+            .unwrap();
+        assert_eq!(facts(&receipt), (201, Some(again), 1, true));
+    }
+    assert_eq!(stage.server.commits(Operation::CreateInvoiceDraft), 1);
 }
 
 #[tokio::test]
@@ -87,6 +87,7 @@ async fn crm_receipts_tell_replays_by_the_status() {
     assert_eq!(facts(&first), (201, Some(false), 1, false));
     assert_eq!(facts(&again), (200, Some(true), 1, false));
     assert_eq!(first.as_str(), again.as_str(), "the durable result");
+    assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
 
     let review = review(&stage.server);
     let first = stage.crm.intake().review(review.clone()).await.unwrap();
@@ -112,16 +113,8 @@ async fn operations_that_are_known_by_name_only_do_not_tell() {
 #[tokio::test]
 async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
     let stage = Stage::start().await;
-    stage.mishap(
-        Mishap::Unavailable,
-        sdk_reference_server::Operation::SubmitEventCommand,
-    );
-    let receipt = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .await
-        .unwrap();
+    stage.mishap(Mishap::Unavailable, Operation::SubmitEventCommand);
+    let receipt = kick_off(&stage.calendar).await.unwrap();
     assert_eq!(facts(&receipt), (200, Some(true), 2, true));
     assert!(receipt.request_id().is_some());
     assert!(receipt.bytes().starts_with(b"{"));

@@ -7,18 +7,14 @@ use sdk_core::{Effect, ErrorKind, Method, RetryPolicy, SchemaPolicy};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::samples::event;
 use super::stage::{Mishap, Stage, new_person, stored};
+use crate::samples::kick_off;
+use crate::support::{assert_failed, assert_refused_with};
 
 #[tokio::test]
 async fn a_replay_has_its_own_time_attempts_and_policy() {
     let stage = Stage::start().await;
-    let command = stage
-        .calendar
-        .events()
-        .command(&event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&stage.calendar).prepare().unwrap();
 
     stage.mishap(Mishap::LostReply, Operation::SubmitEventCommand);
     let once = stage
@@ -49,10 +45,7 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
         .fault(Operation::SubmitEventCommand)
         .schema_suffix("v9");
     let error = stage.calendar.send_prepared(&command).await.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::SchemaVersion, Effect::Unknown)
-    );
+    assert_failed(&error, ErrorKind::SchemaVersion, Effect::Unknown);
     let typed = stage
         .calendar
         .send_prepared(&command)
@@ -75,11 +68,7 @@ async fn fault_23_a_replay_that_is_refused_is_final() {
     for (operation, command) in [
         (
             Operation::SubmitEventCommand,
-            stage
-                .calendar
-                .events()
-                .command(&event("Kick-off"))
-                .prepare(),
+            kick_off(&stage.calendar).prepare(),
         ),
         (
             Operation::SubmitCommand,
@@ -95,10 +84,7 @@ async fn fault_23_a_replay_that_is_refused_is_final() {
                 _ => stage.calendar.send_prepared(&command),
             };
             let error = send.await.unwrap_err();
-            assert_eq!(
-                (error.status(), error.effect()),
-                (Some(status), Effect::Refused)
-            );
+            assert_refused_with(&error, status);
             assert!(!error.retryable() && error.command().is_none());
             assert_eq!(stage.server.attempts(operation), before + 1);
             fault.remove();

@@ -4,7 +4,7 @@ use sdk_core::{App, Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuild
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::support::builder_for;
+use crate::support::{Clients, assert_failed, builder_for};
 use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
@@ -42,9 +42,9 @@ impl Stage {
         }
         let suite = change(builder).build().unwrap();
         Stage {
-            crm: sdk_crm::Client::new(&suite).unwrap(),
-            calendar: sdk_calendar::Client::new(&suite).unwrap(),
-            accounting: sdk_accounting::Client::new(&suite).unwrap(),
+            crm: suite.crm(),
+            calendar: suite.calendar(),
+            accounting: suite.accounting(),
             server,
             wires,
         }
@@ -119,10 +119,7 @@ impl Mishap {
 
 /// Refused before anything was sent, in these words.
 pub(super) fn assert_refused(error: &Error, words: &[&str]) {
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::InvalidInput, Effect::NotSent)
-    );
+    assert_failed(error, ErrorKind::InvalidInput, Effect::NotSent);
     let line = error.to_string();
     assert!(words.iter().all(|word| line.contains(word)), "{line}");
 }

@@ -7,7 +7,7 @@ use sdk_reference_server::{App, Operation, ReferenceServer};
 use serde_json::{Value, json};
 
 use super::samples::event;
-use crate::support::{builder_for, key};
+use crate::support::{Clients, builder_for, key};
 
 /// Each file is what a release wrote. Never change one: add another beside it.
 const EVENT_V1: &str = include_str!("fixtures/event-v1.json");
@@ -46,7 +46,7 @@ async fn an_event_command_of_any_version_is_read_verified_and_sent() {
 
 async fn is_read_verified_and_sent(command: &PreparedCommand) {
     let (server, suite) = audiences_of_the_files().await;
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let calendar = suite.calendar();
 
     command.verify().unwrap();
     assert_eq!(command.application(), "calendar");
@@ -82,7 +82,7 @@ async fn is_read_verified_and_sent(command: &PreparedCommand) {
 #[tokio::test]
 async fn a_crm_command_of_version_1_is_read_verified_and_sent() {
     let (server, suite) = audiences_of_the_files().await;
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = suite.crm();
     let command: PreparedCommand = serde_json::from_str(CRM_V1).unwrap();
 
     command.verify().unwrap();
@@ -108,8 +108,8 @@ async fn a_crm_command_of_version_1_is_read_verified_and_sent() {
 #[tokio::test]
 async fn today_writes_what_the_files_hold() {
     let (_server, suite) = audiences_of_the_files().await;
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let calendar = suite.calendar();
+    let crm = suite.crm();
     let call = calendar.events().command(&event("Fixture"));
     let event = call
         .idempotency_key(key("fixture-event-command-v1"))

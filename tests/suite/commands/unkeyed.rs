@@ -2,10 +2,10 @@
 //! that finds out.
 
 use sdk_core::{CallOptions, Effect, Error, PreparedCommand, RawJson, Receipt, SuiteBuilder};
-use sdk_crm::Client;
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage, new_person, review, stored};
+use crate::support::{Clients, assert_says};
 
 /// All that leave the effect open. A 401 does not: it says that there was none.
 fn mishaps() -> impl Iterator<Item = Mishap> {
@@ -43,16 +43,13 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
         (Effect::Unknown, 1),
         "{mishap:?}"
     );
-    assert!(
-        error.to_string().contains("its effect is unknown"),
-        "{error}"
-    );
+    assert_says(&error, &["its effect is unknown"]);
     assert_eq!(stage.server.attempts(operation), 1, "{mishap:?}");
     assert_eq!(stage.server.commits(operation), 1, "{mishap:?}");
     let command: PreparedCommand = error.into_command().unwrap();
     assert!(command.idempotency_key().is_none());
 
-    let elsewhere = Client::new(&stage.elsewhere()).unwrap();
+    let elsewhere = stage.elsewhere().crm();
     let found: Receipt<RawJson> = elsewhere.send_prepared(&stored(&command)).await.unwrap();
     let again = elsewhere.send_prepared(&command).await.unwrap();
 

@@ -1,6 +1,4 @@
-//! 401: a token that does not hold is renewed once, and the call sent again once.
-
-use std::time::Duration;
+//! 401: credentials and tokens that do not hold. What follows for every operation is in `every`.
 
 use sdk_core::{ClientCredentials, Effect, ErrorKind};
 use sdk_reference_server::{App, Operation};
@@ -8,73 +6,8 @@ use serde_json::json;
 
 use super::bypass::Bypass;
 use super::world::World;
-use crate::samples::promotion;
-use crate::support::builder_for;
-
-fn statuses(world: &World, operation: Operation) -> Vec<u16> {
-    let seen = world.server.requests_for(operation);
-    seen.iter().map(|seen| seen.status.unwrap()).collect()
-}
-
-#[tokio::test]
-async fn a_read_with_a_revoked_token_is_sent_again_with_another() {
-    let world = World::start().await;
-    world.crm.today().get().await.unwrap();
-    world.server.revoke_tokens();
-
-    let today = world.crm.today().get().await.unwrap();
-
-    assert_eq!((today.status(), today.attempts()), (200, 2));
-    assert_eq!(statuses(&world, Operation::GetToday), [200, 401, 200]);
-    assert_eq!(world.server.exchanges(), 2);
-}
-
-#[tokio::test]
-async fn a_read_with_an_expired_token_is_sent_again_with_another() {
-    let world = World::start().await;
-    world.crm.today().get().await.unwrap();
-    world.server.advance(Duration::from_secs(300));
-
-    let today = world.crm.today().get().await.unwrap();
-
-    assert_eq!(today.attempts(), 2);
-    assert_eq!(statuses(&world, Operation::GetToday), [200, 401, 200]);
-}
-
-#[tokio::test]
-async fn a_keyed_command_with_a_revoked_token_keeps_its_key() {
-    let world = World::start().await;
-    world.calendar.prewarm().await.unwrap();
-    world.server.revoke_tokens();
-
-    let receipt = world.kick_off().await.unwrap();
-
-    assert_eq!(
-        (receipt.status(), receipt.attempts(), receipt.replayed),
-        (201, 2, false)
-    );
-    let seen = world.server.requests_for(Operation::SubmitEventCommand);
-    let key = receipt.idempotency_key().map(|key| key.as_str().to_owned());
-    let keys: Vec<_> = seen.iter().map(|seen| seen.idempotency_key()).collect();
-    assert_eq!(keys, [key.as_deref(), key.as_deref()]);
-    assert_eq!(seen[0].body(), seen[1].body());
-    assert_eq!(world.server.commits(Operation::SubmitEventCommand), 1);
-}
-
-/// Even a command without a key: a 401 says that it had no effect.
-#[tokio::test]
-async fn an_unkeyed_command_with_a_revoked_token_is_sent_again() {
-    let world = World::start().await;
-    world.crm.prewarm().await.unwrap();
-    world.server.revoke_tokens();
-
-    let command = promotion(&world.server.sample_person(), "Controller");
-    let receipt = world.crm.commands().submit(command).await.unwrap();
-
-    assert_eq!((receipt.status(), receipt.attempts()), (201, 2));
-    assert_eq!(statuses(&world, Operation::SubmitCommand), [401, 201]);
-    assert_eq!(world.server.commits(Operation::SubmitCommand), 1);
-}
+use crate::samples::kick_off;
+use crate::support::{Clients, builder_for};
 
 #[tokio::test]
 async fn a_second_401_in_a_row_is_the_callers() {
@@ -84,7 +17,7 @@ async fn a_second_401_in_a_row_is_the_callers() {
         .fault(Operation::SubmitEventCommand)
         .status(401);
 
-    let error = world.kick_off().await.unwrap_err();
+    let error = kick_off(&world.calendar).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     assert_eq!((error.attempts(), error.effect()), (2, Effect::Refused));
@@ -97,11 +30,7 @@ async fn a_second_401_in_a_row_is_the_callers() {
 async fn refused_credentials_are_told_without_a_call() {
     let world = World::start().await;
     let credentials = ClientCredentials::new(world.server.client_id(), "wrong");
-    let suite = builder_for(&world.server)
-        .credentials(credentials)
-        .build()
-        .unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = builder_for(&world.server).credentials(credentials).crm();
 
     let error = crm.today().get().await.unwrap_err();
 

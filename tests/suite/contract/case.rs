@@ -1,95 +1,73 @@
-//! The two cases of an operation: it succeeds, and it fails with a status that the contract knows.
-//!
-//! A scenario makes the call, checks what is particular about it, and hands over what the caller got. The runner holds
-//! that against the operation table and against what the server recorded, so that a case cannot be about another
-//! operation than the one that it stands for.
+//! What is held against every call of a scenario: the operation table, and what the server recorded.
 
 use sdk_core::{Effect, Error, ErrorKind, Response, Safety};
-use sdk_reference_server::{Operation, RecordedRequest};
+use sdk_reference_server::{App, Operation, RecordedRequest};
 
 use super::wire;
 use super::world::World;
 
-/// Makes the two tests of each operation, and lists the operations in `COVERED`.
-macro_rules! operations {
-    ($( $operation:ident => $succeeds:ident, $fails:ident; )+) => {
-        pub(in crate::contract) const COVERED: &[sdk_reference_server::Operation] =
-            &[$( sdk_reference_server::Operation::$operation ),+];
-
-        mod succeeds {
-            $(
-                #[tokio::test]
-                async fn $succeeds() {
-                    let operation = sdk_reference_server::Operation::$operation;
-                    crate::contract::case::succeeds(operation, super::$succeeds).await;
-                }
-            )+
-        }
-
-        mod fails {
-            $(
-                #[tokio::test]
-                async fn $fails() {
-                    let operation = sdk_reference_server::Operation::$operation;
-                    crate::contract::case::fails(operation, super::$fails).await;
-                }
-            )+
-        }
-    };
-}
-
-pub(super) use operations;
-
-/// What the caller of a call that succeeded got besides the value.
-pub(super) struct Done {
-    operation: &'static str,
-    status: u16,
-    request_id: Option<String>,
-    attempts: u32,
-}
-
-impl Done {
-    pub(super) fn of<T>(response: &Response<T>) -> Done {
-        Done {
-            operation: response.operation().id,
-            status: response.status(),
-            request_id: response.request_id().map(str::to_owned),
-            attempts: response.attempts(),
-        }
-    }
-}
-
-/// Runs the scenario of a single call that succeeds.
-pub(super) async fn succeeds(operation: Operation, scenario: impl AsyncFnOnce(&World) -> Done) {
-    let world = World::start().await;
-
-    let done = scenario(&world).await;
-
+/// Checks the single call of an operation that succeeded.
+pub(super) fn succeeded<T>(world: &World, operation: Operation, got: &Response<T>) {
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
     wire::check(row, &seen);
-    assert_eq!(done.operation, id);
-    assert_eq!(u64::from(done.attempts), world.server.attempts(operation));
+    assert_eq!(got.operation().id, id);
+    assert_eq!(u64::from(got.attempts()), world.server.attempts(operation));
     let last = seen.last().unwrap();
-    assert_eq!(Some(done.status), last.status, "{id}");
-    assert_eq!(done.request_id, Some(request_id(last)), "{id}");
-    assert!(row.statuses.contains(&done.status), "{id}: {}", done.status);
+    assert_eq!(Some(got.status()), last.status, "{id}");
+    assert_eq!(got.request_id(), Some(&*request_id(last)), "{id}");
+    assert!(
+        row.statuses.contains(&got.status()),
+        "{id}: {}",
+        got.status()
+    );
     let commits = u64::from(is_command(row));
     assert_eq!(world.server.commits(operation), commits, "{id}: commits");
+    let exchanges = u64::from(row.authenticated || operation == Operation::ExchangeToken);
+    assert_eq!(world.server.exchanges(), exchanges, "{id}: exchanges");
 }
 
-/// Runs a scenario whose last call of the operation fails, and those before it, if any, do not.
-pub(super) async fn fails(operation: Operation, scenario: impl AsyncFnOnce(&World) -> Error) {
-    let world = World::start().await;
+/// Checks a failure that a scenario expects: a documented one, with this code and beginning of the message.
+pub(super) fn refused(
+    world: &World,
+    operation: Operation,
+    error: &Error,
+    expected: (u16, &str, &str),
+) {
+    let (status, code, message) = expected;
+    assert!(
+        is_documented(row(operation), status),
+        "{}: {status}",
+        operation.id()
+    );
+    failed(world, operation, error, status);
+    assert_code(operation, error, code);
+    // Which only the Calendar says of a key that stands for another command.
+    assert!(!error.is_idempotency_conflict(), "{error}");
+    assert!(error.message().starts_with(message), "{error}");
+}
 
-    let error = scenario(&world).await;
+/// The code of an error; the Calendar writes its codes in capitals.
+pub(super) fn assert_code(operation: Operation, error: &Error, code: &str) {
+    let code = match operation.app() {
+        App::Calendar => code.to_uppercase(),
+        _ => code.to_owned(),
+    };
+    assert_eq!(error.code(), Some(&*code), "{error}");
+}
 
+/// Checks the last call of an operation, which failed with a status; those before it, if any, did not fail.
+pub(super) fn failed(world: &World, operation: Operation, error: &Error, status: u16) {
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
-    wire::check(row, &seen);
+    let attempts = seen
+        .iter()
+        .rev()
+        .take_while(|seen| !went_well(seen))
+        .count();
+    wire::check(row, &seen[seen.len() - attempts..]);
     let last = seen.last().unwrap();
-    let status = last.status.unwrap();
-    assert!(is_documented(row, status), "{id}: {status}");
+    assert_eq!(last.status, Some(status), "{id}: {error}");
 
     let (kind, effect, retryable) = meaning(status);
     assert_eq!(error.operation().map(|row| row.id), Some(id));
@@ -97,6 +75,11 @@ pub(super) async fn fails(operation: Operation, scenario: impl AsyncFnOnce(&Worl
     assert_eq!(error.kind(), kind, "{id}: {error}");
     assert_eq!(error.effect(), effect, "{id}: {error}");
     assert_eq!(error.retryable(), retryable, "{id}: {error}");
+    assert_eq!(error.is_unauthenticated(), status == 401);
+    assert_eq!(error.is_forbidden(), status == 403);
+    assert_eq!(error.is_not_found(), status == 404);
+    assert_eq!(error.is_conflict(), status == 409);
+    assert_eq!(error.is_unavailable(), status == 503);
     assert_eq!(error.request_id(), Some(&*request_id(last)), "{id}");
     assert!(!error.body().unwrap().is_empty(), "{id}");
     let line = error.to_string();
@@ -104,11 +87,6 @@ pub(super) async fn fails(operation: Operation, scenario: impl AsyncFnOnce(&Worl
     assert!(line.starts_with(&begins), "{line}");
     assert!(!line.contains('\n'), "{line}");
 
-    let attempts = seen
-        .iter()
-        .rev()
-        .take_while(|seen| !went_well(seen))
-        .count();
     assert_eq!(error.attempts() as usize, attempts, "{id}: attempts");
     let key = error
         .idempotency_key()
@@ -171,7 +149,7 @@ fn meaning(status: u16) -> (ErrorKind, Effect, bool) {
 }
 
 /// Whether the operation changes something durable; a token is no such thing.
-fn is_command(row: &sdk_core::Operation) -> bool {
+pub(super) fn is_command(row: &sdk_core::Operation) -> bool {
     row.safety != Safety::Read && row.id != Operation::ExchangeToken.id()
 }
 

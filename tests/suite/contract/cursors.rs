@@ -1,11 +1,12 @@
 //! A cursor belongs to the list and the filters that it came from, and to no page size.
 
-use sdk_core::{Effect, Error, ErrorKind};
+use sdk_core::{Error, ErrorKind};
 use sdk_crm::types::PersonStatus;
 use sdk_reference_server::Operation;
 
 use super::listing::references;
 use super::world::World;
+use crate::support::{assert_refused_with, assert_says};
 
 /// The second page of the active people.
 async fn cursor(world: &World) -> String {
@@ -16,10 +17,7 @@ async fn cursor(world: &World) -> String {
 
 fn assert_refused(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Rejected);
-    assert_eq!(
-        (error.status(), error.effect()),
-        (Some(400), Effect::Refused)
-    );
+    assert_refused_with(error, 400);
     assert!(error.message().starts_with("cursor:"), "{error}");
 }
 
@@ -98,10 +96,7 @@ async fn a_walk_whose_cursor_is_refused_says_to_start_again() {
     let error = pages.try_next().await.unwrap_err();
 
     assert_refused(&error);
-    assert!(
-        error.to_string().contains("start the walk again"),
-        "{error}"
-    );
+    assert_says(&error, &["start the walk again"]);
     assert!(
         pages.try_next().await.unwrap().is_none(),
         "over after its first error"

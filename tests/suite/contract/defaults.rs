@@ -7,6 +7,7 @@ use sdk_reference_server::{App, Operation};
 use super::bypass::Bypass;
 use super::listing::{self, Listing, references};
 use super::world::World;
+use crate::support::Clients;
 
 const THIRTY_DAYS: SignedDuration = SignedDuration::from_hours(30 * 24);
 
@@ -105,8 +106,7 @@ async fn mine_goes_by_the_actor_of_the_token() {
     let world = World::start().await;
     let actors = listing::items(&world.crm.actors().list().await.unwrap());
     let colleague = actors[1]["publicReference"].as_str().unwrap();
-    let suite = world.suite_of(|client| client.acting_for(colleague));
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = world.suite_of(|client| client.acting_for(colleague)).crm();
 
     let theirs = crm.tasks().list().await.unwrap();
     let mine = world.crm.tasks().list().await.unwrap();

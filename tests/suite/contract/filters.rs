@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::listing::{collect, references};
 use super::world::World;
+use crate::support::Clients;
 
 /// Walks a filtered list and compares it with what the whole list has of that description.
 async fn assert_filtered(
@@ -191,8 +192,7 @@ async fn submissions_are_filtered_by_status_or_state() {
 async fn the_presentation_has_what_the_scopes_reach() {
     let world = World::start().await;
     let scopes = ["crm:today:read", "crm:tasks:read", "crm:tasks:write"];
-    let suite = world.suite.with_scopes(App::Crm, scopes).unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = world.suite.with_scopes(App::Crm, scopes).unwrap().crm();
 
     let presentation = crm.presentation().get().await.unwrap();
 

@@ -5,6 +5,7 @@ use sdk_platform::types::TokenRequest;
 use sdk_reference_server::{App, Operation};
 
 use super::world::{World, http};
+use crate::support::assert_says;
 
 fn request(world: &World) -> TokenRequest {
     TokenRequest::new()
@@ -67,6 +68,7 @@ async fn what_the_endpoint_refuses_is_named_in_its_own_terms() {
             "invalid_target",
         ),
         (whole().client_id("nobody"), 401, "invalid_client"),
+        (whole().client_secret("wrong"), 401, "invalid_client"),
         (TokenRequest::new(), 401, "invalid_client"),
     ];
 
@@ -110,9 +112,11 @@ async fn further_form_fields_go_out_as_they_are() {
     let seen = world.last(Operation::ExchangeToken);
     let form = String::from_utf8(seen.body().to_vec()).unwrap();
     // The server's record shows the values of the fields that it knows.
-    assert!(form.contains("&resource=[redacted]"), "{form}");
-    assert!(
-        form.contains(&format!("&client_id={}&", world.server.client_id())),
-        "{form}"
+    assert_says(
+        &form,
+        &[
+            "&resource=[redacted]",
+            &format!("&client_id={}&", world.server.client_id()),
+        ],
     );
 }

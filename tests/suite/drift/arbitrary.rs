@@ -36,25 +36,17 @@ const NAMES: [&str; 7] = [
     "nächste",
 ];
 
-/// `SplitMix64`: small, and good enough to choose mutations.
-pub(super) struct Random(u64);
+/// What a seed chooses.
+pub(super) struct Random(fastrand::Rng);
 
 impl Random {
     pub(super) fn seeded(seed: u64) -> Random {
-        Random(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+        Random(fastrand::Rng::with_seed(seed))
     }
 
     /// A number below the bound.
     pub(super) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).unwrap()
+        self.0.usize(..bound)
     }
 
     /// True so many times out of a hundred.
@@ -67,9 +59,7 @@ impl Random {
     }
 
     pub(super) fn shuffle<T>(&mut self, items: &mut [T]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
+        self.0.shuffle(items);
     }
 
     pub(super) fn text(&mut self) -> Json {

@@ -5,7 +5,7 @@ use sdk_crm::types::{FunnelStage, ViewKind};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::support::{Events, crm_for};
+use crate::support::{Events, answer, crm_for};
 
 fn presentation() -> Value {
     json!({
@@ -22,9 +22,7 @@ async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_repl
     let (events, _guard) = Events::here();
     let server = ReferenceServer::start().await;
     let body = presentation().to_string();
-    server
-        .fault(Operation::GetPresentation)
-        .body(body, "application/json");
+    answer(&server, Operation::GetPresentation, body);
 
     let found = crm_for(&server).presentation().get().await.unwrap();
 
@@ -59,9 +57,7 @@ async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
         r#""attention":[{"title":"Changed often","recordVersion":18446744073709551616},"#,
         r#"{"recordVersion":-9223372036854775809}],"recentChanges":[]}"#,
     );
-    server
-        .fault(Operation::GetToday)
-        .body(body, "application/json");
+    answer(&server, Operation::GetToday, body);
 
     let today = crm_for(&server).today().get().await.unwrap();
 

@@ -4,7 +4,7 @@ use sdk_core::{Error, ErrorKind, SchemaPolicy};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::support::crm_for;
+use crate::support::{answer, crm_for};
 
 fn today() -> Value {
     json!({
@@ -20,9 +20,7 @@ fn today() -> Value {
 /// What a call of `getToday` fails with when this is the reply.
 async fn failure(body: &str) -> Error {
     let server = ReferenceServer::start().await;
-    server
-        .fault(Operation::GetToday)
-        .body(body.to_owned(), "application/json");
+    answer(&server, Operation::GetToday, body.to_owned());
 
     let error = crm_for(&server).today().get().await.unwrap_err();
 
@@ -115,9 +113,7 @@ async fn fault_33_a_required_integer_that_64_bits_do_not_hold_is_named() {
         &format!(r#""recordVersion":{}"#, recorded.record_version),
         &format!(r#""recordVersion":{digits}"#),
     );
-    server
-        .fault(Operation::GetIntakeSubmission)
-        .body(body, "application/json");
+    answer(&server, Operation::GetIntakeSubmission, body);
 
     let error = crm.intake().get(&*intake).await.unwrap_err();
 
@@ -132,9 +128,7 @@ async fn fault_34_an_unreadable_reply_of_another_schema_says_both_even_when_it_m
     body["schemaVersion"] = json!("suite-crm-today.v2");
     body["attention"][3]["dueAt"] = json!({"day": 17});
     let server = ReferenceServer::start().await;
-    server
-        .fault(Operation::GetToday)
-        .body(body.to_string(), "application/json");
+    answer(&server, Operation::GetToday, body.to_string());
     let call = crm_for(&server).today().get();
 
     for policy in [SchemaPolicy::Refuse, SchemaPolicy::Warn] {
@@ -177,10 +171,7 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);
     let reply = |operation, body: String| {
-        server
-            .fault(operation)
-            .times(1)
-            .body(body, "application/json");
+        answer(&server, operation, body).times(1);
     };
     let text = today().to_string();
 
@@ -232,9 +223,7 @@ async fn fault_33_of_members_with_one_name_the_last_one_counts() {
         r#""title":"Call back""#,
         r#""title":null,"title":"Call back","new":1,"new":2"#,
     );
-    server
-        .fault(Operation::GetToday)
-        .body(body, "application/json");
+    answer(&server, Operation::GetToday, body);
 
     let today = crm_for(&server).today().get().await.unwrap();
 

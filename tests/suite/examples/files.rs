@@ -7,7 +7,7 @@ use sdk_reference_server::Operation;
 
 use super::{end, run, server, signals, start};
 use crate::programs::Folder;
-use crate::support::until;
+use crate::support::{assert_says, until};
 
 const PAGES: Operation = Operation::ListPeople;
 
@@ -23,10 +23,7 @@ async fn fault_84_a_second_export_to_the_same_file_is_refused() {
         for line in [line, &format!("{line} --restart")] {
             let (code, said, _) = run(server.environment(), &folder, line);
             assert_eq!(code, Some(1), "{said}");
-            assert!(
-                said.contains("a.csv: another export is writing to it"),
-                "{said}"
-            );
+            assert_says(&said, &["a.csv: another export is writing to it"]);
         }
         signals::send(&first, "-TERM");
         let (code, said, _) = end(first);
@@ -51,7 +48,7 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
     ] {
         let (code, said, _) = run(server.environment(), &folder, line);
         assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains(&format!("{file}: No such file")), "{said}");
+        assert_says(&said, &[&format!("{file}: No such file")]);
     }
 
     // Somebody tidies up while it is written.
@@ -63,5 +60,5 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
     fs::remove_file(folder.file("a.csv.part")).unwrap();
     let (code, said, _) = end(child);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("a.csv.part: No such file"), "{said}");
+    assert_says(&said, &["a.csv.part: No such file"]);
 }

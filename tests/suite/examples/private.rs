@@ -8,7 +8,7 @@ use sdk_reference_server::Operation;
 
 use super::{end, first_line, run, server, signals, start};
 use crate::programs::Folder;
-use crate::support::until;
+use crate::support::{assert_says, until};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -30,10 +30,7 @@ fn refuses_link(folder: &Folder, name: &str, run: impl Fn() -> (Option<i32>, Str
     let text = fs::read(&victim).unwrap();
     let (code, said, _) = run();
     assert_eq!(code, Some(1), "{said}");
-    assert!(
-        said.contains(&format!("{name}: it is a symbolic link")),
-        "{said}"
-    );
+    assert_says(&said, &[&format!("{name}: it is a symbolic link")]);
     assert!(link.is_symlink() && mode(&victim) == 0o666, "{name}");
     assert_eq!(fs::read(&victim).unwrap(), text, "{name}");
     fs::remove_file(link).unwrap();
@@ -64,7 +61,7 @@ async fn fault_84_an_export_can_be_read_by_its_owner_only() {
     }
     let (code, said, _) = export();
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("Going on after 40 records"), "{said}");
+    assert_says(&said, &["Going on after 40 records"]);
     assert_eq!(folder.names(), ["a.csv"]);
     assert_eq!(mode(&folder.file("a.csv")), 0o600);
 }

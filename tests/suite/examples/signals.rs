@@ -8,7 +8,7 @@ use sdk_reference_server::Operation;
 use super::{end, first_line, run, server, start};
 use crate::peer::{Peer, always, stall};
 use crate::programs::{Folder, environment};
-use crate::support::until;
+use crate::support::{assert_says, until};
 
 /// What is sent, and the exit status that follows.
 const SIGNALS: [(&str, i32); 2] = [("-INT", 130), ("-TERM", 143)];
@@ -37,10 +37,7 @@ async fn fault_84_an_export_ends_at_the_next_page_with_a_checkpoint() {
         let (code, said, _) = end(child);
         slow.remove();
         assert_eq!(code, Some(status), "{said}");
-        assert!(
-            said.contains("the same command goes on from here"),
-            "{said}"
-        );
+        assert_says(&said, &["the same command goes on from here"]);
         assert_eq!(
             folder.names(),
             ["a.csv.checkpoint", "a.csv.part", "whole.csv"]
@@ -66,10 +63,7 @@ async fn fault_84_an_export_to_standard_output_ends_after_a_whole_page() {
     send(&child, "-TERM");
     let (code, said, rest) = end(child);
     assert_eq!((code, rest.lines().count()), (Some(143), 9), "{said}");
-    assert!(
-        said.contains("after 10 records; the same command begins anew"),
-        "{said}"
-    );
+    assert_says(&said, &["after 10 records; the same command begins anew"]);
 }
 
 #[tokio::test]
@@ -88,9 +82,9 @@ async fn fault_84_an_outbox_ends_once_what_is_under_way_has_its_receipt() {
         send(&child, signal);
         let (code, said, _) = end(child);
         assert_eq!(code, Some(status), "{said}");
-        assert!(
-            said.contains("3 orders and 1 receipts; the same command goes on"),
-            "{said}"
+        assert_says(
+            &said,
+            &["3 orders and 1 receipts; the same command goes on"],
         );
         assert_eq!(server.commits(operation) - before, 1);
 

@@ -1,11 +1,10 @@
 //! Row 30: replies that are too much.
 
 use sdk_core::{Effect, ErrorKind};
-use sdk_crm::Client;
 
-use super::fixtures::{PERSON, person};
+use super::fixtures::{get_person, person};
 use crate::peer::{Peer, Step, always, endless, gzip_bomb, reply};
-use crate::support::{builder_at, crm_at};
+use crate::support::{Clients, builder_at, crm_at};
 
 /// What a reply may have here.
 const LIMIT: usize = 1024 * 1024;
@@ -17,12 +16,8 @@ const GIGABYTE: u64 = 1024 * 1024 * 1024;
 
 /// Reads a person with the limit set.
 async fn read(peer: &Peer) -> sdk_core::Error {
-    let suite = builder_at(&peer.url())
-        .max_response_bytes(LIMIT)
-        .build()
-        .unwrap();
-    let crm = Client::new(&suite).unwrap();
-    crm.people().get(PERSON).await.unwrap_err()
+    let crm = builder_at(&peer.url()).max_response_bytes(LIMIT).crm();
+    get_person(&crm).await.unwrap_err()
 }
 
 #[tokio::test]
@@ -84,7 +79,7 @@ async fn fault_30_an_error_page_without_an_end_is_still_its_status() {
 async fn fault_30_an_endless_401_still_renews_the_token() {
     let peer = Peer::start([endless(None).with_status(401), person()]);
 
-    let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+    let person = get_person(&crm_at(&peer)).await.unwrap();
 
     assert_eq!(person.attempts(), 2);
     assert_eq!(peer.exchanges().len(), 2);

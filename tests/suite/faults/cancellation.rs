@@ -3,29 +3,29 @@
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::fixtures::{PERSON, page, person, server};
+use super::fixtures::{PERSON, get_person, page, person, server};
 use crate::peer::{Peer, always, script, stall};
-use crate::support::{crm_at, crm_for, suite_at, until};
+use crate::support::{Clients, crm_at, crm_for, suite_at, until};
 
 #[tokio::test]
 async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others() {
     let peer = Peer::start(script([person(), stall(), person().held()]).then_always(person()));
     let crm = crm_at(&peer);
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
 
-    let cancelled = tokio::spawn(crm.people().get(PERSON).send());
+    let cancelled = tokio::spawn(get_person(&crm).send());
     peer.saw(2).await;
     cancelled.abort();
     peer.has_open(0).await;
 
     // Two at once need two connections, which then serve everything.
-    let other = tokio::spawn(crm.people().get(PERSON).send());
+    let other = tokio::spawn(get_person(&crm).send());
     peer.saw(3).await;
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
     peer.release(1);
     other.await.unwrap().unwrap();
     for _ in 0..20 {
-        crm.people().get(PERSON).await.unwrap();
+        get_person(&crm).await.unwrap();
     }
     assert_eq!(peer.connections(), 3);
     assert_eq!(peer.exchanges().len(), 1);
@@ -37,7 +37,7 @@ async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along() {
     let crm = crm_at(&peer);
     let mut calls = JoinSet::new();
     let aborts: Vec<_> = (0..100)
-        .map(|_| calls.spawn(crm.people().get(PERSON).send()))
+        .map(|_| calls.spawn(get_person(&crm).send()))
         .collect();
     until(|| !peer.exchanges().is_empty()).await;
 
@@ -80,7 +80,7 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection
     for ahead in [false, true] {
         let peer = Peer::start(script([first.clone(), stall()]).then_always(person()));
         let suite = suite_at(&peer);
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+        let crm = suite.crm();
 
         let mut pages = crm.people().list().pages().read_ahead(ahead);
         pages.try_next().await.unwrap().unwrap();
@@ -91,7 +91,7 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection
         drop(pages);
         peer.has_open(0).await;
 
-        crm.people().get(PERSON).await.unwrap();
+        get_person(&crm).await.unwrap();
         assert_eq!(peer.requests().len(), 3);
         drop((crm, suite));
         peer.has_open(0).await;

@@ -4,9 +4,10 @@ use sdk_core::{Effect, ErrorKind, IdempotencyKey, Suite};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::fixtures::{new_event, new_person, server};
+use super::fixtures::{add_person, server};
 use crate::peer::{Peer, always, json};
-use crate::support::{calendar_for, key, suite_at};
+use crate::samples::{event, kick_off};
+use crate::support::{Clients, calendar_for, key, suite_at};
 
 #[tokio::test]
 async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
@@ -17,11 +18,7 @@ async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
         .times(1)
         .lose_reply();
 
-    let receipt = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap();
+    let receipt = kick_off(&calendar).await.unwrap();
 
     assert!(receipt.replayed);
     assert_eq!((receipt.status(), receipt.attempts()), (200, 2));
@@ -43,7 +40,7 @@ async fn fault_22_a_key_used_for_another_command_is_a_conflict_and_stays_the_key
         // Each as another process would send it: one alone would not let it out.
         calendar_for(&server)
             .events()
-            .command(&new_event(title))
+            .command(&event(title))
             .idempotency_key(key())
             .send()
     };
@@ -64,7 +61,7 @@ async fn fault_22_a_key_used_for_another_command_is_a_conflict_and_stays_the_key
 async fn fault_23_a_time_conflict_is_not_tried_again() {
     let server = server().await;
     let calendar = calendar_for(&server);
-    let event = new_event("Kick-off").check_conflicts(true);
+    let event = event("Kick-off").check_conflicts(true);
     calendar.events().command(&event).await.unwrap();
 
     let error = calendar.events().command(&event).await.unwrap_err();
@@ -104,15 +101,15 @@ async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
 
 /// A read, a keyed command, one without a key that may be replayed, and the application whose envelope is documented.
 async fn all_sorts_of_calls(suite: &Suite) -> [sdk_core::Error; 4] {
-    let crm = sdk_crm::Client::new(suite).unwrap();
-    let calendar = sdk_calendar::Client::new(suite).unwrap();
-    let platform = sdk_platform::Client::new(suite).unwrap();
-    let event = new_event("Kick-off");
+    let crm = suite.crm();
+    let calendar = suite.calendar();
+    let platform = suite.platform();
+    let event = event("Kick-off");
     let keyed = calendar
         .events()
         .command(&event)
         .idempotency_key(key("a-key-for-row-23"));
-    let unkeyed = crm.commands().submit(new_person()).replay_exact(true);
+    let unkeyed = add_person(&crm).replay_exact(true);
     [
         crm.people().list().await.unwrap_err(),
         keyed.await.unwrap_err(),

@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
-use sdk_crm::Client;
 
-use super::fixtures::{PERSON, committed, created, new_event, new_person, person};
+use super::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, Reserved, always, close, reset};
-use crate::support::{builder_at, calendar_at, crm_at, until};
+use crate::samples::event;
+use crate::support::{Clients, assert_says, builder_at, calendar_at, crm_at, until};
 
 #[tokio::test]
 async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed() {
     let peer = Peer::start([person().close_on_reuse(), person()]);
     let crm = crm_at(&peer);
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
 
-    let again = crm.people().get(PERSON).await.unwrap();
+    let again = get_person(&crm).await.unwrap();
 
     assert_eq!(again.attempts(), 2);
     let seen = peer.requests();
@@ -29,14 +29,10 @@ async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body() {
     for broken in [close(), reset()] {
         let peer = Peer::start([created().close_on_reuse(), broken, created()]);
         let calendar = calendar_at(&peer);
-        let first = calendar.events().command(&new_event("First")).await;
+        let first = calendar.events().command(&event("First")).await;
         assert_eq!(first.unwrap().attempts(), 1);
 
-        let receipt = calendar
-            .events()
-            .command(&new_event("Second"))
-            .await
-            .unwrap();
+        let receipt = calendar.events().command(&event("Second")).await.unwrap();
 
         assert_eq!(receipt.attempts(), 3);
         let seen = peer.requests();
@@ -56,14 +52,11 @@ async fn fault_13_a_command_without_a_key_is_not_sent_again() {
         let peer = Peer::start([broken, committed()]);
         let crm = crm_at(&peer);
 
-        let error = crm.commands().submit(new_person()).await.unwrap_err();
+        let error = add_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
         assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
-        assert!(
-            error.to_string().contains("its effect is unknown"),
-            "{error}"
-        );
+        assert_says(&error, &["its effect is unknown"]);
         assert_eq!(peer.requests().len(), 1);
 
         // The caller knows better, and sends it again exactly.
@@ -82,20 +75,20 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
         .application_url(App::Crm, crm_port.url())
         .build()
         .unwrap();
-    let crm = Client::new(&suite).unwrap();
+    let crm = suite.crm();
 
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connect);
     assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
     assert!(error.retryable() && error.is_unavailable());
-    assert!(error.to_string().contains("refused"), "{error}");
+    assert_says(&error, &["refused"]);
 
     // The server comes back while a call is being repeated.
     let patient = RetryPolicy::default()
         .max_attempts(50)
         .base_delay(Duration::from_millis(20))
         .max_delay(Duration::from_millis(20));
-    let command = crm.commands().submit(new_person()).retry(patient).send();
+    let command = add_person(&crm).retry(patient).send();
     let command = tokio::spawn(command);
     until(|| suite.stats().attempts >= 3 + 2).await;
     let peer = crm_port.open([committed()]);
@@ -113,20 +106,12 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
         .build()
         .unwrap();
 
-    let error = Client::new(&suite)
-        .unwrap()
-        .people()
-        .get(PERSON)
-        .await
-        .unwrap_err();
+    let error = get_person(&suite.crm()).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Connect);
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
     assert!(!error.retryable());
-    assert!(
-        error.to_string().contains("TLS handshake failed"),
-        "{error}"
-    );
+    assert_says(&error, &["TLS handshake failed"]);
     assert_eq!(peer.connections(), 1);
     assert_eq!(peer.requests().len(), 0);
 }

@@ -7,10 +7,12 @@ use sdk_core::{Effect, ErrorKind, RetryPolicy};
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
-use super::fixtures::{PERSON, created, new_event, new_person, person};
+use super::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, Step, always, json, reply, script, stall};
+use crate::samples::event;
 use crate::support::{
-    HoldClock, builder_at, calendar_at, crm_at, quick_retry, quick_tokens, until,
+    Clients, HoldClock, assert_says, builder_at, calendar_at, crm_at, quick_retry, quick_tokens,
+    until,
 };
 
 /// How long an attempt may take, and how long a call: two attempts and a rest.
@@ -35,7 +37,7 @@ async fn fault_15_the_deadline_holds_over_all_attempts() {
     ];
     for (name, step) in slow {
         let peer = Peer::start(always(step));
-        let call = crm_at(&peer).people().get(PERSON);
+        let call = get_person(&crm_at(&peer));
         let call = call.timeout(ATTEMPT).deadline(CALL).retry(many_attempts());
         let start = Instant::now();
 
@@ -48,11 +50,7 @@ async fn fault_15_the_deadline_holds_over_all_attempts() {
 
         assert_eq!(error.kind(), ErrorKind::Timeout, "{name}: {error}");
         assert_eq!((error.attempts(), error.effect()), (3, Effect::Unknown));
-        assert!(
-            error
-                .to_string()
-                .contains("the deadline of the call passed")
-        );
+        assert_says(&error, &["the deadline of the call passed"]);
         assert_eq!(start.elapsed(), CALL, "{name}");
         assert_eq!(peer.requests().len(), 3, "{name}");
         peer.has_open(0).await;
@@ -65,14 +63,14 @@ async fn fault_15_waiting_for_a_token_counts() {
     let peer = Peer::start(script([]).tokens_always(stall()));
     let start = Instant::now();
 
-    let call = tokio::spawn(crm_at(&peer).people().get(PERSON).deadline(CALL / 2).send());
+    let call = tokio::spawn(get_person(&crm_at(&peer)).deadline(CALL / 2).send());
     until(|| peer.exchanges().len() == 1).await;
     advance(CALL / 2).await;
     let error = call.await.unwrap().unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Timeout);
     assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
-    assert!(error.to_string().contains("waited for a token"), "{error}");
+    assert_says(&error, &["waited for a token"]);
     assert_eq!(start.elapsed(), CALL / 2);
     assert_eq!(peer.requests().len(), 0);
 }
@@ -81,7 +79,7 @@ async fn fault_15_waiting_for_a_token_counts() {
 async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without() {
     let _clock = HoldClock::new();
     let peer = Peer::start([created().held(), created()]);
-    let event = new_event("Late");
+    let event = event("Late");
     let command = calendar_at(&peer).events().command(&event);
     let call = tokio::spawn(command.timeout(ATTEMPT).send());
     peer.saw(1).await;
@@ -92,7 +90,7 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
     assert_eq!(seen[0].body, seen[1].body);
 
     let peer = Peer::start(always(stall()));
-    let command = crm_at(&peer).commands().submit(new_person());
+    let command = add_person(&crm_at(&peer));
     let call = tokio::spawn(command.timeout(ATTEMPT).send());
     peer.saw(1).await;
     advance(ATTEMPT).await;
@@ -107,9 +105,7 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
 async fn fault_15_limits_beyond_the_clock_are_none() {
     let peer = Peer::start([reply(503), person()]);
 
-    let person = crm_at(&peer)
-        .people()
-        .get(PERSON)
+    let person = get_person(&crm_at(&peer))
         .timeout(Duration::MAX)
         .deadline(Duration::MAX)
         .await
@@ -129,13 +125,13 @@ async fn fault_23_a_refusal_whose_body_never_ends_is_the_refusal_that_it_is() {
 
     let keyed = async {
         let peer = Peer::start(always(refused(409, "TIME_CONFLICT")));
-        let event = new_event("Kick-off");
+        let event = event("Kick-off");
         let command = calendar_at(&peer).events().command(&event);
         (command.timeout(brief).await.unwrap_err(), peer, 409)
     };
     let unkeyed = async {
         let peer = Peer::start(always(refused(422, "INVALID")));
-        let command = crm_at(&peer).commands().submit(new_person());
+        let command = add_person(&crm_at(&peer));
         (command.timeout(brief).await.unwrap_err(), peer, 422)
     };
     let (keyed, unkeyed) = tokio::join!(keyed, unkeyed);
@@ -154,7 +150,7 @@ async fn fault_23_a_refusal_whose_body_never_ends_is_the_refusal_that_it_is() {
 async fn fault_18_a_503_whose_body_never_ends_is_still_a_503() {
     let hung = reply(503).body("busy").dripped(Duration::from_secs(3_600));
     let peer = Peer::start([hung]);
-    let command = crm_at(&peer).commands().submit(new_person());
+    let command = add_person(&crm_at(&peer));
     let error = command
         .timeout(Duration::from_millis(300))
         .await
@@ -174,10 +170,9 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
     let peer = Peer::start(always(person()).tokens_always(hung));
     let mut policy = quick_tokens();
     policy.exchange_timeout = Duration::from_millis(300);
-    let suite = builder_at(&peer.url()).token_policy(policy);
-    let crm = sdk_crm::Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).token_policy(policy).crm();
 
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let error = get_person(&crm).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
     assert_eq!(
@@ -193,8 +188,7 @@ async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadlin
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
     for ahead in [true, false] {
         let peer = Peer::start(script([]).tokens_always(stall()));
-        let suite = builder_at(&peer.url()).deadline(CALL / 2).build().unwrap();
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+        let crm = builder_at(&peer.url()).deadline(CALL / 2).crm();
         let wait = tokio::spawn(async move {
             if ahead {
                 crm.prewarm().await
@@ -206,6 +200,6 @@ async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadlin
         advance(CALL / 2).await;
         let error = wait.await.unwrap().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
-        assert!(error.to_string().contains("waited for a token"), "{error}");
+        assert_says(&error, &["waited for a token"]);
     }
 }

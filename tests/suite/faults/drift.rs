@@ -6,9 +6,10 @@ use sdk_reference_server::Operation;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::fixtures::{new_event, server};
+use super::fixtures::server;
 use crate::peer::{Peer, json};
-use crate::support::{Events, builder_for, calendar_for, crm_at, crm_for};
+use crate::samples::{event, kick_off};
+use crate::support::{Clients, Events, assert_says, builder_for, calendar_for, crm_at, crm_for};
 
 /// What came is what is written back, to the last member.
 fn survives<T: Serialize>(response: &Response<T>) -> Value {
@@ -37,7 +38,7 @@ async fn fault_33_unknown_values_and_members_are_kept_and_written_back() {
     survives(&crm.opportunities().list().await.unwrap());
     let intake = server.sample_intake_submission();
     survives(&crm.intake().get(intake).await.unwrap());
-    let event = new_event("Kick-off");
+    let event = event("Kick-off");
     let receipt = calendar_for(&server)
         .events()
         .command(&event)
@@ -81,11 +82,7 @@ async fn fault_34_another_schema_version_is_an_error_that_names_both() {
 
     assert_eq!(error.kind(), ErrorKind::SchemaVersion);
     assert_eq!((error.status(), error.attempts()), (Some(200), 1));
-    let line = error.to_string();
-    assert!(
-        line.contains("suite-crm-today.v9") && line.contains("suite-crm-today.v1"),
-        "{line}"
-    );
+    assert_says(&error, &["suite-crm-today.v9", "suite-crm-today.v1"]);
     assert!(error.request_id().is_some() && error.body().is_some());
     assert_eq!(server.attempts(Operation::GetToday), 1);
 }
@@ -97,11 +94,7 @@ async fn fault_34_a_command_with_another_schema_version_may_have_happened() {
         .fault(Operation::SubmitEventCommand)
         .schema_suffix("v2");
 
-    let error = calendar_for(&server)
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
+    let error = kick_off(&calendar_for(&server)).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::SchemaVersion);
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
@@ -119,7 +112,7 @@ async fn fault_34_it_is_a_warning_if_so_configured() {
         .build()
         .unwrap();
     let suites = [
-        sdk_crm::Client::new(&lenient).unwrap().today().get(),
+        lenient.crm().today().get(),
         crm_for(&server)
             .today()
             .get()

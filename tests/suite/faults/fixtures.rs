@@ -1,6 +1,5 @@
 //! Requests and replies that many tests need.
 
-use sdk_calendar::types::{EventCommand, EventOperation};
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::{Value, json};
 
@@ -58,13 +57,12 @@ pub(crate) fn new_person() -> Value {
     json!({"commandType": "person.create", "payload": {"displayName": "Ann Example"}})
 }
 
-/// A calendar command that creates an event.
-pub(crate) fn new_event(title: &str) -> EventCommand {
-    EventCommand::new()
-        .operation(EventOperation::Create)
-        .collection_reference("COL-1")
-        .title(title)
-        .starts_at("2026-02-01T09:00:00Z")
-        .ends_at("2026-02-01T10:00:00Z")
-        .timezone("UTC")
+/// A call that creates one.
+pub(crate) fn add_person(crm: &sdk_crm::Client) -> sdk_crm::SubmitCommand {
+    crm.commands().submit(new_person())
+}
+
+/// A call for the person that a peer may have.
+pub(crate) fn get_person(crm: &sdk_crm::Client) -> sdk_crm::GetPerson {
+    crm.people().get(PERSON)
 }

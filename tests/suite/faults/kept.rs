@@ -2,16 +2,18 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sdk_accounting::Client;
 use sdk_core::{
     App, CallOptions, Effect, ErrorKind, ParkReason, PreparedCommand, Secret, StoredRule,
     StoredStep,
 };
 use serde_json::{Value, json};
 
-use super::fixtures::{committed, created, new_event, new_person};
+use super::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always, close, json, reply, script};
-use crate::support::{builder_at, calendar_at, crm_at, key, suite_at};
+use crate::samples::{event, kick_off};
+use crate::support::{
+    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, key, suite_at,
+};
 
 /// As it comes back from a table.
 fn stored(command: &PreparedCommand) -> PreparedCommand {
@@ -25,7 +27,7 @@ fn stored(command: &PreparedCommand) -> PreparedCommand {
 async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     // Neither a key nor an exact replay is shown for a counterparty.
     let first = Peer::start(script([close()]).then_always(json(201, &json!({}))));
-    let accounting = Client::new(&suite_at(&first)).unwrap();
+    let accounting = suite_at(&first).accounting();
     let counterparties = accounting.counterparties();
     let call = || counterparties.create(json!({"name": "Ann Example"}));
     let (rule, now) = (StoredRule::default(), SystemTime::now());
@@ -45,16 +47,13 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let StoredStep::Park(reason) = rule.next(&open, None, now) else {
         unreachable!()
     };
-    assert!(
-        reason.to_string().contains("look whether it happened"),
-        "{reason}"
-    );
+    assert_says(&reason, &["look whether it happened"]);
 
     // So does one that was sent out of a table, whose seal of before does not say so.
     let secret = Secret::from("sixteen bytes from the vault");
     let sealed = stored(&fresh.clone().seal(&secret).unwrap());
     let peer = Peer::start([close()]);
-    let elsewhere = Client::new(&suite_at(&peer)).unwrap();
+    let elsewhere = suite_at(&peer).accounting();
     let error = elsewhere.send_prepared(&sealed).sealed_by(&secret).await;
     let error = error.unwrap_err();
     assert_eq!(error.effect(), Effect::Unknown, "{error}");
@@ -68,7 +67,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     open.seal(&secret).unwrap().verify_seal(&secret).unwrap();
     assert_eq!(peer.requests().len(), 1);
     // One that did not get out stays as it was.
-    let nowhere = Client::new(&builder_at("http://127.0.0.1:9").build().unwrap()).unwrap();
+    let nowhere = builder_at("http://127.0.0.1:9").accounting();
     let error = nowhere.send_prepared(&sealed).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent, "{error}");
     assert!(error.command() == Some(&sealed));
@@ -78,11 +77,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
         .idempotency_key(key("counterparty-4711"))
         .prepare()
         .unwrap();
-    let shown = crm_at(&first)
-        .commands()
-        .submit(new_person())
-        .prepare()
-        .unwrap();
+    let shown = add_person(&crm_at(&first)).prepare().unwrap();
     for command in [stored(&keyed), stored(&shown)] {
         assert!(command.is_replayable());
         assert_eq!(rule.next(&command, Some(now), now), StoredStep::Send);
@@ -94,8 +89,9 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
 async fn fault_55_a_form_of_version_1_does_not_get_younger() {
     let old = include_str!("../commands/fixtures/event-v1.json");
     let peer = Peer::start(always(created()));
-    let suite = builder_at(&peer.url()).audience(App::Calendar, "https://calendar.example");
-    let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
+    let calendar = builder_at(&peer.url())
+        .audience(App::Calendar, "https://calendar.example")
+        .calendar();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     for (member, value) in [
         ("preparedAt", json!(u64::try_from(now.as_millis()).unwrap())),
@@ -108,11 +104,7 @@ async fn fault_55_a_form_of_version_1_does_not_get_younger() {
         form[member] = value;
         let command: PreparedCommand = serde_json::from_value(form).unwrap();
         let error = calendar.send_prepared(&command).await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.effect()),
-            (ErrorKind::PreparedCommand, Effect::NotSent),
-            "{member}"
-        );
+        assert_failed(&error, ErrorKind::PreparedCommand, Effect::NotSent);
     }
     assert!(peer.requests().is_empty());
     let old: PreparedCommand = serde_json::from_str(old).unwrap();
@@ -124,7 +116,7 @@ async fn fault_55_a_form_of_version_1_does_not_get_younger() {
 async fn fault_72_a_replay_goes_without_a_token_if_the_command_did() {
     let peer = Peer::start(always(committed()));
     let crm = crm_at(&peer);
-    let call = crm.commands().submit(new_person()).without_token();
+    let call = add_person(&crm).without_token();
     let command = stored(&call.prepare().unwrap());
 
     crm.send_prepared(&command).await.unwrap();
@@ -145,10 +137,8 @@ async fn fault_72_repeats_are_allowed_by_the_call_before_the_client_and_the_suit
             }
             let mut defaults = CallOptions::default();
             defaults.replay_exact = client;
-            let crm = sdk_crm::Client::new(&builder.build().unwrap())
-                .unwrap()
-                .with_defaults(defaults);
-            let mut submit = crm.commands().submit(new_person());
+            let crm = builder.crm().with_defaults(defaults);
+            let mut submit = add_person(&crm);
             if let Some(replay) = call {
                 submit = submit.replay_exact(replay);
             }
@@ -185,7 +175,7 @@ async fn fault_72_a_key_does_not_overrule_who_forbids_repeats() {
         let mut defaults = CallOptions::default();
         defaults.replay_exact = by_client.then_some(false);
         let crm = crm_at(&peer).with_defaults(defaults);
-        let mut call = crm.commands().submit(new_person());
+        let mut call = add_person(&crm);
         call = call.idempotency_key(key("a-key-of-the-caller"));
         if !by_client {
             call = call.replay_exact(false);
@@ -200,17 +190,14 @@ async fn fault_72_a_key_does_not_overrule_who_forbids_repeats() {
 async fn fault_78_what_was_prepared_is_not_changed_on_the_way_out() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let command = call.header("x-tenant", "north").prepare().unwrap();
 
     for name in ["x-tenant", "X-Tenant"] {
         let call = calendar.send_prepared(&command).header(name, "south");
         let error = call.await.unwrap_err();
-        assert_eq!(
-            (error.kind(), error.effect()),
-            (ErrorKind::InvalidInput, Effect::NotSent)
-        );
-        assert!(error.to_string().contains(name), "{error}");
+        assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
+        assert_says(&error, &[name]);
     }
     assert!(peer.requests().is_empty());
     let call = calendar.send_prepared(&command).header("x-trace", "1");
@@ -226,7 +213,7 @@ async fn fault_78_what_was_prepared_is_not_changed_on_the_way_out() {
 async fn fault_82_a_seal_under_a_secret_that_is_too_short_is_none() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let command = call.prepare().unwrap();
     for short in ["", "fifteen bytes !"] {
         let short = Secret::from(short);
@@ -245,7 +232,7 @@ async fn fault_64_the_age_of_a_command_that_was_sent_runs_from_its_first_sending
     let peer = Peer::start([reply(500)]);
     let before = SystemTime::now();
     let calendar = calendar_at(&peer);
-    let event = new_event("Kick-off");
+    let event = event("Kick-off");
     let call = calendar.events().command(&event);
     let call = call.retry(sdk_core::RetryPolicy::none());
     let error = call.await.unwrap_err();

@@ -1,12 +1,11 @@
 //! What an error says that leads on: which audience a token is for, and which host and port did not answer.
 
 use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
-use sdk_crm::Client;
 use serde_json::json;
 
-use super::fixtures::PERSON;
+use super::fixtures::get_person;
 use crate::peer::{Peer, Reserved, always, json, reply, script};
-use crate::support::{builder_at, crm_at};
+use crate::support::{Clients, assert_says, builder_at, crm_at};
 
 #[tokio::test]
 async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
@@ -15,22 +14,22 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
     let arrival = Peer::start(always(reply(401)));
     for peer in [exchange, arrival] {
         let crm = crm_at(&peer);
-        let error = crm.people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         let said = "the token is for the audience crm, set by `audience(App::Crm, …)`";
-        assert!(error.to_string().contains(said), "{error}");
+        assert_says(&error, &[said]);
 
         let alone = sdk_core::Suite::builder()
             .application_url(App::Crm, peer.url())
             .token_url(format!("{}/oauth/token", peer.url()))
             .credentials(sdk_core::ClientCredentials::new("client", "secret"));
-        let crm = Client::new(&alone.build().unwrap()).unwrap();
-        let error = crm.people().get(PERSON).await.unwrap_err();
+        let crm = alone.crm();
+        let error = get_person(&crm).await.unwrap_err();
         let said = format!(
             "the token is for the audience {}, which is the origin of the application: set SUITE_CRM_AUDIENCE",
             peer.url()
         );
-        assert!(error.to_string().contains(&said), "{error}");
+        assert_says(&error, &[&said]);
     }
 }
 
@@ -38,20 +37,16 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
 async fn what_cannot_be_reached_is_named_by_host_and_port() {
     let (tokens, nobody) = (Peer::start([]), Reserved::new());
     let address = nobody.url().trim_start_matches("http://").to_owned();
-    let suite = builder_at(&tokens.url()).application_url(App::Crm, nobody.url());
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
-    let error = crm.people().get(PERSON).await.unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains(&format!("no connection to {address}")),
-        "{error}"
-    );
+    let crm = builder_at(&tokens.url())
+        .application_url(App::Crm, nobody.url())
+        .crm();
+    let error = get_person(&crm).await.unwrap_err();
+    assert_says(&error, &[&format!("no connection to {address}")]);
 
-    let suite =
-        builder_at(&tokens.url()).token_url(format!("{}/oauth/token?key=k-1", nobody.url()));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let crm = builder_at(&tokens.url())
+        .token_url(format!("{}/oauth/token?key=k-1", nobody.url()))
+        .crm();
+    let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent);
     let line = error.to_string();
     assert!(
@@ -64,7 +59,7 @@ async fn what_cannot_be_reached_is_named_by_host_and_port() {
 async fn statuses_of_what_is_not_implemented_are_not_asked_for_again() {
     for status in [501, 505] {
         let peer = Peer::start(always(reply(status)));
-        let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm_at(&peer)).await.unwrap_err();
         assert_eq!(
             (error.kind(), error.attempts()),
             (ErrorKind::Unavailable, 1)
@@ -84,9 +79,7 @@ async fn an_error_has_the_headers_of_its_reply_without_what_must_not_be_shown() 
         .header("x-tenant", "north-west")
         .header("x-other", "kept");
     let peer = Peer::start(always(busy));
-    let call = crm_at(&peer)
-        .people()
-        .get(PERSON)
+    let call = get_person(&crm_at(&peer))
         .header("x-tenant", "north-west")
         .retry(RetryPolicy::none());
     let error = call.await.unwrap_err();
@@ -102,8 +95,7 @@ async fn an_error_has_the_headers_of_its_reply_without_what_must_not_be_shown() 
 #[tokio::test]
 async fn a_probe_that_wants_no_token_gets_none() {
     let peer = Peer::start(always(reply(200)));
-    let suite = builder_at(&peer.url()).build().unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
+    let accounting = builder_at(&peer.url()).accounting();
 
     accounting.service().ready().without_token().await.unwrap();
 
@@ -111,8 +103,7 @@ async fn a_probe_that_wants_no_token_gets_none() {
     assert!(peer.exchanges().is_empty());
     // Nor is one renewed for its 401.
     let peer = Peer::start(always(reply(401)));
-    let suite = builder_at(&peer.url()).build().unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
+    let accounting = builder_at(&peer.url()).accounting();
     let error = accounting
         .service()
         .ready()

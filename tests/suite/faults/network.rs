@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
-use sdk_crm::Client;
 
-use super::fixtures::{PERSON, committed, new_person, person};
+use super::fixtures::{add_person, committed, get_person, person};
 use super::two::Http2;
 use crate::peer::{Peer, always, raw, reply, script};
 use crate::programs::{output, program, told};
-use crate::support::{Events, HoldClock, builder_at, crm_at, until};
+use crate::support::{Clients, Events, HoldClock, assert_says, builder_at, crm_at, until};
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
@@ -27,13 +26,12 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
         .http_client(reqwest::Client::builder().http2_prior_knowledge())
         .http2_pings(ping, ping);
     // The token endpoint speaks HTTP/1.1 only, so the token comes from elsewhere.
-    let suite = suite.token_source(Given).build().unwrap();
-    let crm = Client::new(&suite).unwrap();
-    crm.people().get(PERSON).await.unwrap();
+    let crm = suite.token_source(Given).crm();
+    get_person(&crm).await.unwrap();
 
     wire.break_after(0, Way::Down, Then::Hold);
     let start = Instant::now();
-    let again = crm.people().get(PERSON).await.unwrap();
+    let again = get_person(&crm).await.unwrap();
 
     assert_eq!(again.attempts(), 2);
     assert!(
@@ -43,7 +41,7 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
     );
     assert_eq!(server.connections(), 2);
     // From here on everybody is on the new one.
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
     assert_eq!((server.connections(), server.requests()), (2, 4));
 }
 
@@ -75,28 +73,23 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     // A connection is accepted, and its TLS handshake never answered.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let tokens = Peer::start([]);
-    let suite = builder_at(&tokens.url())
+    let crm = builder_at(&tokens.url())
         .application_url(
             App::Crm,
             format!("https://{}", silent.local_addr().unwrap()),
         )
         .timeout(Duration::from_millis(50))
-        .build()
-        .unwrap();
-    let crm = Client::new(&suite).unwrap();
+        .crm();
 
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
     // So that a command without a key is repeated like any other.
     assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
     let port = silent.local_addr().unwrap().port();
     let said = format!("before a connection to 127.0.0.1:{port} stood");
-    assert!(error.to_string().contains(&said), "{error}");
-    let whole = crm
-        .commands()
-        .submit(new_person())
-        .deadline(Duration::from_millis(30));
+    assert_says(&error, &[&said]);
+    let whole = add_person(&crm).deadline(Duration::from_millis(30));
     let error = whole.await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
 
@@ -105,11 +98,8 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
         script([committed().close_on_reuse(), committed()]).then_always(committed().held()),
     );
     let crm = crm_at(&peer);
-    crm.commands().submit(new_person()).await.unwrap();
-    let late = crm
-        .commands()
-        .submit(new_person())
-        .timeout(Duration::from_millis(50));
+    add_person(&crm).await.unwrap();
+    let late = add_person(&crm).timeout(Duration::from_millis(50));
     let error = late.await.unwrap_err();
     assert_eq!(
         (error.attempts(), error.effect()),
@@ -127,13 +117,14 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
             .unwrap()
     };
     let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).timeout(Duration::from_millis(300));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url())
+        .timeout(Duration::from_millis(300))
+        .crm();
     // It keeps what it has, and nobody drives it any more.
     let idle = runtime();
-    idle.block_on(crm.people().get(PERSON).send()).unwrap();
+    idle.block_on(get_person(&crm).send()).unwrap();
 
-    let again = runtime().block_on(crm.people().get(PERSON).send()).unwrap();
+    let again = runtime().block_on(get_person(&crm).send()).unwrap();
 
     assert_eq!(again.attempts(), 2);
     let seen = peer.requests();
@@ -142,11 +133,11 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
 
     // A command waited for that connection all the time, and is known not to have been sent.
     let peer = Peer::start(always(committed()));
-    let suite = builder_at(&peer.url()).timeout(Duration::from_millis(300));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
-    idle.block_on(crm.commands().submit(new_person()).send())
-        .unwrap();
-    let again = runtime().block_on(crm.commands().submit(new_person()).send());
+    let crm = builder_at(&peer.url())
+        .timeout(Duration::from_millis(300))
+        .crm();
+    idle.block_on(add_person(&crm).send()).unwrap();
+    let again = runtime().block_on(add_person(&crm).send());
     assert_eq!(again.unwrap().attempts(), 2);
     assert_eq!(peer.requests().len(), 2);
     // Nor is it sent when the other runtime goes on.
@@ -160,10 +151,10 @@ async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
     let peer = Peer::start(always(reply(503).header("retry-after", "5")));
     let crm = {
         let builder = builder_at(&peer.url()).retry(RetryPolicy::default());
-        Client::new(&builder.build().unwrap()).unwrap()
+        builder.crm()
     };
     let calls: Vec<_> = (0..50)
-        .map(|_| tokio::spawn(crm.people().get(PERSON).send()))
+        .map(|_| tokio::spawn(get_person(&crm).send()))
         .collect();
     let repeated = || events.lines("DEBUG", &["the call is repeated"]);
     until(|| repeated().len() == 50).await;
@@ -201,10 +192,7 @@ async fn fault_54_dates_in_all_three_forms_of_http_are_understood() {
             .header("date", "Sun, 06 Nov 1994 08:49:37 GMT")
             .header("retry-after", later);
         let peer = Peer::start(always(busy));
-        let call = crm_at(&peer)
-            .people()
-            .get(PERSON)
-            .retry(RetryPolicy::none());
+        let call = get_person(&crm_at(&peer)).retry(RetryPolicy::none());
         let error = call.await.unwrap_err();
         assert_eq!(
             error.retry_after(),
@@ -227,8 +215,8 @@ async fn fault_70_a_plain_proxy_that_wants_a_credential_gets_it() {
         .build()
         .unwrap();
 
-    let crm = Client::new(&suite).unwrap();
-    crm.people().get(PERSON).await.unwrap();
+    let crm = suite.crm();
+    get_person(&crm).await.unwrap();
 
     let seen = &proxy.requests()[0];
     assert!(
@@ -260,9 +248,9 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
             .retry(RetryPolicy::none())
             .build()
             .unwrap();
-        let crm = Client::new(&suite).unwrap();
+        let crm = suite.crm();
 
-        let error = crm.commands().submit(new_person()).await.unwrap_err();
+        let error = add_person(&crm).await.unwrap_err();
 
         // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
         let seen = &proxy.requests()[0];
@@ -281,7 +269,7 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
             "{error}"
         );
         let line = error.to_string();
-        assert!(line.contains("crm.suite.test:443"), "{line}");
+        assert_says(&line, &["crm.suite.test:443"]);
         assert!(
             begun || line.contains("tunnel") || line.contains("proxy"),
             "{line}"
@@ -314,7 +302,7 @@ fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
     assert!(!output.status.success());
     let told = told(&output);
     let said = format!("core.suite.test:443 through the proxy http://{address}");
-    assert!(told.contains(&said), "{told}");
+    assert_says(&told, &[&said]);
     assert!(!told.contains("hunter2"), "{told}");
 }
 
@@ -329,21 +317,19 @@ fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
         std::task::Poll::Ready(error) => error,
         std::task::Poll::Pending => panic!("it waits for nothing"),
     };
-    let call = std::pin::pin!(async { crm.people().get(PERSON).await.unwrap_err() });
-    let command = std::pin::pin!(async { crm.commands().submit(new_person()).await.unwrap_err() });
+    let call = std::pin::pin!(async { get_person(&crm).await.unwrap_err() });
+    let command = std::pin::pin!(async { add_person(&crm).await.unwrap_err() });
     let mut items = crm.people().list().items().read_ahead(true);
     let walk = std::pin::pin!(async { items.try_next().await.unwrap_err() });
     for error in [poll(call), poll(command), poll(walk)] {
         assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
         assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
-        assert!(error.to_string().contains("no Tokio runtime"), "{error}");
+        assert_says(&error, &["no Tokio runtime"]);
     }
     // Nobody is in the way of a runtime that comes later.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     assert_eq!(
-        runtime
-            .block_on(join_all([crm.people().get(PERSON).send()]))
-            .len(),
+        runtime.block_on(join_all([get_person(&crm).send()])).len(),
         1
     );
     assert_eq!(peer.requests().len(), 1);

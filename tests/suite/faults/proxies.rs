@@ -4,11 +4,10 @@ use std::error::Error as _;
 
 use sdk_core::{Effect, Error, ErrorKind};
 use sdk_core::{TokenError, TokenErrorKind};
-use sdk_crm::Client;
 
-use super::fixtures::new_person;
+use super::fixtures::add_person;
 use crate::peer::{Peer, always, raw, reply, script};
-use crate::support::{Events, builder_at};
+use crate::support::{Clients, Events, assert_says, builder_at};
 
 fn assert_stopped(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
@@ -25,15 +24,15 @@ async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated()
     let html = "<html>invalid_client</html>";
     let wants = reply(407).header("proxy-authenticate", "Basic").body(html);
     let peer = Peer::start(script([]).tokens_always(wants));
-    let crm = Client::new(&builder_at(&peer.url()).build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).crm();
 
     for _ in 0..2 {
-        let error = crm.commands().submit(new_person()).await.unwrap_err();
+        let error = add_person(&crm).await.unwrap_err();
 
         assert_stopped(&error);
         let line = error.to_string();
         let said = "token endpoint unreachable (status 407): a proxy in between wants a credential";
-        assert!(line.contains(said), "{line}");
+        assert_says(&line, &[said]);
         assert!(
             !line.contains("refused") && !line.contains("secret"),
             "{line}"
@@ -54,12 +53,12 @@ async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_cal
         .token_url("http://login.suite.test/sign-in")
         .allow_insecure_http()
         .http_client(reqwest::Client::builder().proxy(through));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = suite.crm();
 
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
 
     assert_stopped(&error);
-    assert!(error.to_string().contains("proxy in between"), "{error}");
+    assert_says(&error, &["proxy in between"]);
     let seen = proxy.requests();
     assert_eq!(seen.len(), 1);
     assert_eq!(seen[0].target, "http://login.suite.test/sign-in");
@@ -73,17 +72,13 @@ async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy
     let suite = builder_at("https://crm.suite.test")
         .token_url("https://login.suite.test/sign-in")
         .http_client(reqwest::Client::builder().proxy(through));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = suite.crm();
 
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
     assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
-    let line = error.to_string();
-    assert!(
-        line.contains("login.suite.test:443") && line.contains("proxy"),
-        "{line}"
-    );
+    assert_says(&error, &["login.suite.test:443", "proxy"]);
     assert!(!proxy.requests().is_empty());
     for seen in proxy.requests() {
         assert_eq!(

@@ -2,9 +2,10 @@
 
 use sdk_core::{App, Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
 
-use super::fixtures::{new_event, person};
+use super::fixtures::person;
 use crate::peer::{Peer, always, reply};
-use crate::support::{builder_at, calendar_at, crm_at, suite_at};
+use crate::samples::kick_off;
+use crate::support::{Clients, builder_at, calendar_at, crm_at, suite_at};
 
 /// Every way in which an address can be given.
 fn with_address(address: &str) -> [SuiteBuilder; 4] {
@@ -90,7 +91,7 @@ fn fault_31_a_key_of_another_form_is_no_key() {
 async fn fault_31_a_path_value_that_is_no_single_segment_is_refused() {
     let peer = Peer::start(always(person()));
     let crm = crm_at(&peer);
-    let platform = sdk_platform::Client::new(&suite_at(&peer)).unwrap();
+    let platform = suite_at(&peer).platform();
     for bad in [
         "..", ".", "%2e%2e", "%2E.", "a/b", "a%2fb", "a\\b", "", "a\r\nb", "\0",
     ] {
@@ -133,7 +134,7 @@ async fn fault_31_a_raw_path_stays_below_the_origin() {
 #[tokio::test]
 async fn fault_31_an_odd_path_value_that_is_one_segment_arrives_as_such() {
     let peer = Peer::start(always(reply(200).body("{}")));
-    let platform = sdk_platform::Client::new(&suite_at(&peer)).unwrap();
+    let platform = suite_at(&peer).platform();
 
     platform
         .publications()
@@ -160,12 +161,7 @@ async fn fault_31_a_header_that_breaks_the_line_is_refused() {
     ] {
         let errors = [
             crm.people().list().header(name, value).await.unwrap_err(),
-            calendar
-                .events()
-                .command(&new_event("Kick-off"))
-                .header(name, value)
-                .await
-                .unwrap_err(),
+            kick_off(&calendar).header(name, value).await.unwrap_err(),
         ];
         for error in errors {
             assert!(refused(&error), "{name:?}: {error}");

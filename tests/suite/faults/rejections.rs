@@ -2,12 +2,12 @@
 
 use futures_util::future::join_all;
 use sdk_core::{App, Effect, ErrorKind};
-use sdk_crm::Client;
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer, Transport};
 
-use super::fixtures::{PERSON, created, new_event, person, server};
+use super::fixtures::{created, get_person, person, server};
 use crate::peer::{Peer, always, reply, script};
-use crate::support::{HoldClock, builder_at, crm_at, crm_for};
+use crate::samples::event;
+use crate::support::{Clients, HoldClock, assert_says, builder_at, crm_at, crm_for};
 
 #[tokio::test(start_paused = true)]
 async fn fault_06_a_thousand_calls_with_a_revoked_token_share_one_renewal() {
@@ -52,12 +52,12 @@ async fn fault_07_a_late_401_leaves_the_newer_token_alone() {
     let crm = crm_at(&peer);
 
     // The first call is still waiting for its 401 when the second has had one, and a new token.
-    let late = tokio::spawn(crm.people().get(PERSON).send());
+    let late = tokio::spawn(get_person(&crm).send());
     peer.saw(1).await;
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
     peer.release(1);
     late.await.unwrap().unwrap();
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
 
     let bearers: Vec<_> = peer
         .requests()
@@ -87,10 +87,12 @@ async fn fault_08_a_403_is_final_and_names_required_and_granted_scopes() {
     );
     assert!(!error.retryable());
     let line = error.to_string();
-    assert!(
-        line.contains("requires the scope crm:people:read")
-            && line.contains("was granted crm:today:read, crm:tasks:read"),
-        "{line}"
+    assert_says(
+        &line,
+        &[
+            "requires the scope crm:people:read",
+            "was granted crm:today:read, crm:tasks:read",
+        ],
     );
     assert!(line.ends_with(&format!("(request {})", error.request_id().unwrap())));
     assert_eq!(server.exchanges(), 1);
@@ -107,13 +109,13 @@ async fn fault_12_each_application_gets_the_token_of_its_own_audience() {
         .audience(App::Calendar, "aud-calendar")
         .build()
         .unwrap();
-    let crm = Client::new(&suite).unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let event = new_event("Kick-off");
+    let crm = suite.crm();
+    let calendar = suite.calendar();
+    let event = event("Kick-off");
 
     let calls = async |_| {
         let (person, event) = tokio::join!(
-            crm.people().get(PERSON).send(),
+            get_person(&crm).send(),
             calendar.events().command(&event).send()
         );
         person.unwrap();

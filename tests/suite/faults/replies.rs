@@ -2,9 +2,10 @@
 
 use sdk_core::{Effect, ErrorKind};
 
-use super::fixtures::{PERSON, created, new_event, new_person, person};
+use super::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, Step, always, raw, reply};
-use crate::support::{calendar_at, crm_at};
+use crate::samples::kick_off;
+use crate::support::{assert_says, calendar_at, crm_at};
 
 #[tokio::test]
 async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
@@ -28,7 +29,7 @@ async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
         assert_eq!((error.status(), error.attempts()), (Some(status), 1));
         assert!(!error.retryable());
         let line = error.to_string();
-        assert!(line.contains(words), "{line}");
+        assert_says(&line, &[words]);
         assert!(line.ends_with("(request req-17)"), "{line}");
         assert!(line.len() < 500 && line.lines().count() == 1, "{line}");
         assert_eq!(peer.requests().len(), 1);
@@ -39,7 +40,7 @@ async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
 async fn fault_17_garbage_is_a_lost_connection() {
     let peer = Peer::start([raw("220 mail.example.com ESMTP\r\n"), person()]);
 
-    let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+    let person = get_person(&crm_at(&peer)).await.unwrap();
 
     assert_eq!(person.attempts(), 2);
     let (seen, again) = (&peer.requests()[0], &peer.requests()[1]);
@@ -50,11 +51,7 @@ async fn fault_17_garbage_is_a_lost_connection() {
 async fn fault_17_a_command_with_such_a_reply_may_have_happened() {
     let peer = Peer::start([reply(200).body("<html>")]);
 
-    let error = calendar_at(&peer)
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
+    let error = kick_off(&calendar_at(&peer)).await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Decode);
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
@@ -65,16 +62,17 @@ async fn fault_17_a_command_with_such_a_reply_may_have_happened() {
 
 #[tokio::test]
 async fn fault_18_a_503_is_one_whatever_its_body() {
-    for busy in [reply(503), reply(503).body("<html>busy</html>")] {
-        let peer = Peer::start(always(busy.header("x-request-id", "req-18")));
+    for body in ["", "<html>busy</html>"] {
+        let busy = reply(503).body(body).header("x-request-id", "req-18");
+        let peer = Peer::start(always(busy));
 
-        let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm_at(&peer)).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert_eq!((error.status(), error.attempts()), (Some(503), 3));
         assert_eq!(error.request_id(), Some("req-18"));
         assert!(error.retryable() && error.is_unavailable());
-        assert_eq!(error.code(), None);
+        assert_eq!((error.code(), error.body()), (None, Some(body.as_bytes())));
         assert_eq!(peer.requests().len(), 3);
     }
 }
@@ -82,11 +80,7 @@ async fn fault_18_a_503_is_one_whatever_its_body() {
 #[tokio::test]
 async fn fault_18_a_503_repeats_a_command_only_with_its_key() {
     let peer = Peer::start([reply(503).body("<html>"), reply(503), created()]);
-    let receipt = calendar_at(&peer)
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap();
+    let receipt = kick_off(&calendar_at(&peer)).await.unwrap();
     assert_eq!(receipt.attempts(), 3);
     let keys: Vec<_> = peer
         .requests()
@@ -99,11 +93,7 @@ async fn fault_18_a_503_repeats_a_command_only_with_its_key() {
     );
 
     let peer = Peer::start([reply(503)]);
-    let error = crm_at(&peer)
-        .commands()
-        .submit(new_person())
-        .await
-        .unwrap_err();
+    let error = add_person(&crm_at(&peer)).await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
     assert_eq!(peer.requests().len(), 1);
 }

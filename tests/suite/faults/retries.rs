@@ -5,20 +5,21 @@ use std::time::Duration;
 use sdk_core::{Effect, ErrorKind};
 use tokio::time::{advance, timeout};
 
-use super::fixtures::{PERSON, person};
+use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always, reply, script};
-use crate::support::{Events, HoldClock, builder_at, crm_at, quick_retry, until};
+use crate::support::{Clients, Events, HoldClock, builder_at, crm_at, quick_retry, until};
 
 #[tokio::test]
 async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
     for after in ["100000000000000", "99999999999999999999999999", "31"] {
         let peer = Peer::start(always(reply(503).header("retry-after", after)));
 
-        let call = crm_at(&peer).people().get(PERSON).send();
+        let call = get_person(&crm_at(&peer)).send();
         let call = timeout(Duration::from_secs(5), call).await;
         let error = call.expect("it waits for nothing").unwrap_err();
 
         assert_eq!((error.status(), error.attempts()), (Some(503), 1));
+        assert!(error.retryable());
         let asked = after.parse().unwrap_or(u64::MAX);
         assert_eq!(error.retry_after(), Some(Duration::from_secs(asked)));
         assert_eq!(peer.requests().len(), 1);
@@ -31,7 +32,7 @@ async fn fault_19_a_retry_after_that_makes_no_sense_is_ignored() {
         let busy = reply(429).header("retry-after", after);
         let peer = Peer::start(script([busy.clone(), busy]).then_always(person()));
 
-        let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+        let person = get_person(&crm_at(&peer)).await.unwrap();
 
         assert_eq!(person.attempts(), 3, "{after}");
     }
@@ -41,7 +42,7 @@ async fn fault_19_a_retry_after_that_makes_no_sense_is_ignored() {
 async fn fault_19_a_retry_after_within_the_deadline_is_waited_for() {
     let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
     let peer = Peer::start([reply(503).header("retry-after", "7"), person()]);
-    let call = tokio::spawn(crm_at(&peer).people().get(PERSON).send());
+    let call = tokio::spawn(get_person(&crm_at(&peer)).send());
     until(|| !events.lines("DEBUG", &["the call is repeated"]).is_empty()).await;
 
     advance(Duration::from_millis(6_900)).await;
@@ -76,9 +77,9 @@ async fn attempts_per_call(budget: Option<u32>) -> f64 {
         builder = builder.retry_budget(capacity);
     }
     let suite = builder.build().unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = suite.crm();
     for _ in 0..CALLS {
-        let error = crm.people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert_eq!(error.effect(), Effect::Unknown);
     }
@@ -92,14 +93,13 @@ async fn fault_20_the_budget_refills_with_successes() {
     let after = [person(), person(), person(), person(), person(), reply(503)];
     let peer = Peer::start(script(outage.into_iter().chain(after)).then_always(person()));
     // Room for two repeats.
-    let suite = builder_at(&peer.url()).retry_budget(10).build().unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = builder_at(&peer.url()).retry_budget(10).crm();
 
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.attempts(), 3);
     for _ in 0..5 {
-        crm.people().get(PERSON).await.unwrap();
+        get_person(&crm).await.unwrap();
     }
 
-    assert_eq!(crm.people().get(PERSON).await.unwrap().attempts(), 2);
+    assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
 }

@@ -5,10 +5,10 @@ use std::process::Command;
 use sdk_core::{App, ClientCredentials, Effect, Error, ErrorKind, Suite, SuiteBuilder};
 use sdk_crm::Client;
 
-use super::fixtures::{PERSON, person};
+use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::programs::{output, program, told};
-use crate::support::builder_at;
+use crate::support::{Clients, assert_failed, assert_says, builder_at};
 
 fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     let pairs = pairs.iter();
@@ -26,10 +26,7 @@ fn sound() -> SuiteBuilder {
 
 /// Refused by the builder, in a line that has these words.
 fn assert_refused(error: &Error, words: &[&str]) {
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::Configuration, Effect::NotSent)
-    );
+    assert_failed(error, ErrorKind::Configuration, Effect::NotSent);
     let line = error.to_string();
     for word in words {
         assert!(line.contains(word), "{word} in {line}");
@@ -60,8 +57,8 @@ async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_r
             if own {
                 suite = suite.http_client(reqwest::Client::builder());
             }
-            let crm = Client::new(&suite.build().unwrap()).unwrap();
-            crm.people().get(PERSON).await.unwrap();
+            let crm = suite.crm();
+            get_person(&crm).await.unwrap();
         }
     }
     assert_eq!(peer.requests().len(), 8);
@@ -72,9 +69,9 @@ async fn fault_49_a_token_url_keeps_its_query() {
     let peer = Peer::start(always(person()));
     let suite =
         builder_at(&peer.url()).token_url(format!("{}/oauth/token?tenant=a%20b&v=2", peer.url()));
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = suite.crm();
 
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
 
     assert_eq!(peer.exchanges()[0].target, "/oauth/token?tenant=a%20b&v=2");
     // A fragment is none, and a base has no query.
@@ -124,12 +121,7 @@ async fn fault_60_least_privilege_never_fails_open() {
     let peer = Peer::start(always(person()));
     let suite = builder_at(&peer.url()).build().unwrap();
     let suite = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
-    Client::new(&suite)
-        .unwrap()
-        .people()
-        .get(PERSON)
-        .await
-        .unwrap();
+    get_person(&suite.crm()).await.unwrap();
     assert!(
         peer.exchanges()[0]
             .text()
@@ -180,8 +172,8 @@ async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
         .audience(App::Crm, "crm")
         .credentials(ClientCredentials::new("client", "secret"));
     for suite in [before, after] {
-        let crm = Client::new(&suite.build().unwrap()).unwrap();
-        crm.people().get(PERSON).await.unwrap();
+        let crm = suite.crm();
+        get_person(&crm).await.unwrap();
     }
     for seen in code.exchanges() {
         assert_eq!(
@@ -238,10 +230,12 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
         line
     };
     let refused = run("both");
-    assert!(
-        refused.contains("the credential is set in code and SUITE_C")
-            && refused.contains("`environment_addresses`"),
-        "{refused}"
+    assert_says(
+        &refused,
+        &[
+            "the credential is set in code and SUITE_C",
+            "`environment_addresses`",
+        ],
     );
     for fine in ["said so", "own addresses", "environment alone"] {
         assert!(run(fine).ends_with(": built"), "{}", run(fine));
@@ -281,12 +275,7 @@ async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
         ("SUITE_CLIENT_SECRET", " secret \n"),
     ]);
     let suite = Suite::builder().variables(variables).build().unwrap();
-    Client::new(&suite)
-        .unwrap()
-        .people()
-        .get(PERSON)
-        .await
-        .unwrap();
+    get_person(&suite.crm()).await.unwrap();
 
     // Each half is form-encoded: `+client:+secret+%0A`.
     let seen = &peer.exchanges()[0];
@@ -327,17 +316,8 @@ async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
         .audience(App::Calendar, "b")
         .build()
         .unwrap();
-    Client::new(&suite)
-        .unwrap()
-        .people()
-        .get(PERSON)
-        .await
-        .unwrap();
-    sdk_calendar::Client::new(&suite)
-        .unwrap()
-        .prewarm()
-        .await
-        .unwrap();
+    get_person(&suite.crm()).await.unwrap();
+    suite.calendar().prewarm().await.unwrap();
     assert_eq!(peer.exchanges().len(), 2);
     let suite = base().audience(App::Crm, "a").build().unwrap();
     assert!(Client::new(&suite).is_ok() && sdk_calendar::Client::new(&suite).is_err());
@@ -349,10 +329,8 @@ fn fault_61_the_program_of_a_stranger_names_what_is_missing() {
     tour.env("SUITE_CRM_URL", "https://crm.suite.test");
     let output = output(&mut tour);
     let told = told(&output);
-    assert!(
-        told.contains(
-            "missing environment variables: SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET"
-        ),
-        "{told}"
+    assert_says(
+        &told,
+        &["missing environment variables: SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET"],
     );
 }

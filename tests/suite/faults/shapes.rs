@@ -1,20 +1,16 @@
 //! Rows 43, 52, 57, 58, 59, 66 and 86: replies without a body, of another shape, or of absurd size.
 
 use sdk_core::{Effect, Error, ErrorKind, TokenPolicy};
-use sdk_crm::Client;
 use serde_json::{Value, json};
 
-use super::fixtures::{PERSON, committed, created, new_event, new_person, person};
+use super::fixtures::{PERSON, add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, endless, json, reply, script};
-use crate::support::{builder_at, calendar_at, crm_at, suite_at};
+use crate::samples::kick_off;
+use crate::support::{Clients, assert_failed, builder_at, calendar_at, crm_at, suite_at};
 
 /// An error about a 2xx that came: it has its status, and may have had an effect.
 pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (kind, Effect::Unknown),
-        "{error}"
-    );
+    assert_failed(error, kind, Effect::Unknown);
     assert!(
         matches!(error.status(), Some(200..=299)) && error.attempts() == 1,
         "{error}"
@@ -30,11 +26,11 @@ pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) 
 async fn fault_43_memory_is_taken_for_bytes_that_came() {
     let huge = Some(1_u64 << 62);
     let peer = Peer::start([endless(huge).cut_short(), person()]);
-    let suite = builder_at(&peer.url())
+    let crm = builder_at(&peer.url())
         .max_response_bytes(usize::MAX)
-        .max_response_elements(usize::MAX);
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
-    let person = crm.people().get(PERSON).await.unwrap();
+        .max_response_elements(usize::MAX)
+        .crm();
+    let person = get_person(&crm).await.unwrap();
     assert_eq!(
         person.attempts(),
         2,
@@ -45,9 +41,8 @@ async fn fault_43_memory_is_taken_for_bytes_that_came() {
     policy.max_response_bytes = usize::MAX;
     policy.retry_base = std::time::Duration::ZERO;
     let peer = Peer::start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
-    let suite = builder_at(&peer.url()).token_policy(policy);
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
-    crm.people().get(PERSON).await.unwrap();
+    let crm = builder_at(&peer.url()).token_policy(policy).crm();
+    get_person(&crm).await.unwrap();
     assert_eq!(peer.exchanges().len(), 2);
 }
 
@@ -68,8 +63,7 @@ async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
     assert_eq!(peer.requests().len(), 1);
 
     let peer = Peer::start([page(2_000), page(1_001), page(900)]);
-    let suite = builder_at(&peer.url()).max_response_elements(1_000);
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).max_response_elements(1_000).crm();
     for _ in 0..2 {
         crm.people().list().await.unwrap_err();
     }
@@ -89,7 +83,7 @@ async fn fault_86_a_flood_of_elements_or_members_is_an_error_wherever_it_is() {
         let peer = Peer::start(always(reply(200).body(flood)));
         let crm = crm_at(&peer);
         for error in [
-            crm.people().get(PERSON).await.unwrap_err(),
+            get_person(&crm).await.unwrap_err(),
             crm.search().query("ann").await.unwrap_err(),
             crm.raw_call((sdk_core::Method::Get, "/api/crm/v1/notes"))
                 .await
@@ -101,7 +95,7 @@ async fn fault_86_a_flood_of_elements_or_members_is_an_error_wherever_it_is() {
     // What stands in a text is no element.
     let text = "[,{".repeat(600_000);
     let peer = Peer::start([json(200, &json!({"publicReference": PERSON, "note": text}))]);
-    crm_at(&peer).people().get(PERSON).await.unwrap();
+    get_person(&crm_at(&peer)).await.unwrap();
 }
 
 #[tokio::test]
@@ -109,14 +103,11 @@ async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown() {
     for status in [200, 201, 202, 204] {
         let peer = Peer::start([reply(status), reply(status), reply(status), reply(status)]);
         let suite = suite_at(&peer);
-        let (crm, calendar) = (
-            Client::new(&suite).unwrap(),
-            sdk_calendar::Client::new(&suite).unwrap(),
-        );
+        let (crm, calendar) = (suite.crm(), suite.calendar());
 
         let health = crm.service().health().await.unwrap();
         assert!(health.is_null() && health.bytes().is_empty());
-        let receipt = crm.commands().submit(new_person()).await.unwrap();
+        let receipt = add_person(&crm).await.unwrap();
         assert_eq!((receipt.status(), receipt.attempts()), (status, 1));
         // Only a status that the contract shows for it is known to mean a commit.
         let shown = (status <= 201).then_some(true);
@@ -146,16 +137,12 @@ async fn fault_57_where_a_body_is_shown_its_absence_is_an_error() {
         &["the body is empty"],
     );
     assert_unreadable(
-        &crm.people().get(PERSON).await.unwrap_err(),
+        &get_person(&crm).await.unwrap_err(),
         ErrorKind::Decode,
         &["the body is empty"],
     );
     let calendar = calendar_at(&peer);
-    let error = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
+    let error = kick_off(&calendar).await.unwrap_err();
     assert_unreadable(
         &error,
         ErrorKind::Decode,
@@ -174,15 +161,11 @@ async fn fault_57_a_202_with_a_result_is_not_called_committed() {
     let accepted = created().with_status(202);
     let peer = Peer::start([accepted, committed().with_status(202)]);
     let suite = suite_at(&peer);
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let receipt = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap();
+    let calendar = suite.calendar();
+    let receipt = kick_off(&calendar).await.unwrap();
     assert_eq!((receipt.is_committed(), receipt.status()), (None, 202));
-    let crm = Client::new(&suite).unwrap();
-    let receipt = crm.commands().submit(new_person()).await.unwrap();
+    let crm = suite.crm();
+    let receipt = add_person(&crm).await.unwrap();
     assert_eq!((receipt.is_committed(), receipt.is_replay()), (None, None));
 }
 

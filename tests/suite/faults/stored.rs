@@ -9,9 +9,10 @@ use sdk_core::{
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::fixtures::{committed, created, new_event, new_person};
+use super::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always};
-use crate::support::{builder_at, calendar_at, crm_at};
+use crate::samples::kick_off;
+use crate::support::{Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at};
 
 /// A stored form after somebody edited it, with a digest that fits: a digest is against accidents only.
 fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedCommand {
@@ -64,11 +65,7 @@ fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedComma
 async fn fault_55_a_stored_command_with_absurd_numbers_is_refused_or_waits_for_a_person() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let command = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&calendar).prepare().unwrap();
     for version in [0, 3, u32::MAX] {
         let mut form = serde_json::to_value(&command).unwrap();
         form["version"] = json!(version);
@@ -95,11 +92,7 @@ async fn fault_55_a_stored_command_with_absurd_numbers_is_refused_or_waits_for_a
 async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_person() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
-    let command = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&calendar).prepare().unwrap();
     let prepared = command.prepared_at().unwrap();
     let rule = StoredRule::default();
     let hour = Duration::from_secs(3_600);
@@ -113,10 +106,7 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
         panic!("it is too old");
     };
     let told = reason.to_string();
-    assert!(
-        told.contains("26 h 0 min old") && told.contains("look whether it happened"),
-        "{told}"
-    );
+    assert_says(&told, &["26 h 0 min old", "look whether it happened"]);
     let patient = rule.with_max_age(48 * hour);
     assert_eq!(
         patient.next(&command, None, prepared + 26 * hour),
@@ -165,11 +155,7 @@ async fn fault_72_a_replay_sends_what_was_prepared_whatever_its_client_has_becom
         crm.with_defaults(defaults)
     };
     let (before, after) = (with("north", "a"), with("south", "b"));
-    let command = before
-        .commands()
-        .submit(new_person())
-        .header("x-part", "1")
-        .query("step", "2");
+    let command = add_person(&before).header("x-part", "1").query("step", "2");
     let command = command.prepare().unwrap();
     before.send_prepared(&command).await.unwrap();
 
@@ -195,12 +181,7 @@ async fn fault_72_a_replay_sends_what_was_prepared_whatever_its_client_has_becom
     let crm = crm_at(&peer);
     let mut defaults = CallOptions::default();
     defaults.header("x-tenant", "north");
-    let error = crm
-        .with_defaults(defaults)
-        .commands()
-        .submit(new_person())
-        .await
-        .unwrap_err();
+    let error = add_person(&crm.with_defaults(defaults)).await.unwrap_err();
     crm.send_prepared(error.command().unwrap()).await.unwrap();
     let seen = peer.requests();
     assert_eq!(
@@ -214,12 +195,8 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
     let peer = Peer::start(always(created()));
     let suite = builder_at(&format!("{}/base", peer.url())).core_url(peer.url());
     let suite = suite.build().unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let event = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let calendar = suite.calendar();
+    let event = kick_off(&calendar).prepare().unwrap();
     let raw = calendar
         .raw_call((Method::Post, "/calendar/v1/notes"))
         .body(json!({}));
@@ -287,7 +264,7 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
     }
     // A raw call is any request of the application: it goes out only where that is expected.
     let error = calendar.send_prepared(&raw).await.unwrap_err();
-    assert!(error.to_string().contains("`allow_raw_path`"), "{error}");
+    assert_says(&error, &["`allow_raw_path`"]);
     assert!(peer.requests().is_empty());
     calendar.send_prepared(&raw).allow_raw_path().await.unwrap();
     assert_eq!(peer.requests()[0].target, "/base/calendar/v1/notes");
@@ -298,11 +275,7 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
     let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
-    let command = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&calendar).prepare().unwrap();
     let sealed = command.clone().seal(&secret).unwrap();
     let sealed: PreparedCommand =
         serde_json::from_str(&serde_json::to_string(&sealed).unwrap()).unwrap();
@@ -321,11 +294,8 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
             .sealed_by(&secret)
             .await
             .unwrap_err();
-        assert_eq!(
-            (error.kind(), error.effect()),
-            (ErrorKind::PreparedCommand, Effect::NotSent)
-        );
-        assert!(error.to_string().contains(words), "{error}");
+        assert_failed(&error, ErrorKind::PreparedCommand, Effect::NotSent);
+        assert_says(&error, &[words]);
     }
     // A variable that was not set is no secret.
     let empty = Secret::from("");
@@ -337,7 +307,7 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
             .await
             .unwrap_err(),
     ] {
-        assert!(error.to_string().contains("at least 16 bytes"), "{error}");
+        assert_says(&error, &["at least 16 bytes"]);
     }
     assert!(peer.requests().is_empty());
     calendar
@@ -353,7 +323,7 @@ async fn fault_79_tens_of_thousands_of_headers_are_an_error_and_no_panic() {
     let peer = Peer::start(always(created()));
     let calendar = calendar_at(&peer);
     let mut options = CallOptions::default();
-    let mut call = calendar.events().command(&new_event("Kick-off"));
+    let mut call = kick_off(&calendar);
     for number in 0..40_000 {
         options.header(&format!("x-{number}"), "1");
         if number < 200 {
@@ -361,23 +331,11 @@ async fn fault_79_tens_of_thousands_of_headers_are_an_error_and_no_panic() {
         }
     }
     let many = calendar.with_defaults(options);
-    let error = many
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::InvalidInput, Effect::NotSent),
-        "{error}"
-    );
+    let error = kick_off(&many).await.unwrap_err();
+    assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
     assert!(call.await.unwrap_err().to_string().contains("at most 128"));
 
-    let command = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .prepare()
-        .unwrap();
+    let command = kick_off(&calendar).prepare().unwrap();
     let headers: Vec<_> = (0..40_000)
         .map(|number| json!([format!("x-{number}"), "1"]))
         .collect();

@@ -6,12 +6,11 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use sdk_core::TokenError;
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
-use sdk_crm::Client;
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 use tokio::time::advance;
 
 use super::fixtures::server;
-use crate::support::{Events, HoldClock, builder_for, crm_for, until};
+use crate::support::{Clients, Events, HoldClock, builder_for, crm_for, until};
 
 /// Moves the clocks of both sides.
 async fn pass(server: &ReferenceServer, time: Duration) {
@@ -79,11 +78,9 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
 async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
     let _clock = HoldClock::new();
     let server = server().await;
-    let suite = builder_for(&server)
+    let crm = builder_for(&server)
         .credentials(ClientCredentials::new(server.client_id(), "wrong"))
-        .build()
-        .unwrap();
-    let crm = Client::new(&suite).unwrap();
+        .crm();
 
     for _ in 0..100 {
         let error = crm.people().list().await.unwrap_err();
@@ -123,11 +120,7 @@ async fn fault_35_any_id_and_secret_pass_a_strict_server() {
             ClientAuthentication::RequestBody,
         ] {
             let credentials = ClientCredentials::new(id, secret).authentication(method);
-            let suite = builder_for(&server)
-                .credentials(credentials)
-                .build()
-                .unwrap();
-            let crm = Client::new(&suite).unwrap();
+            let crm = builder_for(&server).credentials(credentials).crm();
 
             let page = crm.people().list().await;
 

@@ -8,14 +8,15 @@ use futures_util::future::join_all;
 use sdk_core::{
     AccessToken, Effect, ErrorKind, Method, TokenError, TokenFuture, TokenRequest, TokenSource,
 };
-use sdk_crm::Client;
 use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
-use super::fixtures::{PERSON, new_person, person, server};
+use super::fixtures::{add_person, get_person, person, server};
 use crate::peer::{Peer, always, json, reply, script};
-use crate::support::{HoldClock, builder_at, crm_at, crm_for};
+use crate::support::{
+    Clients, HoldClock, assert_refused_with, assert_says, builder_at, crm_at, crm_for,
+};
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
@@ -74,14 +75,14 @@ async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_of
         let source = Dying::default();
         let crm = {
             let builder = builder_at(&peer.url()).token_source(source.clone());
-            Client::new(&builder.build().unwrap()).unwrap()
+            builder.crm()
         };
         let mut failures = 0;
         for call in 0..240 {
             advance(STEP).await;
             source.lives(suite(call));
             peer.refuse_all_but(&source.current());
-            failures += u32::from(crm.people().get(PERSON).await.is_err());
+            failures += u32::from(get_person(&crm).await.is_err());
         }
         println!(
             "dies after {dies_after} s: 240 calls, {failures} failures, {} exchanges",
@@ -96,7 +97,7 @@ async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_of
 async fn fault_37_a_token_that_is_refused_on_arrival_fails_the_call() {
     // Each token is refused as it comes: one renewal for the call, as ever, and then the error.
     let peer = Peer::start(always(reply(401)));
-    let error = crm_at(&peer).people().get(PERSON).await.unwrap_err();
+    let error = get_person(&crm_at(&peer)).await.unwrap_err();
     assert_eq!((error.status(), error.attempts()), (Some(401), 2));
     assert_eq!(peer.exchanges().len(), 2);
 
@@ -106,12 +107,12 @@ async fn fault_37_a_token_that_is_refused_on_arrival_fails_the_call() {
         let steps = (0..deaths).flat_map(|_| [person(), refused()]);
         let peer = Peer::start(script(steps).then_always(person()));
         let crm = crm_at(&peer);
-        crm.people().get(PERSON).await.unwrap();
-        let call = tokio::spawn(crm.people().get(PERSON).send());
+        get_person(&crm).await.unwrap();
+        let call = tokio::spawn(get_person(&crm).send());
         for round in 1..=deaths.min(4) {
             peer.saw(2 * round).await;
             // Meanwhile another call is served by the same token.
-            crm.people().get(PERSON).await.unwrap();
+            get_person(&crm).await.unwrap();
             peer.release(1);
         }
         let attempts = match call.await.unwrap() {
@@ -132,8 +133,7 @@ async fn fault_37_many_operations_share_tokens_that_die_and_none_pays_for_anothe
     let _clock = HoldClock::new();
     let peer = Peer::start(always(person()));
     let source = Dying::default();
-    let builder = builder_at(&peer.url()).token_source(source.clone());
-    let crm = Client::new(&builder.build().unwrap()).unwrap();
+    let crm = builder_at(&peer.url()).token_source(source.clone()).crm();
     let mut failures = 0;
     for call in 0..600_usize {
         advance(STEP).await;
@@ -141,7 +141,7 @@ async fn fault_37_many_operations_share_tokens_that_die_and_none_pays_for_anothe
         source.lives(format!("t-{}", call / 4));
         peer.refuse_all_but(&source.current());
         let outcome = match call % 7 {
-            0 => crm.people().get(PERSON).await.map(drop),
+            0 => get_person(&crm).await.map(drop),
             1 => crm.organizations().get("ORG-0123456789AB").await.map(drop),
             _ => {
                 let path = format!("/api/crm/v1/notes/{}", call % 7);
@@ -201,17 +201,18 @@ impl TokenSource for Hanging {
 async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it() {
     let _clock = HoldClock::new();
     let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).token_source(Hanging::default());
-    let crm = Client::new(&suite.build().unwrap()).unwrap();
-    crm.people().get(PERSON).await.unwrap();
+    let crm = builder_at(&peer.url())
+        .token_source(Hanging::default())
+        .crm();
+    get_person(&crm).await.unwrap();
 
     // 20 seconds are left: enough for an attempt of ten.
     advance(Duration::from_secs(280)).await;
     let start = Instant::now();
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
     // 5 seconds: too little for an attempt of ten, and enough for a call that may take four.
     advance(Duration::from_secs(15)).await;
-    let hurried = crm.people().get(PERSON).deadline(Duration::from_secs(4));
+    let hurried = get_person(&crm).deadline(Duration::from_secs(4));
     hurried.await.unwrap();
     assert_eq!(start.elapsed(), Duration::from_secs(15), "nobody waited");
 
@@ -230,19 +231,19 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
     let peer = Peer::start(always(person()).tokens([json(200, &token).held()]));
     let crm = crm_at(&peer);
 
-    let call = tokio::spawn(crm.people().get(PERSON).send());
+    let call = tokio::spawn(get_person(&crm).send());
     crate::support::until(|| peer.exchanges().len() == 1).await;
     advance(Duration::from_secs(3)).await;
     peer.release(1);
     let error = call.await.unwrap().unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
-    assert!(error.to_string().contains("dead on arrival"), "{error}");
+    assert_says(&error, &["dead on arrival"]);
     assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
     assert!(error.retryable() && peer.requests().is_empty());
     // The next exchange is quicker.
     advance(Duration::from_secs(2)).await;
-    crm.people().get(PERSON).await.unwrap();
+    get_person(&crm).await.unwrap();
 }
 
 #[tokio::test]
@@ -256,7 +257,7 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
         let peer = Peer::start(tokens);
         let crm = crm_at(&peer);
 
-        let error = crm.commands().submit(new_person()).await.unwrap_err();
+        let error = add_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
         assert_eq!(
@@ -265,8 +266,7 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
         );
         assert_eq!((error.attempts(), error.effect()), (1, Effect::Refused));
         assert_eq!(error.retryable(), retryable);
-        let line = error.to_string();
-        assert!(line.contains("its token could not be renewed"), "{line}");
+        assert_says(&error, &["its token could not be renewed"]);
         let cause = error.source().and_then(std::error::Error::source).unwrap();
         assert!(cause.downcast_ref::<TokenError>().is_some(), "{cause}");
         assert_eq!(peer.requests().len(), 1);
@@ -289,11 +289,7 @@ async fn fault_71_a_401_whose_renewal_takes_longer_than_the_call_may_stays_a_401
     advance(Duration::from_secs(5)).await;
     let error = call.await.unwrap().unwrap_err();
 
-    assert_eq!(
-        (error.status(), error.effect()),
-        (Some(401), Effect::Refused),
-        "{error}"
-    );
+    assert_refused_with(&error, 401);
     assert_eq!(error.attempts(), 1);
-    assert!(error.to_string().contains("deadline"), "{error}");
+    assert_says(&error, &["deadline"]);
 }

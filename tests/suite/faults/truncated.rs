@@ -3,8 +3,9 @@
 use sdk_core::{Effect, ErrorKind};
 use sdk_reference_server::Operation;
 
-use super::fixtures::{PERSON, committed, created, new_event, new_person, person, server};
+use super::fixtures::{add_person, committed, created, get_person, person, server};
 use crate::peer::{Peer, Step, reply};
+use crate::samples::kick_off;
 use crate::support::{calendar_at, calendar_for, crm_at, crm_for};
 
 /// The ways in which the second half of a reply can go missing.
@@ -18,7 +19,7 @@ async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off() {
     for half in halves(&person()) {
         let peer = Peer::start([half, person()]);
 
-        let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+        let person = get_person(&crm_at(&peer)).await.unwrap();
 
         assert_eq!(person.attempts(), 2);
         assert_eq!(peer.requests().len(), 2);
@@ -31,7 +32,7 @@ async fn fault_16_a_reply_may_break_off_within_a_character() {
     let cut = reply(200).body(&text.as_bytes()[..=text.find('ë').unwrap()]);
     let peer = Peer::start([cut, person()]);
 
-    let person = crm_at(&peer).people().get(PERSON).await.unwrap();
+    let person = get_person(&crm_at(&peer)).await.unwrap();
 
     assert_eq!(person.attempts(), 2);
 }
@@ -41,11 +42,7 @@ async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off() {
     for half in halves(&created()) {
         let peer = Peer::start([half, created()]);
 
-        let receipt = calendar_at(&peer)
-            .events()
-            .command(&new_event("Kick-off"))
-            .await
-            .unwrap();
+        let receipt = kick_off(&calendar_at(&peer)).await.unwrap();
 
         let seen = peer.requests();
         assert_eq!((receipt.attempts(), seen.len()), (2, 2));
@@ -63,11 +60,7 @@ async fn fault_16_a_keyed_command_is_committed_once() {
         .times(2)
         .truncate_body();
 
-    let receipt = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap();
+    let receipt = kick_off(&calendar).await.unwrap();
 
     assert_eq!((receipt.replayed, receipt.attempts()), (true, 3));
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
@@ -77,11 +70,7 @@ async fn fault_16_a_keyed_command_is_committed_once() {
 async fn fault_16_without_a_key_the_effect_is_unknown_and_the_command_replayable() {
     for half in halves(&committed()) {
         let peer = Peer::start([half, committed()]);
-        let error = crm_at(&peer)
-            .commands()
-            .submit(new_person())
-            .await
-            .unwrap_err();
+        let error = add_person(&crm_at(&peer)).await.unwrap_err();
         assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
         assert_eq!(error.status(), Some(201));
         assert_eq!(peer.requests().len(), 1);
@@ -93,7 +82,7 @@ async fn fault_16_without_a_key_the_effect_is_unknown_and_the_command_replayable
         .fault(Operation::SubmitCommand)
         .times(1)
         .truncate_body();
-    let error = crm.commands().submit(new_person()).await.unwrap_err();
+    let error = add_person(&crm).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Decode);
 
     let receipt = crm

@@ -3,15 +3,16 @@
 use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::{Effect, ErrorKind, Method, Record, SchemaPolicy};
-use sdk_crm::Client;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use super::fixtures::{PERSON, created, new_event, new_person};
+use super::fixtures::{PERSON, add_person, created};
 use super::shapes::assert_unreadable;
 use crate::peer::{Peer, Step, always, json, reply};
-use crate::samples::import;
-use crate::support::{Events, builder_for, calendar_at, crm_at, crm_for, suite_at};
+use crate::samples::{import, kick_off};
+use crate::support::{
+    Clients, Events, answer, assert_failed, builder_for, calendar_at, crm_at, crm_for, suite_at,
+};
 
 #[tokio::test]
 async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
@@ -43,10 +44,7 @@ async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
     for (member, value, said) in changes {
         let mut odd = today.clone();
         odd[member] = value;
-        server
-            .fault(Operation::GetToday)
-            .times(1)
-            .body(odd.to_string(), "application/json");
+        answer(&server, Operation::GetToday, odd.to_string()).times(1);
         assert_unreadable(
             &crm.today().get().await.unwrap_err(),
             ErrorKind::Decode,
@@ -68,20 +66,14 @@ async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
         ),
     ] {
         let page = json!({"items": items, "nextCursor": null}).to_string();
-        server
-            .fault(Operation::ListPeople)
-            .times(1)
-            .body(page, "application/json");
+        answer(&server, Operation::ListPeople, page).times(1);
         assert_unreadable(
             &crm.people().list().await.unwrap_err(),
             ErrorKind::Decode,
             &[said],
         );
     }
-    server
-        .fault(Operation::GetPerson)
-        .times(1)
-        .body("\"Ann\"", "application/json");
+    answer(&server, Operation::GetPerson, "\"Ann\"").times(1);
     let error = crm.people().get(server.sample_person()).await.unwrap_err();
     assert_unreadable(&error, ErrorKind::Decode, &["expected an object"]);
     // Nor does a record that a caller made of something else answer as if the member were absent.
@@ -98,11 +90,7 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
     };
     let peer = Peer::start([result("failed"), result("failed")]);
     let calendar = calendar_at(&peer);
-    let error = calendar
-        .events()
-        .command(&new_event("Kick-off"))
-        .await
-        .unwrap_err();
+    let error = kick_off(&calendar).await.unwrap_err();
     let said = "at `outcome`: expected the constant succeeded, found failed";
     assert_unreadable(&error, ErrorKind::Decode, &[said, "its effect is unknown"]);
     assert_eq!(peer.requests().len(), 1);
@@ -123,9 +111,11 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
     let crm = crm_for(&server);
     let mut presentation = serde_json::to_value(&*crm.presentation().get().await.unwrap()).unwrap();
     presentation["appId"] = json!("calendar");
-    server
-        .fault(Operation::GetPresentation)
-        .body(presentation.to_string(), "application/json");
+    answer(
+        &server,
+        Operation::GetPresentation,
+        presentation.to_string(),
+    );
     let error = crm.presentation().get().await.unwrap_err();
     assert_unreadable(
         &error,
@@ -155,10 +145,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
             "schemaVersion suite-crm-opportunities-page.v3",
         ),
     ] {
-        server
-            .fault(Operation::ListOpportunities)
-            .times(2)
-            .body(page(version.clone()), "application/json");
+        answer(&server, Operation::ListOpportunities, page(version.clone())).times(2);
         let error = crm.opportunities().list().await.unwrap_err();
         assert_unreadable(&error, ErrorKind::SchemaVersion, &[said, expected]);
         let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
@@ -169,11 +156,8 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
                 .schema_policy(SchemaPolicy::Warn)
                 .build()
                 .unwrap();
-            let lenient = Client::new(&lenient).unwrap();
-            server
-                .fault(Operation::ListOpportunities)
-                .times(1)
-                .body(page(version), "application/json");
+            let lenient = lenient.crm();
+            answer(&server, Operation::ListOpportunities, page(version)).times(1);
             lenient.opportunities().list().await.unwrap();
         }
     }
@@ -184,10 +168,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
             Some(null) => today["schemaVersion"] = null,
             None => drop(today.as_object_mut().unwrap().remove("schemaVersion")),
         }
-        server
-            .fault(Operation::GetToday)
-            .times(1)
-            .body(today.to_string(), "application/json");
+        answer(&server, Operation::GetToday, today.to_string()).times(1);
         let error = crm.today().get().await.unwrap_err();
         assert_unreadable(&error, ErrorKind::SchemaVersion, &["suite-crm-today.v1"]);
     }
@@ -272,7 +253,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
         (202, json!("succeeded"), None),
     ] {
         let peer = Peer::start(always(imported(status, &outcome)));
-        let accounting = sdk_accounting::Client::new(&suite_at(&peer)).unwrap();
+        let accounting = suite_at(&peer).accounting();
         let body = import("adapter", ImportMode::EvidenceOnly);
         let typed = accounting.import_runs().create(&body).await;
         let command = accounting.import_runs().create(&body).prepare().unwrap();
@@ -283,10 +264,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
         } else {
             let error = typed.unwrap_err();
             assert!(!outcome.is_string(), "{error}");
-            assert_eq!(
-                (error.kind(), error.effect()),
-                (ErrorKind::Decode, Effect::Unknown)
-            );
+            assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
         }
         assert_eq!(stored.is_committed(), committed, "{status} {outcome}");
         assert_eq!(stored.status(), status);
@@ -300,7 +278,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
     failed["outcome"] = json!("failed");
     let peer = Peer::start([json(201, &failed), json(201, &failed)]);
     let calendar = calendar_at(&peer);
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let call = kick_off(&calendar);
     let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
     assert_eq!(receipt.is_committed(), None);
     let raw = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
@@ -320,7 +298,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
         (Some(true), Some(true)),
         (None, None),
     ] {
-        let receipt = crm.commands().submit(new_person()).await.unwrap();
+        let receipt = add_person(&crm).await.unwrap();
         assert_eq!(
             (receipt.is_committed(), receipt.is_replay()),
             (committed, replay)

@@ -4,11 +4,10 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use sdk_core::{App, Effect, ErrorKind};
-use sdk_crm::Client;
 
-use super::fixtures::new_person;
+use super::fixtures::add_person;
 use crate::peer::{Peer, always, reply};
-use crate::support::{builder_at, crm_at};
+use crate::support::{Clients, assert_says, builder_at, crm_at};
 
 #[tokio::test]
 async fn fault_45_a_connection_that_does_not_stand_in_time_sent_nothing() {
@@ -25,17 +24,13 @@ async fn fault_45_a_connection_that_does_not_stand_in_time_sent_nothing() {
             let patient = reqwest::Client::builder().connect_timeout(Duration::from_secs(3_600));
             suite = suite.http_client(patient);
         }
-        let crm = Client::new(&suite.build().unwrap()).unwrap();
+        let crm = suite.crm();
 
-        let error = crm.commands().submit(new_person()).await.unwrap_err();
+        let error = add_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Connect, "{error}");
         assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 3));
-        let line = error.to_string();
-        assert!(
-            line.contains(&address.to_string()) && line.contains("50ms"),
-            "{line}"
-        );
+        assert_says(&error, &[&address.to_string(), "50ms"]);
     }
 }
 
@@ -82,7 +77,7 @@ fn fault_75_without_a_runtime_a_token_and_a_look_at_scopes_are_errors_that_say_s
     let scopes = std::pin::pin!(async { crm.missing_scopes(&needed).await.unwrap_err() });
     for error in [poll(prewarm), poll(scopes)] {
         assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
-        assert!(error.to_string().contains("no Tokio runtime"), "{error}");
+        assert_says(&error, &["no Tokio runtime"]);
     }
     assert_eq!(peer.connections(), 0);
 }
@@ -106,6 +101,6 @@ fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
     assert!(!output.status.success());
     let told = told(&output);
     let said = "`SUITE_CLIENT_SECRET` must be text in UTF-8";
-    assert!(told.contains(said), "{told}");
+    assert_says(&told, &[said]);
     assert!(!told.contains("s3cret"), "{told}");
 }

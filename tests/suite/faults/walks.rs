@@ -2,35 +2,15 @@
 
 use std::time::Duration;
 
-use sdk_core::{Checkpoint, Effect, ErrorKind, Items, Record, RetryPolicy};
-use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use sdk_core::{Checkpoint, Effect, ErrorKind, RetryPolicy};
+use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::advance;
 
 use super::fixtures::page;
 use crate::peer::{Peer, reply};
-use crate::support::{HoldClock, crm_at, crm_for};
-
-/// A server with so many people.
-async fn server_of(people: u64) -> ReferenceServer {
-    ReferenceServer::builder()
-        .transport(Transport::Hyper)
-        .people(people)
-        .start()
-        .await
-}
-
-/// Takes items until the end or an error.
-async fn take(items: &mut Items<Record>) -> (Vec<String>, Option<sdk_core::Error>) {
-    let mut taken = Vec::new();
-    loop {
-        match items.try_next().await {
-            Ok(Some(item)) => taken.push(item.text("publicReference").unwrap()),
-            Ok(None) => return (taken, None),
-            Err(error) => return (taken, Some(error)),
-        }
-    }
-}
+use crate::support::{HoldClock, assert_says, crm_at, crm_for};
+use crate::walks::{rest, server_of};
 
 #[tokio::test]
 async fn fault_24_a_circle_of_cursors_is_an_error_at_its_first_repetition() {
@@ -40,11 +20,11 @@ async fn fault_24_a_circle_of_cursors_is_an_error_at_its_first_repetition() {
         server.fault(Operation::ListPeople).cursor_loop_of(round);
 
         let mut items = crm.people().list().limit(1).items();
-        let (taken, error) = take(&mut items).await;
+        let (taken, error) = rest(&mut items).await;
 
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Pagination);
-        assert!(error.to_string().contains("goes in circles"), "{error}");
+        assert_says(&error, &["goes in circles"]);
         assert_eq!(taken.len(), round + 1);
         assert_eq!(server.attempts(Operation::ListPeople), round as u64 + 1);
         assert!(items.try_next().await.unwrap().is_none());
@@ -61,7 +41,7 @@ async fn fault_25_an_empty_page_goes_on_and_duplicates_pass() {
         page(&json!([]), Some("")),
     ]);
 
-    let (taken, error) = take(&mut crm_at(&peer).people().list().items()).await;
+    let (taken, error) = rest(&mut crm_at(&peer).people().list().items()).await;
 
     assert!(error.is_none());
     assert_eq!(taken, ["a", "b", "b"]);
@@ -81,7 +61,7 @@ async fn fault_25_an_empty_page_goes_on_and_duplicates_pass() {
 #[tokio::test]
 async fn fault_26_after_a_failure_the_checkpoint_goes_on_in_another_process() {
     let server = server_of(45).await;
-    let (all, _) = take(&mut crm_for(&server).people().list().limit(10).items()).await;
+    let (all, _) = rest(&mut crm_for(&server).people().list().limit(10).items()).await;
     assert_eq!(all.len(), 45);
     server
         .fault(Operation::ListPeople)
@@ -92,7 +72,7 @@ async fn fault_26_after_a_failure_the_checkpoint_goes_on_in_another_process() {
     let crm = crm_for(&server);
     let list = || crm.people().list().limit(10).retry(RetryPolicy::none());
     let mut items = list().items();
-    let (mut taken, error) = take(&mut items).await;
+    let (mut taken, error) = rest(&mut items).await;
 
     assert_eq!(taken, all[..20]);
     assert_eq!(error.unwrap().status(), Some(503));
@@ -103,14 +83,14 @@ async fn fault_26_after_a_failure_the_checkpoint_goes_on_in_another_process() {
     let before = server.attempts(Operation::ListPeople);
 
     let crm = crm_for(&server);
-    let mut rest = crm
+    let mut others = crm
         .people()
         .list()
         .limit(10)
         .items()
         .resume(checkpoint)
         .unwrap();
-    taken.extend(take(&mut rest).await.0);
+    taken.extend(rest(&mut others).await.0);
 
     assert_eq!(taken, all);
     assert_eq!(server.attempts(Operation::ListPeople) - before, 3);
@@ -121,7 +101,7 @@ async fn fault_27_a_token_that_dies_in_the_middle_of_a_walk_is_renewed() {
     let _clock = HoldClock::new();
     let server = server_of(100).await;
     let crm = crm_for(&server);
-    let (all, _) = take(&mut crm.people().list().limit(50).items()).await;
+    let (all, _) = rest(&mut crm.people().list().limit(50).items()).await;
 
     // Each page finds the last one's token dead; the fifth finds its own revoked besides.
     let mut pages = crm.people().list().limit(10).pages();
@@ -173,7 +153,7 @@ async fn fault_58_a_page_with_a_member_twice_or_another_status_is_no_end_of_a_li
         let peer = Peer::start([first, odd]);
         let mut items = crm_at(&peer).people().list().items();
 
-        let (taken, error) = take(&mut items).await;
+        let (taken, error) = rest(&mut items).await;
 
         assert_eq!(taken, ["a"], "{status}");
         let error = error.unwrap();

@@ -2,7 +2,7 @@ use sdk_core::ContractMatch;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{crm_for, suite_for};
+use crate::support::{Clients, answer, assert_says, crm_for, suite_for};
 
 #[tokio::test]
 async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
@@ -10,11 +10,7 @@ async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
     let suite = suite_for(&server);
 
     let crm = crm_for(&server).check_contract().await.unwrap();
-    let accounting = sdk_accounting::Client::new(&suite)
-        .unwrap()
-        .check_contract()
-        .await
-        .unwrap();
+    let accounting = suite.accounting().check_contract().await.unwrap();
 
     assert_eq!(
         (crm.matches, crm.served.as_deref()),
@@ -41,18 +37,13 @@ async fn a_later_contract_is_told_and_a_new_major_one_is_incompatible() {
     ] {
         server.clear_faults();
         let metadata = json!({"service": "suite-crm", "version": version, "status": "preview"});
-        server
-            .fault(Operation::GetCrmMetadata)
-            .body(metadata.to_string(), "application/json");
+        answer(&server, Operation::GetCrmMetadata, metadata.to_string());
 
         let report = crm.check_contract().await.unwrap();
 
         assert_eq!(report.matches, expected);
         assert_eq!(report.findings.len(), 1);
-        assert!(
-            report.to_string().contains(version) && report.to_string().contains("3.0.0"),
-            "{report}"
-        );
+        assert_says(&report, &[version, "3.0.0"]);
     }
 }
 
@@ -62,27 +53,26 @@ async fn metadata_of_another_schema_is_a_finding_and_not_a_failure() {
     server
         .fault(Operation::GetAccountingMetadata)
         .schema_suffix("v2");
-    let accounting = sdk_accounting::Client::new(&suite_for(&server)).unwrap();
+    let accounting = suite_for(&server).accounting();
 
     let report = accounting.check_contract().await.unwrap();
 
-    assert!(
-        report.to_string().contains("suite-accounting-api.v2"),
-        "{report}"
-    );
+    assert_says(&report, &["suite-accounting-api.v2"]);
 }
 
 #[tokio::test]
 async fn what_differs_in_the_metadata_itself_is_told() {
     let server = ReferenceServer::start().await;
-    let accounting = sdk_accounting::Client::new(&suite_for(&server)).unwrap();
+    let accounting = suite_for(&server).accounting();
     let metadata = json!({
         "schemaVersion": "suite-accounting-api.v1", "service": "suite-ledger", "version": "0.2.0", "status": "sunset",
         "sunsetOn": "2027-01-01", "successor": "/v2",
     });
-    server
-        .fault(Operation::GetAccountingMetadata)
-        .body(metadata.to_string(), "application/json");
+    answer(
+        &server,
+        Operation::GetAccountingMetadata,
+        metadata.to_string(),
+    );
 
     let report = accounting.check_contract().await.unwrap();
 
@@ -119,9 +109,7 @@ async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
         (r#"{"version":3}"#.to_owned(), ContractMatch::Unknown),
     ] {
         server.clear_faults();
-        server
-            .fault(Operation::GetCrmMetadata)
-            .body(metadata, "application/json");
+        answer(&server, Operation::GetCrmMetadata, metadata);
 
         let report = crm.check_contract().await.unwrap();
 
@@ -143,7 +131,7 @@ async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
         .times(1)
         .body(page, "text/html");
     let error = crm.check_contract().await.unwrap_err();
-    assert!(error.to_string().contains("Sign in"), "{error}");
+    assert_says(&error, &["Sign in"]);
 
     server.fault(Operation::GetCrmMetadata).times(1).status(404);
     assert!(crm.check_contract().await.unwrap_err().is_not_found());
@@ -153,7 +141,7 @@ async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
 #[tokio::test]
 async fn an_application_without_metadata_says_that_nothing_can_be_compared() {
     let server = ReferenceServer::start().await;
-    let calendar = sdk_calendar::Client::new(&suite_for(&server)).unwrap();
+    let calendar = suite_for(&server).calendar();
 
     let report = calendar.check_contract().await.unwrap();
 

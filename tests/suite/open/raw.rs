@@ -3,7 +3,7 @@ use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{calendar_for, crm_for};
+use crate::support::{assert_says, calendar_for, crm_for};
 
 #[tokio::test]
 async fn a_raw_call_of_an_operation_has_its_route_token_and_retries() {
@@ -228,7 +228,7 @@ async fn a_raw_call_of_what_is_not_there_is_refused_by_name() {
     ] {
         let error = call.await.unwrap_err();
         assert!(error.is_invalid_input(), "{error}");
-        assert!(error.to_string().contains(why), "{error}");
+        assert_says(&error, &[why]);
     }
     assert!(server.requests().is_empty());
 }

@@ -1,7 +1,7 @@
 use sdk_core::{CallOptions, ErrorKind, SchemaPolicy};
 use sdk_reference_server::{Operation, ReferenceServer};
 
-use crate::support::{builder_for, crm_for};
+use crate::support::{Clients, assert_says, builder_for, crm_for};
 
 #[tokio::test]
 async fn fault_34_a_new_suffix_is_an_error_that_names_both_and_is_not_repeated() {
@@ -11,11 +11,7 @@ async fn fault_34_a_new_suffix_is_an_error_that_names_both_and_is_not_repeated()
     let error = crm_for(&server).today().get().await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::SchemaVersion);
-    let line = error.to_string();
-    assert!(
-        line.contains("suite-crm-today.v1") && line.contains("suite-crm-today.v9"),
-        "{line}"
-    );
+    assert_says(&error, &["suite-crm-today.v1", "suite-crm-today.v9"]);
     assert!(error.body().is_some(), "the reply is at hand");
     assert_eq!(server.attempts(Operation::GetToday), 1);
 }
@@ -39,12 +35,7 @@ async fn fault_34_a_new_suffix_is_a_warning_per_call_per_client_or_per_suite() {
         .await
         .unwrap();
     let by_client = crm.with_defaults(tolerant).today().get().await.unwrap();
-    let by_suite = sdk_crm::Client::new(&suite)
-        .unwrap()
-        .today()
-        .get()
-        .await
-        .unwrap();
+    let by_suite = suite.crm().today().get().await.unwrap();
 
     for today in [&by_call, &by_client, &by_suite] {
         assert_eq!(today.schema_version, "suite-crm-today.v9");

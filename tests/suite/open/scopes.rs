@@ -2,7 +2,7 @@ use sdk_core::{App, Effect, ErrorKind, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 
-use crate::support::{builder_for, crm_for, suite_for};
+use crate::support::{Clients, assert_says, builder_for, crm_for, suite_for};
 
 #[tokio::test]
 async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
@@ -15,8 +15,10 @@ async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
     let scopes = least_scopes(&needed);
     assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
 
-    let crm =
-        sdk_crm::Client::new(&suite_for(&server).with_scopes(App::Crm, scopes).unwrap()).unwrap();
+    let crm = suite_for(&server)
+        .with_scopes(App::Crm, scopes)
+        .unwrap()
+        .crm();
 
     crm.people().list().await.unwrap();
     crm.today().get().await.unwrap();
@@ -35,10 +37,10 @@ fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway(
 #[tokio::test]
 async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     let server = ReferenceServer::start().await;
-    let suite = suite_for(&server)
+    let crm = suite_for(&server)
         .with_scopes(App::Crm, ["crm:people:read", "crm:people:write"])
-        .unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+        .unwrap()
+        .crm();
 
     let missing = crm
         .missing_scopes(&[
@@ -92,12 +94,10 @@ async fn of_an_operation_whose_scope_is_not_shown_nothing_is_claimed() {
 #[tokio::test]
 async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent() {
     let server = ReferenceServer::start().await;
-    let suite = builder_for(&server)
+    let crm = builder_for(&server)
         .refuse_missing_scopes(true)
         .scopes(App::Crm, ["crm:people:read"])
-        .build()
-        .unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+        .crm();
 
     let error = crm.tasks().list().await.unwrap_err();
 
@@ -105,11 +105,7 @@ async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent()
         (error.kind(), error.effect(), error.attempts()),
         (ErrorKind::Forbidden, Effect::NotSent, 0)
     );
-    assert!(
-        error.to_string().contains("crm:tasks:read")
-            && error.to_string().contains("crm:people:read"),
-        "{error}"
-    );
+    assert_says(&error, &["crm:tasks:read", "crm:people:read"]);
     assert_eq!(server.attempts(Operation::ListTasks), 0);
     crm.people().list().await.unwrap();
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{page, rest, server_of};
 use crate::peer::{Peer, always};
-use crate::support::{builder_at, crm_at, crm_for};
+use crate::support::{Clients, assert_says, builder_at, crm_at, crm_for};
 
 const PERSON: &str = "PER-0123456789AB";
 const OTHER: &str = "PER-BA9876543210";
@@ -19,7 +19,7 @@ async fn a_checkpoint_refuses_another_query() {
         let error = with.resume(of.checkpoint()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Pagination);
         assert!(error.operation().is_some());
-        assert!(error.to_string().contains(why), "{error}");
+        assert_says(&error, &[why]);
     };
     let people = || crm.people().list();
     let ann = || people().q("ann").status(PersonStatus::Active);
@@ -57,11 +57,7 @@ async fn a_checkpoint_survives_another_base_url() {
             .application_url(App::Crm, format!("{}{path}", peer.url()))
             .build()
             .unwrap();
-        sdk_crm::Client::new(&suite)
-            .unwrap()
-            .people()
-            .list()
-            .items()
+        suite.crm().people().list().items()
     };
     let mut items = at("/routed/crm");
     items.try_next().await.unwrap();
@@ -100,7 +96,7 @@ async fn the_stored_form_has_a_version_and_names_its_operation() {
 
     let later: Checkpoint = serde_json::from_value(json!({"version": 2, "place": "C"})).unwrap();
     let error = crm.people().list().items().resume(later).unwrap_err();
-    assert!(error.to_string().contains("version 2"), "{error}");
+    assert_says(&error, &["version 2"]);
     assert!(serde_json::from_value::<Checkpoint>(json!({"cursor": "C"})).is_err());
 }
 

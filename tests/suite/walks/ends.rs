@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{self, Peer, always, reply, script};
-use crate::support::{crm_at, crm_for};
+use crate::support::{assert_says, crm_at, crm_for};
 
 #[tokio::test]
 async fn a_cursor_that_is_null_or_empty_ends_the_walk() {
@@ -61,7 +61,7 @@ async fn fault_24_a_circle_ends_any_walk_before_its_first_page_is_fetched_again(
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Pagination);
         let told = error.to_string();
-        assert!(told.contains("3 items were delivered"), "{told}");
+        assert_says(&told, &["3 items were delivered"]);
         assert_eq!(names, ["a", "b", "c"]);
         assert_eq!(peer.requests().len(), 3);
 
@@ -98,7 +98,7 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
 
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Pagination);
-        assert!(error.to_string().contains("3 pages allowed"), "{error}");
+        assert_says(&error, &["3 pages allowed"]);
         assert_eq!(names.len(), 30);
         assert_eq!(server.attempts(Operation::ListPeople) - before, 3);
 
@@ -143,6 +143,6 @@ async fn a_page_that_does_not_decode_is_an_error_and_no_end() {
     let error = error.unwrap();
     assert!(names.is_empty());
     assert_eq!(error.kind(), ErrorKind::Decode);
-    assert!(error.to_string().contains("`items`"), "{error}");
+    assert_says(&error, &["`items`"]);
     assert!(error.body().is_some_and(|body| body.starts_with(b"{")));
 }

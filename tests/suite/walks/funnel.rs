@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::server_of;
 use crate::peer::{self, Peer, always};
 use crate::programs::{Folder, environment, output, program, told};
+use crate::support::assert_says;
 
 /// What it draws, as the texts in the picture.
 fn texts(svg: &str) -> Vec<&str> {
@@ -59,7 +60,7 @@ async fn the_picture_has_the_window_every_stage_and_its_counts() {
     let file = folder.file("funnel.svg");
     let out = ["--out", file.to_str().unwrap()];
     let (_, _, said) = drawn(&server, &[&window[..], &out].concat());
-    assert!(said.contains("funnel.svg: 9 stages"), "{said}");
+    assert_says(&said, &["funnel.svg: 9 stages"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), svg);
 }
 
@@ -69,10 +70,10 @@ async fn a_window_that_makes_no_sense_is_explained() {
     let turned = ["--from", "2026-02-01", "--to", "2026-01-01"];
     let (code, _, said) = drawn(&server, &turned);
     assert_eq!(code, Some(1));
-    assert!(said.contains("`from` must not be after `to`"), "{said}");
+    assert_says(&said, &["`from` must not be after `to`"]);
     let (code, _, said) = drawn(&server, &["--from", "yesterday"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("usage: funnel"), "{said}");
+    assert_says(&said, &["usage: funnel"]);
     assert!(server.requests().is_empty());
 }
 

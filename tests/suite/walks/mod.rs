@@ -22,12 +22,9 @@ use crate::peer::{self, Step};
 const PEOPLE: &str = "/api/crm/v1/people";
 
 /// A server with so many people, which can break connections, and whose threads no paused clock stops.
-async fn server_of(people: u64) -> ReferenceServer {
-    ReferenceServer::builder()
-        .transport(Transport::Hyper)
-        .people(people)
-        .start()
-        .await
+pub(crate) async fn server_of(people: u64) -> ReferenceServer {
+    let builder = ReferenceServer::builder().transport(Transport::Hyper);
+    builder.people(people).start().await
 }
 
 /// A page of people with these references.
@@ -44,7 +41,7 @@ fn name(record: &Record) -> String {
 }
 
 /// The names of all items up to the end or an error.
-async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
+pub(crate) async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {
         match items.try_next().await {

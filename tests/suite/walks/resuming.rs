@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{Peer, reply, reset};
-use crate::support::{builder_for, crm_at, crm_for};
+use crate::support::{Clients, assert_says, builder_for, crm_at, crm_for};
 
 /// Through its stored form, as from another process.
 fn stored(checkpoint: &Checkpoint) -> Checkpoint {
@@ -149,7 +149,7 @@ async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
     let (server, other) = (installation(1).await, installation(2).await);
     let crm_for = |server: &ReferenceServer| {
         let suite = builder_for(server).audience(sdk_core::App::Crm, "https://crm.example");
-        sdk_crm::Client::new(&suite.build().unwrap()).unwrap()
+        suite.crm()
     };
     let mut items = crm_for(&server).people().list().limit(10).items();
     for _ in 0..20 {
@@ -163,8 +163,10 @@ async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
     assert!(names.is_empty());
     assert_eq!((error.status(), error.attempts()), (Some(400), 1));
     let told = error.to_string();
-    assert!(told.contains("start the walk again"), "{told}");
-    assert!(told.contains("20 items were delivered so far"), "{told}");
+    assert_says(
+        &told,
+        &["start the walk again", "20 items were delivered so far"],
+    );
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{name, page, rest, server_of};
 use crate::peer::{Peer, always};
-use crate::support::{Events, crm_at, crm_for, suite_at};
+use crate::support::{Clients, Events, crm_at, crm_for, suite_at};
 
 const SOON: Duration = Duration::from_millis(20);
 
@@ -115,7 +115,7 @@ async fn fault_36_a_cancelled_try_next_loses_nothing() {
 async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
     let peer = Peer::start([page(&["a"], "2"), page(&["b"], "3"), page(&["c"], "")]);
     let suite = suite_at(&peer);
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = suite.crm();
     let mut items = crm.people().list().items().read_ahead(true);
     for seen in [2, 3, 3] {
         items.try_next().await.unwrap().unwrap();
@@ -127,7 +127,7 @@ async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
 
     let peer = Peer::start(always(page(&["a"], "2")));
     let suite = suite_at(&peer);
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = suite.crm();
     let mut items = crm.people().list().items();
     items.try_next().await.unwrap().unwrap();
     a_while().await;
@@ -193,7 +193,7 @@ async fn fault_36_a_dropped_walk_leaves_no_task_behind() {
     let alive = || Handle::current().metrics().num_alive_tasks();
     let before = alive();
     let suite = suite_at(&peer);
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let crm = suite.crm();
     peer.release(1);
     let mut items = crm.people().list().items().read_ahead(true);
     items.try_next().await.unwrap().unwrap();

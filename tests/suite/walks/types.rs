@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, server_of};
 use crate::peer::{self, Peer, script, stall};
-use crate::support::{crm_at, crm_for};
+use crate::support::{assert_failed, crm_at, crm_for};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -112,10 +112,7 @@ async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
 
     let error = people.try_next().await.unwrap_err();
 
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::Decode, Effect::Unknown)
-    );
+    assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
     assert!(
         error.message().contains("`items[1].displayName`"),
         "{error}"

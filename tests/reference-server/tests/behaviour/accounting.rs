@@ -29,6 +29,16 @@ fn import() -> Value {
     })
 }
 
+/// Sends the draft of these tests under a key.
+async fn send_draft(peer: &Peer, key: &str) -> Value {
+    let got = send(peer, "/invoice-drafts", key, &draft(peer)).await;
+    got.expect(201)
+}
+
+async fn get(peer: &Peer, path: &str) -> Value {
+    peer.get(App::Accounting, path).await.expect(200)
+}
+
 async fn send(peer: &Peer, path: &str, key: &str, body: &Value) -> Got {
     peer.post_keyed(App::Accounting, path, key, body).await
 }
@@ -36,7 +46,7 @@ async fn send(peer: &Peer, path: &str, key: &str, body: &Value) -> Got {
 #[tokio::test]
 async fn metadata_is_as_documented() {
     let peer = Peer::start().await;
-    let body = peer.get(App::Accounting, "/meta").await.expect(200);
+    let body = get(&peer, "/meta").await;
     assert_eq!(body["schemaVersion"], "suite-accounting-api.v1");
     assert_eq!(body["service"], "suite-accounting");
     assert_eq!(body["version"], "0.1.1");
@@ -46,25 +56,11 @@ async fn metadata_is_as_documented() {
 #[tokio::test]
 async fn a_draft_is_made_once_and_seen_by_its_receipt() {
     let peer = Peer::start().await;
-    let first = send(
-        &peer,
-        "/invoice-drafts",
-        "draft-000000000001",
-        &draft(&peer),
-    )
-    .await
-    .expect(201);
+    let first = send_draft(&peer, "draft-000000000001").await;
     assert_eq!(first["schemaVersion"], "suite-accounting-command-result.v1");
     assert_eq!(first["outcome"], "succeeded");
     assert_eq!(first["replayed"], false);
-    let again = send(
-        &peer,
-        "/invoice-drafts",
-        "draft-000000000001",
-        &draft(&peer),
-    )
-    .await
-    .expect(201);
+    let again = send_draft(&peer, "draft-000000000001").await;
     assert_eq!(again["replayed"], true);
     assert_eq!(
         again["commandReceiptReference"],
@@ -81,12 +77,12 @@ async fn a_draft_is_made_once_and_seen_by_its_receipt() {
         .expect(409);
     assert_eq!(peer.server.commits("createInvoiceDraft"), 1);
 
-    let invoices = peer.get(App::Accounting, "/invoices").await.expect(200);
+    let invoices = get(&peer, "/invoices").await;
     assert_eq!(
         invoices["items"][0]["commandReceiptReference"],
         first["commandReceiptReference"]
     );
-    let overview = peer.get(App::Accounting, "/overview").await.expect(200);
+    let overview = get(&peer, "/overview").await;
     assert_eq!(overview["invoiceDrafts"], 1);
     let receipt = &overview["recentCommands"][0]["commandReceiptReference"];
     assert_eq!(*receipt, first["commandReceiptReference"]);
@@ -160,21 +156,14 @@ async fn a_null_is_taken_where_the_contract_says_or_null_or_nothing() {
 #[tokio::test]
 async fn an_approval_intent_marks_the_draft_that_it_names() {
     let peer = Peer::start().await;
-    let first = send(
-        &peer,
-        "/invoice-drafts",
-        "draft-000000000001",
-        &draft(&peer),
-    )
-    .await
-    .expect(201);
+    let first = send_draft(&peer, "draft-000000000001").await;
     let body = json!({"subjectReference": first["subjectReference"]});
     let intent = peer
         .post(App::Accounting, "/approval-intents", &body)
         .await
         .expect(201);
     assert_eq!(intent["outcome"], "pending");
-    let invoices = peer.get(App::Accounting, "/invoices").await.expect(200);
+    let invoices = get(&peer, "/invoices").await;
     let shown = &invoices["items"][0];
     assert_eq!(
         (&shown["status"], &shown["recordVersion"]),
@@ -189,7 +178,7 @@ async fn an_approval_intent_marks_the_draft_that_it_names() {
     let run = send(&peer, "/import-runs", "import-00000000001", &import())
         .await
         .expect(201);
-    let overview = peer.get(App::Accounting, "/overview").await.expect(200);
+    let overview = get(&peer, "/overview").await;
     assert_eq!(
         (&overview["importRuns"], &overview["approvalIntents"]),
         (&json!(1), &json!(1))
@@ -226,11 +215,8 @@ async fn a_draft_breaks_the_schema_with_400_and_the_rules_with_422() {
         with("lines", json!(vec![0; 201])),
         with("lines", json!({})),
     ] {
-        assert_eq!(
-            send(&peer, "/invoice-drafts", key, &body).await.status,
-            400,
-            "{body}"
-        );
+        let got = send(&peer, "/invoice-drafts", key, &body).await;
+        assert_eq!(got.status, 400, "{body}");
     }
     for body in [
         with("counterpartyReference", json!("FCP-ZZZZZZZZZZZZ")),
@@ -240,11 +226,8 @@ async fn a_draft_breaks_the_schema_with_400_and_the_rules_with_422() {
         ),
         with("dueDate", json!("2026-01-30")),
     ] {
-        assert_eq!(
-            send(&peer, "/invoice-drafts", key, &body).await.status,
-            422,
-            "{body}"
-        );
+        let got = send(&peer, "/invoice-drafts", key, &body).await;
+        assert_eq!(got.status, 422, "{body}");
     }
     peer.post(App::Accounting, "/invoice-drafts", &draft(&peer))
         .await
@@ -288,13 +271,8 @@ async fn an_import_run_is_pending() {
             }
             let mut body = import();
             body[name] = bad;
-            assert_eq!(
-                send(&peer, "/import-runs", "import-00000000002", &body)
-                    .await
-                    .status,
-                400,
-                "{body}"
-            );
+            let got = send(&peer, "/import-runs", "import-00000000002", &body).await;
+            assert_eq!(got.status, 400, "{body}");
         }
     }
 }
@@ -302,10 +280,7 @@ async fn an_import_run_is_pending() {
 #[tokio::test]
 async fn counterparties_are_listed_and_added() {
     let peer = Peer::start().await;
-    let listed = peer
-        .get(App::Accounting, "/counterparties")
-        .await
-        .expect(200);
+    let listed = get(&peer, "/counterparties").await;
     assert_eq!(
         listed["items"][0]["publicReference"],
         peer.server.sample_counterparty().as_str()
@@ -318,10 +293,7 @@ async fn counterparties_are_listed_and_added() {
         )
         .await
         .expect(201);
-    let listed = peer
-        .get(App::Accounting, "/counterparties")
-        .await
-        .expect(200);
+    let listed = get(&peer, "/counterparties").await;
     assert_eq!(
         listed["items"].as_array().unwrap().last().unwrap()["publicReference"],
         added["subjectReference"]

@@ -1,6 +1,6 @@
 //! Calendar commands.
 
-use sdk_reference_server::{App, ClientSpec};
+use sdk_reference_server::App;
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer};
@@ -56,7 +56,7 @@ async fn an_event_is_created_once_per_key() {
     assert_eq!(peer.server.commits("submitEventCommand"), 1);
 
     // Another actor's key is another key.
-    peer.becomes(ClientSpec::new("other", "x"), "other", "x");
+    peer.becomes("other", |client| client);
     other["checkConflicts"] = json!(false);
     send(&peer, "key-0000-0000-0001", &other).await.expect(201);
 }

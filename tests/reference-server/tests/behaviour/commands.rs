@@ -1,12 +1,12 @@
 //! CRM record commands and intake reviews.
 
-use sdk_reference_server::{App, ClientSpec, Operation};
+use sdk_reference_server::{App, Operation};
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer};
 
 async fn command(peer: &Peer, body: Value) -> Got {
-    peer.post(App::Crm, "/api/crm/v1/commands", &body).await
+    peer.command(&body).await
 }
 
 async fn review(peer: &Peer, body: Value) -> Got {
@@ -55,7 +55,7 @@ async fn a_command_id_makes_another_body_a_conflict_for_the_same_actor_only() {
     command(&peer, body("One")).await.expect(200);
     let got = command(&peer, body("Two")).await;
     assert_eq!((got.status, got.code()), (409, "idempotency_conflict"));
-    peer.becomes(ClientSpec::new("other", "x"), "other", "x");
+    peer.becomes("other", |client| client);
     command(&peer, body("Two")).await.expect(201);
 }
 

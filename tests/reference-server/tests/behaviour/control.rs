@@ -34,6 +34,16 @@ impl Control {
         self.peer.read(self.peer.http.request(method, url)).await
     }
 
+    async fn today(&self, token: &str) -> u16 {
+        let today = self.peer.get_with(App::Crm, "/api/crm/v1/today", token);
+        today.await.status
+    }
+
+    async fn advance(&self, seconds: f64) {
+        let change = json!({"advanceSeconds": seconds});
+        self.post("/-/clock", &change).await.expect(200);
+    }
+
     async fn post(&self, path: &str, body: &Value) -> Got {
         let request = self.peer.http.post(format!("{}{path}", self.url));
         let request = request.header("content-type", "application/json");
@@ -146,24 +156,10 @@ async fn what_no_reply_can_carry_is_refused_by_name() {
 async fn time_tokens_and_clients_follow() {
     let control = Control::start(Transport::Hyper).await;
     let token = control.peer.token(App::Crm).await;
-    control
-        .post("/-/clock", &json!({"advanceSeconds": 299}))
-        .await
-        .expect(200);
-    control
-        .peer
-        .get_with(App::Crm, "/api/crm/v1/today", &token)
-        .await
-        .expect(200);
-    control
-        .post("/-/clock", &json!({"advanceSeconds": 1.5}))
-        .await
-        .expect(200);
-    control
-        .peer
-        .get_with(App::Crm, "/api/crm/v1/today", &token)
-        .await
-        .expect(401);
+    control.advance(299.0).await;
+    assert_eq!(control.today(&token).await, 200);
+    control.advance(1.5).await;
+    assert_eq!(control.today(&token).await, 401);
 
     let change = json!({"lifetimeSeconds": 30, "expiresIn": 3600});
     let tokens = control.post("/-/tokens", &change).await.expect(200);
@@ -176,11 +172,7 @@ async fn time_tokens_and_clients_follow() {
         .send(Method::POST, "/-/tokens/revoke")
         .await
         .expect(200);
-    control
-        .peer
-        .get_with(App::Crm, "/api/crm/v1/today", &token)
-        .await
-        .expect(401);
+    assert_eq!(control.today(&token).await, 401);
 
     let client = json!({"id": "reader", "secret": "s", "scopes": ["crm:people:read"]});
     control.post("/-/clients", &client).await.expect(201);
@@ -203,11 +195,7 @@ async fn counts_requests_and_state_are_shown_and_reset() {
     control.get("/-/ready").await;
     let token = control.peer.token(App::Crm).await;
     let command = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
-    control
-        .peer
-        .post(App::Crm, "/api/crm/v1/commands", &command)
-        .await
-        .expect(201);
+    control.peer.command(&command).await.expect(201);
     let counters = control.get("/-/counters").await;
     assert_eq!(
         counters["operations"]["submitCommand"],

@@ -61,31 +61,21 @@ async fn a_lost_reply_is_a_commit_without_an_answer(transport: Transport) {
             .send()
     };
 
-    peer.server
-        .fault(Operation::SubmitCommand)
-        .times(1)
-        .lose_reply();
+    peer.once(Operation::SubmitCommand).lose_reply();
     assert!(send().await.is_err());
     assert_eq!(peer.server.commits("submitCommand"), 1);
     assert_eq!(send().await.unwrap().status(), 200);
     assert_eq!(peer.server.commits("submitCommand"), 1);
 
-    peer.server
-        .fault(Operation::SubmitCommand)
-        .times(1)
-        .close_connection();
+    peer.once(Operation::SubmitCommand).close_connection();
     let before = peer.server.commits("submitCommand");
     assert!(send().await.is_err());
     assert_eq!(peer.server.commits("submitCommand"), before);
 
-    peer.server
-        .fault(Operation::SubmitCommand)
-        .times(1)
+    peer.once(Operation::SubmitCommand)
         .reply_after_commit_with(503);
     let other = json!({"commandType": "task.create", "payload": {"title": "Late"}});
-    peer.post(App::Crm, "/api/crm/v1/commands", &other)
-        .await
-        .expect(503);
+    peer.command(&other).await.expect(503);
     assert_eq!(peer.server.commits("submitCommand"), before + 1);
     let last = peer.server.requests_for("submitCommand");
     let statuses: Vec<Option<u16>> = last.iter().map(|request| request.status).collect();
@@ -107,10 +97,7 @@ async fn a_delay_holds_one_reply_back_and_no_other() {
     let peer = Peer::start().await;
     let token = peer.token(App::Crm).await;
     let delay = Duration::from_millis(500);
-    peer.server
-        .fault(Operation::ListPeople)
-        .times(1)
-        .delay(delay);
+    peer.once(Operation::ListPeople).delay(delay);
     let order = std::sync::Mutex::new(Vec::new());
     let started = Instant::now();
     let slow = async {
@@ -132,33 +119,20 @@ async fn a_delay_holds_one_reply_back_and_no_other() {
 
 #[tokio::test]
 async fn bodies_are_cut_replaced_and_broken() {
-    let peer = Peer::of(
-        ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .start()
-            .await,
-    );
-    peer.server
-        .fault(Operation::ListPeople)
-        .times(1)
-        .truncate_body();
+    let peer = Peer::on_hyper().await;
+    peer.once(Operation::ListPeople).truncate_body();
     let got = peer.crm("/people").await;
     assert_eq!(got.status, 200);
     assert!(serde_json::from_str::<serde_json::Value>(&got.text).is_err() && !got.text.is_empty());
 
-    peer.server
-        .fault(Operation::ListPeople)
-        .times(1)
-        .body("<html>", "text/html");
+    peer.once(Operation::ListPeople).body("<html>", "text/html");
     let got = peer.crm("/people").await;
     assert_eq!(
         (got.text.as_str(), got.header("content-type")),
         ("<html>", Some("text/html"))
     );
 
-    peer.server
-        .fault(Operation::ListPeople)
-        .times(1)
+    peer.once(Operation::ListPeople)
         .status(302)
         .header("location", "http://elsewhere.invalid/");
     let got = peer.crm("/people").await;
@@ -167,10 +141,7 @@ async fn bodies_are_cut_replaced_and_broken() {
         (302, Some("http://elsewhere.invalid/"))
     );
 
-    peer.server
-        .fault(Operation::ListPeople)
-        .times(1)
-        .break_body();
+    peer.once(Operation::ListPeople).break_body();
     let token = peer.token(App::Crm).await;
     let url = format!("{}{PEOPLE}", peer.server.crm_url());
     let reply = peer.http.get(url).bearer_auth(token).send().await.unwrap();
@@ -183,10 +154,7 @@ async fn a_token_is_revoked_under_the_request() {
     let peer = Peer::start().await;
     let token = peer.token(App::Crm).await;
     let other = peer.token(App::Crm).await;
-    peer.server
-        .fault(Operation::ListPeople)
-        .times(1)
-        .revoke_token();
+    peer.once(Operation::ListPeople).revoke_token();
     peer.get_with(App::Crm, PEOPLE, &token).await.expect(401);
     peer.get_with(App::Crm, PEOPLE, &token).await.expect(401);
     peer.get_with(App::Crm, PEOPLE, &other).await.expect(200);
@@ -195,9 +163,7 @@ async fn a_token_is_revoked_under_the_request() {
 #[tokio::test]
 async fn replies_hold_what_no_contract_knows() {
     let peer = Peer::start().await;
-    peer.server
-        .fault(Operation::ListOpportunities)
-        .times(1)
+    peer.once(Operation::ListOpportunities)
         .unknown_enum()
         .unknown_member()
         .schema_suffix("v9");
@@ -231,15 +197,8 @@ async fn cursors_go_round() {
 #[tokio::test]
 async fn exchanges_fail_too() {
     let peer = Peer::start().await;
-    peer.server
-        .fault(Operation::ExchangeToken)
-        .times(1)
-        .status(500);
-    let form = format!(
-        "grant_type=client_credentials&client_id={}&client_secret={}",
-        peer.server.client_id(),
-        peer.server.client_secret()
-    );
+    peer.once(Operation::ExchangeToken).status(500);
+    let form = peer.grant();
     peer.form(&form).await.expect(500);
     assert_eq!(
         (
@@ -260,18 +219,11 @@ async fn exchanges_fail_too() {
 
 #[tokio::test]
 async fn a_body_drips() {
-    let peer = Peer::of(
-        ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .start()
-            .await,
-    );
+    let peer = Peer::on_hyper().await;
     let whole = peer.crm("/presentation").await.text;
     let pause = Duration::from_millis(20);
     let pieces = 5;
-    peer.server
-        .fault(Operation::GetPresentation)
-        .times(1)
+    peer.once(Operation::GetPresentation)
         .drip_body(whole.len().div_ceil(pieces), pause);
     let token = peer.token(App::Crm).await;
     let url = format!("{}/api/crm/v1/presentation", peer.server.crm_url());
@@ -290,16 +242,13 @@ async fn a_body_drips() {
 #[tokio::test]
 async fn one_token_is_short_lived_and_lies_about_it() {
     let peer = Peer::of(ReferenceServer::builder().frozen_clock().start().await);
-    peer.server
-        .fault(Operation::ExchangeToken)
-        .times(1)
+    peer.once(Operation::ExchangeToken)
         .token_lifetime(Duration::from_secs(2))
         .token_expires_in(3600);
     let form = format!(
-        "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
-        peer.server.client_id(),
-        peer.server.client_secret(),
-        peer.server.audience(App::Crm),
+        "{}&audience={}",
+        peer.grant(),
+        peer.server.audience(App::Crm)
     );
     let short = peer.form(&form).await.expect(200);
     assert_eq!(short["expires_in"], 3600);
@@ -309,10 +258,7 @@ async fn one_token_is_short_lived_and_lies_about_it() {
     peer.get_with(App::Crm, PEOPLE, short).await.expect(401);
     peer.get_with(App::Crm, PEOPLE, &long).await.expect(200);
 
-    peer.server
-        .fault(Operation::ExchangeToken)
-        .times(1)
-        .omit_expires_in();
+    peer.once(Operation::ExchangeToken).omit_expires_in();
     assert!(
         peer.form(&form)
             .await

@@ -1,17 +1,14 @@
 //! The funnel, against a plain count over the list of all that happened. The count knows the contract and assumption
 //! A86, and nothing of how the server keeps its books.
 
-#[path = "../property/random.rs"]
-mod random;
-
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
+use fastrand::Rng;
 use jiff::Timestamp;
 use sdk_reference_server::{App, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use self::random::Random;
 use crate::peer::{Got, Peer};
 
 const HISTORIES: u64 = 100;
@@ -43,7 +40,7 @@ struct Opportunity {
 /// A server to which things happen by chance, and what happened.
 struct History {
     peer: Peer,
-    random: Random,
+    random: Rng,
     token: (String, i64),
     commands: u64,
     log: Vec<Came>,
@@ -60,7 +57,7 @@ async fn the_funnel_is_what_a_plain_count_of_a_random_history_gives() {
         let currencies = &CURRENCIES[..[1, 2, 9][usize::try_from(seed % 3).unwrap()]];
         for window in 0..WINDOWS {
             let first = if window == 0 && seed % 6 == 5 { 70 } else { 1 };
-            for _ in 0..first + history.random.between(0, 2) {
+            for _ in 0..first + history.random.i64(0..=2) {
                 history.goes_on(currencies).await;
             }
             let told = history.compare(seed).await;
@@ -84,7 +81,7 @@ impl History {
         let server = builder.frozen_clock().opportunities(0).start().await;
         History {
             peer: Peer::of(server),
-            random: Random::new(seed),
+            random: Rng::with_seed(seed),
             token: (String::new(), i64::MIN),
             commands: 0,
             log: Vec::new(),
@@ -105,13 +102,16 @@ impl History {
 
     /// Time passes, or not, and an opportunity is created or moved, if it can be.
     async fn goes_on(&mut self, currencies: &[&'static str]) {
-        let unit = *self.random.pick(&[0, 0, 1, 1_000, 60_000, 3_600_000, DAY]);
-        let passed = (unit * self.random.between(0, 30)).unsigned_abs();
+        let unit = *self
+            .random
+            .choice(&[0, 0, 1, 1_000, 60_000, 3_600_000, DAY])
+            .unwrap();
+        let passed = (unit * self.random.i64(0..=30)).unsigned_abs();
         self.peer.server.advance(Duration::from_millis(passed));
         let stages: Vec<&str> = STAGES.split(' ').collect();
-        let last = if self.random.percent(80) { 5 } else { 8 };
-        let stage = stages[self.random.size(0, last)];
-        let who = self.random.size(0, self.opportunities.len() * 5 / 3);
+        let last = if self.random.u8(..100) < 80 { 5 } else { 8 };
+        let stage = stages[self.random.usize(0..=last)];
+        let who = self.random.usize(0..=self.opportunities.len() * 5 / 3);
         let who = who.min(self.opportunities.len());
         let known = self.opportunities.get(who);
         let before = self
@@ -119,9 +119,9 @@ impl History {
             .iter()
             .rfind(|came| came.who == who)
             .map(|came| came.stage);
-        let reason = *self.random.pick(&REASONS);
-        let currency = *self.random.pick(currencies);
-        let mut values = [self.random.between(-9, 999), self.random.between(0, 99_999)];
+        let reason = *self.random.choice(&REASONS).unwrap();
+        let currency = *self.random.choice(currencies).unwrap();
+        let mut values = [self.random.i64(-9..=999), self.random.i64(0..=99_999)];
         values.sort_unstable();
         let (kind, payload) = if known.is_some() {
             let mut payload = json!({"stage": stage});
@@ -176,7 +176,7 @@ impl History {
         ends.sort_unstable();
         let text = |at: i64| Timestamp::from_millisecond(at).unwrap().to_string();
         let [from, to] = ends.map(text);
-        let (query, from, to) = match self.random.between(0, 9) {
+        let (query, from, to) = match self.random.i64(0..=9) {
             0 => (String::new(), now - 30 * DAY, now),
             1 => (format!("?to={to}"), ends[1] - 30 * DAY, ends[1]),
             2 if ends[0] <= now => (format!("?from={from}"), ends[0], now),
@@ -227,10 +227,10 @@ impl History {
 
     /// An instant of which one might think twice.
     fn instant(&mut self) -> i64 {
-        match self.random.between(0, 9) {
+        match self.random.i64(0..=9) {
             0 => self.now(),
-            1 => self.now() + self.random.between(-400, 400) * DAY,
-            _ => self.random.pick(&self.log).at + self.random.between(-1, 1),
+            1 => self.now() + self.random.i64(-400..=400) * DAY,
+            _ => self.random.choice(&self.log).unwrap().at + self.random.i64(-1..=1),
         }
     }
 }

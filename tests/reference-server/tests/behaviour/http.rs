@@ -1,21 +1,12 @@
 //! HTTP at its edges: odd paths, odd methods, odd bodies. Each earns a refusal, none a 500.
 
 use reqwest::Method;
-use sdk_reference_server::{App, ReferenceServer, Transport};
+use sdk_reference_server::App;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::peer::Peer;
-
-async fn on_hyper() -> Peer {
-    Peer::of(
-        ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .start()
-            .await,
-    )
-}
 
 /// Sends these bytes to the CRM and gives the status of the reply; nothing if there is none.
 async fn raw(peer: &Peer, request: &[u8]) -> Option<u16> {
@@ -37,7 +28,7 @@ fn request(head: &str, token: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn paths_are_taken_as_they_are() {
-    let peer = on_hyper().await;
+    let peer = Peer::on_hyper().await;
     let token = peer.token(App::Crm).await;
     let person = peer.server.sample_person();
     for (path, status) in [
@@ -66,7 +57,7 @@ async fn paths_are_taken_as_they_are() {
 
 #[tokio::test]
 async fn what_is_no_http_is_refused_by_hyper() {
-    let peer = on_hyper().await;
+    let peer = Peer::on_hyper().await;
     let token = peer.token(App::Crm).await;
     let refused = |got: Option<u16>| got.is_none_or(|status| (400..500).contains(&status));
     for head in ["GET * ", "G ET /", "GET", "GET \u{1}/ "] {
@@ -88,7 +79,7 @@ async fn what_is_no_http_is_refused_by_hyper() {
 
 #[tokio::test]
 async fn another_method_is_not_allowed() {
-    for peer in [on_hyper().await, Peer::start().await] {
+    for peer in [Peer::on_hyper().await, Peer::start().await] {
         for (method, path, allowed) in [
             (Method::HEAD, "/api/crm/v1/people", "GET"),
             (Method::PUT, "/api/crm/v1/people", "GET"),
@@ -107,7 +98,7 @@ async fn another_method_is_not_allowed() {
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused_and_the_refusal_arrives() {
-    for peer in [on_hyper().await, Peer::start().await] {
+    for peer in [Peer::on_hyper().await, Peer::start().await] {
         let token = peer.token(App::Crm).await;
         let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
         let request = peer
@@ -133,7 +124,7 @@ async fn a_body_that_is_too_long_is_refused_and_the_refusal_arrives() {
 
 #[tokio::test]
 async fn only_parameters_of_the_operation_can_spoil_it() {
-    let peer = on_hyper().await;
+    let peer = Peer::on_hyper().await;
     for (path, status) in [
         ("/people?q=an&q=bo", 400),
         ("/people?limit=1&limit=1", 400),
@@ -156,7 +147,7 @@ async fn only_parameters_of_the_operation_can_spoil_it() {
 
 #[tokio::test]
 async fn headers_that_are_given_twice_count_as_none() {
-    let peer = on_hyper().await;
+    let peer = Peer::on_hyper().await;
     let token = peer.token(App::Calendar).await;
     let key = "a-key-of-sixteen";
     let body = json!({"operation": "create"});

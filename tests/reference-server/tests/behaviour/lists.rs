@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use sdk_reference_server::{App, ReferenceServer};
+use sdk_reference_server::ReferenceServer;
 
 use crate::peer::Peer;
 
@@ -63,102 +63,38 @@ async fn defaults_and_bounds_of_limit_hold() {
             .await
             .expect(200);
         assert_eq!(count(&full), most, "{path}");
-        for bad in [
-            "0",
-            "-1",
-            "",
-            "ten",
-            "1.5",
-            "+5",
-            &(most + 1).to_string(),
-            "99999999999999999999",
-        ] {
-            peer.crm(&format!("{path}{joint}limit={bad}"))
-                .await
-                .expect(400);
-        }
-        peer.crm(&format!("{path}{joint}limit=2&limit=3"))
-            .await
-            .expect(400);
     }
-}
-
-#[tokio::test]
-async fn the_search_text_is_bounded_in_characters() {
-    let peer = Peer::start().await;
-    let (most, more) = ("é".repeat(100), "é".repeat(101));
-    for path in [
-        "/people",
-        "/organizations",
-        "/opportunities",
-        "/tasks",
-        "/search",
-    ] {
-        peer.crm(&format!("{path}?q=ab")).await.expect(200);
-        peer.crm(&format!("{path}?q={most}")).await.expect(200);
-        for bad in ["", "a", "%FF%FE", &more] {
-            peer.crm(&format!("{path}?q={bad}")).await.expect(400);
-        }
-    }
-    peer.crm("/search").await.expect(400);
 }
 
 #[tokio::test]
 async fn filters_select_and_refuse_unknown_values() {
     let peer = Peer::start().await;
-    for (path, member, values) in [
-        (
-            "/people?status",
-            "status",
-            ["active", "inactive", "suppressed", "archived"].as_slice(),
-        ),
-        (
-            "/organizations?status",
-            "status",
-            &["active", "inactive", "archived"],
-        ),
+    for (path, values) in [
+        ("/people?status", "active inactive suppressed archived"),
+        ("/organizations?status", "active inactive archived"),
         (
             "/tasks?owner=all&status",
-            "status",
-            &["open", "in_progress", "waiting", "completed", "cancelled"],
+            "open in_progress waiting completed cancelled",
         ),
         (
             "/intake-submissions?status",
-            "status",
-            &[
-                "received",
-                "screening",
-                "review_needed",
-                "accepted",
-                "dismissed",
-                "failed",
-            ],
+            "received screening review_needed accepted dismissed failed",
         ),
         (
             "/opportunities?stage",
-            "stage",
-            &[
-                "new",
-                "review_needed",
-                "exploring",
-                "qualified",
-                "solution_shaping",
-                "proposal_or_decision",
-                "won",
-                "deferred",
-                "closed_not_proceeding",
-            ],
+            "new review_needed exploring qualified solution_shaping proposal_or_decision won deferred closed_not_proceeding",
         ),
     ] {
-        for value in values {
+        let member = path.rsplit(['?', '&']).next().unwrap();
+        for value in values.split(' ') {
             let items = peer.walk(&format!("{path}={value}&limit=50")).await;
             assert!(!items.is_empty(), "{path}={value}");
             assert!(
-                items.iter().all(|item| item[member] == *value),
+                items.iter().all(|item| item[member] == value),
                 "{path}={value}"
             );
         }
-        peer.crm(&format!("{path}=unheard_of")).await.expect(400);
+        peer.refuses(&format!("{path}=unheard_of")).await;
     }
 }
 
@@ -170,16 +106,12 @@ async fn the_intake_state_excludes_the_status() {
     let all = peer.walk("/intake-submissions?state=all").await.len();
     assert!(pending > 0 && done > 0);
     assert_eq!(pending + done, all);
-    peer.crm("/intake-submissions?state=open").await.expect(400);
-    peer.crm("/intake-submissions?state=all&status=failed")
-        .await
-        .expect(400);
-    peer.crm("/intake-submissions?cursor=short")
-        .await
-        .expect(400);
-    peer.crm(&format!("/intake-submissions?cursor={}", "a".repeat(501)))
-        .await
-        .expect(400);
+    peer.refuses("/intake-submissions?state=open").await;
+    peer.refuses("/intake-submissions?state=all&status=failed")
+        .await;
+    peer.refuses("/intake-submissions?cursor=short").await;
+    peer.refuses(&format!("/intake-submissions?cursor={}", "a".repeat(501)))
+        .await;
 }
 
 #[tokio::test]
@@ -196,9 +128,7 @@ async fn the_owner_filters_know_nobody_somebody_and_me() {
                 .all(|item| item["owner"]["publicReference"] == me.as_str())
     );
     for bad in ["", "mine", "ACR-123", "PER-0123456789AB"] {
-        peer.crm(&format!("/opportunities?owner={bad}"))
-            .await
-            .expect(400);
+        peer.refuses(&format!("/opportunities?owner={bad}")).await;
     }
     let tasks = peer.walk("/tasks").await;
     assert!(
@@ -208,7 +138,7 @@ async fn the_owner_filters_know_nobody_somebody_and_me() {
                 .all(|item| item["owner"]["publicReference"] == me.as_str())
     );
     assert_eq!(peer.walk("/tasks?owner=mine").await.len(), tasks.len());
-    peer.crm(&format!("/tasks?owner={me}")).await.expect(400);
+    peer.refuses(&format!("/tasks?owner={me}")).await;
 }
 
 #[tokio::test]
@@ -230,7 +160,7 @@ async fn a_cursor_belongs_to_its_query() {
         "/people?status=active&cursor=".to_owned(),
         "/people?status=active&cursor=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA".to_owned(),
     ] {
-        peer.crm(&path).await.expect(400);
+        peer.refuses(&path).await;
     }
 }
 
@@ -239,9 +169,7 @@ async fn a_record_that_leaves_the_filter_does_not_disturb_the_walk() {
     let peer = Peer::start().await;
     let before = peer.walk("/people").await;
     let command = serde_json::json!({"commandType": "person.create", "payload": {"displayName": "New Comer"}});
-    peer.post(App::Crm, "/api/crm/v1/commands", &command)
-        .await
-        .expect(201);
+    peer.command(&command).await.expect(201);
     let after = peer.walk("/people").await;
     assert_eq!(after[..before.len()], before[..]);
     assert_eq!(after.last().unwrap()["displayName"], "New Comer");

@@ -1,6 +1,5 @@
 //! What becomes of each member of a record command: it is applied, or the command is refused.
 
-use sdk_reference_server::App;
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer};
@@ -10,7 +9,7 @@ async fn command(peer: &Peer, kind: &str, subject: Option<&Value>, payload: Valu
     if let Some(subject) = subject {
         body["subjectReference"] = subject.clone();
     }
-    peer.post(App::Crm, "/api/crm/v1/commands", &body).await
+    peer.command(&body).await
 }
 
 /// Creates a record and gives its reference.
@@ -138,7 +137,7 @@ async fn what_another_command_does_is_refused_by_name() {
         assert!(got.text.contains(&format!("{named}: ")), "{}", got.text);
     }
     let new = json!({"commandType": "task.create", "expectedRecordVersion": 1, "payload": {"title": "T"}});
-    let got = peer.post(App::Crm, "/api/crm/v1/commands", &new).await;
+    let got = peer.command(&new).await;
     assert!(got.status == 400 && got.text.contains("expectedRecordVersion: "));
     assert_eq!(server.commits("submitCommand"), commits);
 

@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 use reqwest::header::HeaderMap;
-use sdk_reference_server::{App, ClientSpec, ReferenceServer};
+use sdk_reference_server::{App, ClientSpec, Fault, Operation, ReferenceServer, Transport};
 use serde_json::Value;
 
 /// A server, and somebody who calls it.
@@ -46,6 +46,12 @@ impl Peer {
         Peer::of(ReferenceServer::start().await)
     }
 
+    /// A server that can break replies.
+    pub(crate) async fn on_hyper() -> Peer {
+        let builder = ReferenceServer::builder().transport(Transport::Hyper);
+        Peer::of(builder.start().await)
+    }
+
     pub(crate) fn of(server: ReferenceServer) -> Peer {
         Peer {
             id: server.client_id().to_owned(),
@@ -59,10 +65,21 @@ impl Peer {
     }
 
     /// Calls as another client from now on.
-    pub(crate) fn becomes(&mut self, client: ClientSpec, id: &str, secret: &str) {
-        self.server.add_client(client);
-        id.clone_into(&mut self.id);
-        secret.clone_into(&mut self.secret);
+    pub(crate) fn becomes(&mut self, id: &str, rights: impl FnOnce(ClientSpec) -> ClientSpec) {
+        let secret = "another secret";
+        self.server.add_client(rights(ClientSpec::new(id, secret)));
+        (self.id, self.secret) = (id.to_owned(), secret.to_owned());
+    }
+
+    /// A fault that strikes an operation once.
+    pub(crate) fn once(&self, operation: Operation) -> Fault {
+        self.server.fault(operation).times(1)
+    }
+
+    /// The form of a request for a token of all rights.
+    pub(crate) fn grant(&self) -> String {
+        let (id, secret) = (&self.id, &self.secret);
+        format!("grant_type=client_credentials&client_id={id}&client_secret={secret}")
     }
 
     pub(crate) async fn form(&self, form: &str) -> Got {
@@ -75,12 +92,7 @@ impl Peer {
     }
 
     pub(crate) async fn token(&self, app: App) -> String {
-        let form = format!(
-            "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
-            self.id,
-            self.secret,
-            self.server.audience(app)
-        );
+        let form = format!("{}&audience={}", self.grant(), self.server.audience(app));
         let body = self.form(&form).await.expect(200);
         body["access_token"].as_str().unwrap().to_owned()
     }
@@ -97,6 +109,17 @@ impl Peer {
 
     pub(crate) async fn crm(&self, path: &str) -> Got {
         self.get(App::Crm, &format!("/api/crm/v1{path}")).await
+    }
+
+    /// A CRM path that is refused as broken.
+    pub(crate) async fn refuses(&self, path: &str) {
+        let got = self.crm(path).await;
+        assert_eq!(got.status, 400, "{path}: {}", got.text);
+    }
+
+    /// Sends a record command.
+    pub(crate) async fn command(&self, body: &Value) -> Got {
+        self.post(App::Crm, "/api/crm/v1/commands", body).await
     }
 
     pub(crate) async fn post(&self, app: App, path: &str, body: &Value) -> Got {

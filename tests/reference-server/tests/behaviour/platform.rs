@@ -1,6 +1,6 @@
 //! The Platform.
 
-use sdk_reference_server::{App, ClientSpec};
+use sdk_reference_server::App;
 use serde_json::json;
 
 use crate::peer::Peer;
@@ -13,11 +13,7 @@ async fn the_installed_apps_are_those_of_the_client() {
         .await
         .expect(200);
     assert_eq!(all["items"].as_array().unwrap().len(), 3);
-    peer.becomes(
-        ClientSpec::new("crm-only", "x").apps([App::Crm]),
-        "crm-only",
-        "x",
-    );
+    peer.becomes("crm-only", |client| client.apps([App::Crm]));
     let one = peer
         .get(App::Platform, "/platform/v1/apps")
         .await
@@ -60,7 +56,7 @@ async fn a_publication_needs_both_entitlements_and_an_active_record() {
     .await
     .expect(404);
     for apps in [vec![App::Platform], vec![App::Crm]] {
-        peer.becomes(ClientSpec::new("half", "x").apps(apps), "half", "x");
+        peer.becomes("half", |client| client.apps(apps));
         peer.get(App::Platform, &path).await.expect(403);
     }
 }
@@ -70,9 +66,7 @@ async fn an_archived_organization_is_published_no_more() {
     let peer = Peer::start().await;
     let (app, kind, record) = peer.server.sample_publication();
     let body = json!({"commandType": "organization.update", "subjectReference": record, "payload": {"status": "archived"}});
-    peer.post(App::Crm, "/api/crm/v1/commands", &body)
-        .await
-        .expect(201);
+    peer.command(&body).await.expect(201);
     peer.get(
         App::Platform,
         &format!("/platform/v1/publications/{app}/{kind}/{record}"),

@@ -9,9 +9,7 @@ use crate::peer::Peer;
 async fn two_servers_share_nothing() {
     let (one, two) = (Peer::start().await, Peer::start().await);
     let body = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
-    one.post(App::Crm, "/api/crm/v1/commands", &body)
-        .await
-        .expect(201);
+    one.command(&body).await.expect(201);
     one.server.fault(Operation::GetToday).status(503);
     assert_eq!(one.walk("/people").await.len(), 301);
     assert_eq!(two.walk("/people").await.len(), 300);

@@ -13,12 +13,9 @@ use crate::peer::Peer;
 #[tokio::test]
 async fn a_client_gets_a_bearer_token_for_an_audience() {
     let peer = Peer::start().await;
-    let form = format!(
-        "grant_type=client_credentials&client_id={}&client_secret={}&audience={}&scope=crm%3Apeople%3Aread+crm%3Atoday%3Aread",
-        peer.server.client_id(),
-        peer.server.client_secret(),
-        peer.server.audience(App::Crm),
-    );
+    let (grant, audience) = (peer.grant(), peer.server.audience(App::Crm));
+    let scope = "crm%3Apeople%3Aread+crm%3Atoday%3Aread";
+    let form = format!("{grant}&audience={audience}&scope={scope}");
     let got = peer.form(&form).await;
     assert_eq!(got.header("cache-control"), Some("no-store"));
     assert!(got.header("x-request-id").is_some());
@@ -144,11 +141,7 @@ async fn errors_are_those_of_rfc_6749() {
 #[tokio::test]
 async fn the_reply_lies_about_the_lifetime_if_it_is_told_to() {
     let peer = Peer::start().await;
-    let form = format!(
-        "grant_type=client_credentials&client_id={}&client_secret={}",
-        peer.server.client_id(),
-        peer.server.client_secret()
-    );
+    let form = peer.grant();
     for lie in [json!(0), json!(-1), json!("soon"), json!(3600)] {
         peer.server.token_expires_in(lie.clone());
         assert_eq!(peer.form(&form).await.expect(200)["expires_in"], lie);
@@ -222,10 +215,10 @@ async fn a_token_promises_no_more_than_is_honoured() {
 /// Gets a token, and moves the clock to see what it is good for.
 async fn promises_hold(peer: &Peer, lifetime: Duration) {
     let issued = peer.server.now().as_millisecond();
-    let (id, secret) = (peer.server.client_id(), peer.server.client_secret());
-    let audience = peer.server.audience(App::Crm);
     let form = format!(
-        "grant_type=client_credentials&client_id={id}&client_secret={secret}&audience={audience}"
+        "{}&audience={}",
+        peer.grant(),
+        peer.server.audience(App::Crm)
     );
     let granted = peer.form(&form).await.expect(200);
     let token = granted["access_token"].as_str().unwrap();

@@ -19,6 +19,8 @@ pub(crate) struct Driver {
 
 pub(crate) struct Reply {
     pub(crate) status: u16,
+    /// Whether it says how to authenticate.
+    pub(crate) is_challenge: bool,
     pub(crate) text: String,
     pub(crate) body: Value,
 }
@@ -105,6 +107,7 @@ impl Driver {
         };
         assert_eq!(header("content-type"), Some("application/json"), "{about}");
         assert!(header("x-request-id").is_some(), "{about}");
+        let is_challenge = header("www-authenticate").is_some();
         let text = reply.text().await.unwrap();
         let body: Value = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{about}: {text}"));
 
@@ -119,6 +122,11 @@ impl Driver {
         if status < 300 {
             self.pool.harvest(&body);
         }
-        Reply { status, text, body }
+        Reply {
+            status,
+            is_challenge,
+            text,
+            body,
+        }
     }
 }

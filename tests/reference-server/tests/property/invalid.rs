@@ -1,7 +1,8 @@
 //! Requests that break the spec in one thing, and what that thing is.
 
+use fastrand::Rng;
+
 use crate::pool::Pool;
-use crate::random::Random;
 use crate::request::{Request, encoded};
 use crate::schema::{Schema, matches};
 use crate::spec::{Described, Parameter, Place};
@@ -12,7 +13,7 @@ const BASES: usize = 4;
 
 pub(crate) fn requests(
     operation: &Described,
-    random: &mut Random,
+    random: &mut Rng,
     pool: &Pool,
 ) -> Vec<(String, Request)> {
     let mut broken = Vec::new();

@@ -7,7 +7,6 @@ mod driver;
 mod invalid;
 mod pattern;
 mod pool;
-mod random;
 mod request;
 mod rights;
 mod schema;
@@ -19,7 +18,7 @@ mod valid;
 use std::collections::{BTreeMap, BTreeSet};
 
 use driver::{Driver, Reply};
-use random::Random;
+use fastrand::Rng;
 use request::Request;
 use sdk_reference_server::Operation;
 use serde_json::Value;
@@ -37,7 +36,7 @@ fn setting(name: &str, default: u64) -> u64 {
 async fn valid_input_gets_a_documented_reply_that_conforms() {
     let operations = spec::operations();
     let mut driver = Driver::start().await;
-    let mut random = Random::new(setting("PROPERTY_SEED", 1));
+    let mut random = Rng::with_seed(setting("PROPERTY_SEED", 1));
     let mut statuses: BTreeMap<&str, BTreeSet<u16>> = BTreeMap::new();
     for _ in 0..setting("PROPERTY_ROUNDS", ROUNDS) {
         for operation in operations {
@@ -112,7 +111,7 @@ async fn replayed(
 async fn invalid_input_gets_the_documented_refusal() {
     let operations = spec::operations();
     let mut driver = Driver::start().await;
-    let mut random = Random::new(setting("PROPERTY_SEED", 1));
+    let mut random = Rng::with_seed(setting("PROPERTY_SEED", 1));
     // References to begin with, so that each request is wrong in one thing only.
     for _ in 0..4 {
         for operation in operations {

@@ -1,17 +1,17 @@
 //! Texts that match a pattern, as far as the specs use patterns: literals, classes, one group of alternatives, `{n}`
 //! and `+`.
 
-use crate::random::Random;
+use fastrand::Rng;
 
 /// A text that matches.
-pub(crate) fn text(pattern: &str, random: &mut Random, lengths: (usize, usize)) -> String {
+pub(crate) fn text(pattern: &str, random: &mut Rng, lengths: (usize, usize)) -> String {
     let pattern = pattern
         .strip_prefix('^')
         .and_then(|rest| rest.strip_suffix('$'));
     let mut pattern = pattern.expect("an anchored pattern");
     if let Some(group) = pattern.strip_prefix('(') {
         let alternatives: Vec<&str> = group.strip_suffix(')').unwrap().split('|').collect();
-        pattern = *random.pick(&alternatives);
+        pattern = *random.choice(&alternatives).unwrap();
     }
     let mut text = String::new();
     let mut rest = pattern;
@@ -30,11 +30,11 @@ pub(crate) fn text(pattern: &str, random: &mut Random, lengths: (usize, usize)) 
             number.parse().unwrap()
         } else if let Some(after) = rest.strip_prefix('+') {
             rest = after;
-            random.size(lengths.0.max(1), lengths.1)
+            random.usize(lengths.0.max(1)..=lengths.1)
         } else {
             1
         };
-        text.extend((0..count).map(|_| *random.pick(&alphabet)));
+        text.extend((0..count).map(|_| *random.choice(&alphabet).unwrap()));
     }
     text
 }
@@ -58,7 +58,7 @@ fn members(class: &str) -> Vec<char> {
 
 #[test]
 fn what_is_made_matches() {
-    let mut random = Random::new(1);
+    let mut random = Rng::with_seed(1);
     for pattern in [
         "^PER-[A-F0-9]{12}$",
         "^(none|ACR-[A-F0-9]{12})$",

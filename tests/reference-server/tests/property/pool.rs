@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fastrand::Rng;
 use serde_json::Value;
-
-use crate::random::Random;
 
 /// How many of a kind are kept.
 const KEPT: usize = 60;
@@ -40,8 +39,8 @@ impl Pool {
     }
 
     /// One that begins so, if any was seen.
-    pub(crate) fn pick(&self, prefix: &str, random: &mut Random) -> Option<String> {
+    pub(crate) fn pick(&self, prefix: &str, random: &mut Rng) -> Option<String> {
         let known = self.0.get(prefix.trim_end_matches('-'))?;
-        Some(random.pick(known).clone())
+        Some(random.choice(known).cloned().unwrap())
     }
 }

@@ -1,16 +1,16 @@
 //! What a token must have: validity, audience, entitlement, workspace, scope. The rules hold for every protected
 //! operation, also where the endpoint table does not list 401 and 403.
 
+use fastrand::Rng;
 use sdk_reference_server::{App, ClientSpec, Operation};
 
 use crate::driver::Driver;
 use crate::pool::Pool;
-use crate::random::Random;
 use crate::{spec, valid};
 
 pub(crate) async fn check() {
-    let mut driver = Driver::start().await;
-    let mut random = Random::new(3);
+    let (mut driver, elsewhere) = (Driver::start().await, Driver::start().await);
+    let mut random = Rng::with_seed(3);
     add_clients(&driver);
     for operation in spec::operations() {
         let app = App::from_id(operation.app).unwrap();
@@ -34,10 +34,14 @@ pub(crate) async fn check() {
             Some("Bearer eyJ.e30.x"),
             Some("Basic cmVmOnNlY3JldA=="),
         ];
-        let foreign = format!("Bearer {foreign}");
-        for authorization in wrong.into_iter().chain([Some(foreign.as_str())]) {
+        let (id, secret) = (elsewhere.peer.client_id(), elsewhere.peer.client_secret());
+        let of_another_server = elsewhere.token(app, id, secret).await;
+        let foreign = [foreign, of_another_server].map(|token| format!("Bearer {token}"));
+        let foreign = foreign.iter().map(|token| Some(token.as_str()));
+        for authorization in wrong.into_iter().chain(foreign) {
             let reply = driver.call_as(operation, &request, authorization).await;
             assert_eq!(reply.status, 401, "{} {authorization:?}", operation.id);
+            assert!(reply.is_challenge, "{} {authorization:?}", operation.id);
         }
         let mut lacking = Vec::new();
         if app != App::Platform {
@@ -52,6 +56,13 @@ pub(crate) async fn check() {
                 .call_as(operation, &request, Some(&format!("Bearer {token}")))
                 .await;
             assert_eq!(reply.status, 403, "{} {id}", operation.id);
+            let code = match &*id {
+                "unentitled" => "entitlement_required",
+                "unbound" => "workspace_binding_required",
+                _ => "insufficient_scope",
+            };
+            let told = reply.text.to_lowercase();
+            assert!(told.contains(code), "{} {id}: {told}", operation.id);
         }
         // Any one of its scopes admits the call.
         for scope in known.scopes() {

@@ -1,15 +1,15 @@
 //! Where the spec leaves a body open, random JSON reaches nothing but refusals. Half of the requests have these instead,
 //! whose form is this server's reading (A77, A79, A80 and A83 of specs/ASSUMPTIONS.md).
 
+use fastrand::Rng;
 use serde_json::{Value, json};
 
 use crate::pool::Pool;
-use crate::random::Random;
 use crate::request::encoded;
 
 /// The generated body, or one that the server understands.
-pub(crate) fn body(operation: &str, generated: Value, random: &mut Random, pool: &Pool) -> Value {
-    if random.percent(40) {
+pub(crate) fn body(operation: &str, generated: Value, random: &mut Rng, pool: &Pool) -> Value {
+    if random.u8(..100) < 40 {
         return generated;
     }
     let mut known = |prefix: &str| json!(pool.pick(prefix, random));
@@ -64,12 +64,12 @@ pub(crate) fn body(operation: &str, generated: Value, random: &mut Random, pool:
         })],
         _ => return generated,
     };
-    random.pick(&templates).clone()
+    random.choice(&templates).unwrap().clone()
 }
 
 /// A publication that exists, in place of three texts that name none.
-pub(crate) fn path(operation: &str, path: &mut String, random: &mut Random, pool: &Pool) {
-    if operation != "getPublication" || random.percent(40) {
+pub(crate) fn path(operation: &str, path: &mut String, random: &mut Rng, pool: &Pool) {
+    if operation != "getPublication" || random.u8(..100) < 40 {
         return;
     }
     let kinds = [
@@ -78,7 +78,7 @@ pub(crate) fn path(operation: &str, path: &mut String, random: &mut Random, pool
         ("calendar", "event", "EVT"),
         ("accounting", "counterparty", "FCP"),
     ];
-    let (app, kind, prefix) = *random.pick(&kinds);
+    let (app, kind, prefix) = *random.choice(&kinds).unwrap();
     let record = pool
         .pick(prefix, random)
         .unwrap_or_else(|| "none".to_owned());

@@ -1,9 +1,9 @@
 //! Requests that the spec allows.
 
+use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
 use crate::pool::Pool;
-use crate::random::Random;
 use crate::request::{Request, encoded};
 use crate::schema::Schema;
 use crate::spec::{Described, Place};
@@ -15,7 +15,7 @@ const LETTERS: [char; 16] = [
 ];
 
 /// A request within the spec.
-pub(crate) fn request(operation: &Described, random: &mut Random, pool: &Pool) -> Request {
+pub(crate) fn request(operation: &Described, random: &mut Rng, pool: &Pool) -> Request {
     let mut request = Request {
         path: operation.path.clone(),
         query: Vec::new(),
@@ -26,7 +26,7 @@ pub(crate) fn request(operation: &Described, random: &mut Random, pool: &Pool) -
     for parameter in &operation.parameters {
         let name = &parameter.name;
         // A cursor is not made up; it comes from a page.
-        if name == "cursor" || !parameter.required && !random.percent(50) {
+        if name == "cursor" || !parameter.required && random.u8(..100) >= 50 {
             continue;
         }
         let value = plain(&value(parameter.schema, random, pool));
@@ -102,8 +102,8 @@ fn order(operation: &Described, request: &mut Request) {
 }
 
 /// A value that conforms to a schema.
-pub(crate) fn value(schema: Schema, random: &mut Random, pool: &Pool) -> Value {
-    if schema.nullable() && random.percent(20) {
+pub(crate) fn value(schema: Schema, random: &mut Rng, pool: &Pool) -> Value {
+    if schema.nullable() && random.u8(..100) < 20 {
         return Value::Null;
     }
     match schema.text("type") {
@@ -114,16 +114,16 @@ pub(crate) fn value(schema: Schema, random: &mut Random, pool: &Pool) -> Value {
                 schema.number("minimum").unwrap_or(-3),
                 schema.number("maximum").unwrap_or(1_000),
             );
-            let picks = [least, most, random.between(least, most)];
-            (*random.pick(&picks)).into()
+            let picks = [least, most, random.i64(least..=most)];
+            (*random.choice(&picks).unwrap()).into()
         }
-        Some("boolean") => random.percent(50).into(),
+        Some("boolean") => random.bool().into(),
         Some("array") => {
             let least = schema.size("minItems").unwrap_or(0);
             let most = schema.size("maxItems").unwrap_or(4);
-            let picks = [least, most, random.size(least, most)];
+            let picks = [least, most, random.usize(least..=most)];
             let items = schema.items().unwrap();
-            (0..*random.pick(&picks))
+            (0..*random.choice(&picks).unwrap())
                 .map(|_| value(items, random, pool))
                 .collect()
         }
@@ -131,11 +131,11 @@ pub(crate) fn value(schema: Schema, random: &mut Random, pool: &Pool) -> Value {
             let required = schema.required();
             let mut members = Map::new();
             for (name, schema) in schema.properties() {
-                if required.contains(&name) || random.percent(60) {
+                if required.contains(&name) || random.u8(..100) < 60 {
                     members.insert(name.to_owned(), value(schema, random, pool));
                 }
             }
-            if random.percent(25) {
+            if random.u8(..100) < 25 {
                 members.insert("unheardOf".to_owned(), anything(random, 2));
             }
             members.into()
@@ -144,54 +144,56 @@ pub(crate) fn value(schema: Schema, random: &mut Random, pool: &Pool) -> Value {
     }
 }
 
-fn string(schema: Schema, random: &mut Random, pool: &Pool) -> String {
+fn string(schema: Schema, random: &mut Rng, pool: &Pool) -> String {
     let values = schema.values();
     if !values.is_empty() {
-        return (*random.pick(&values)).to_owned();
+        return (*random.choice(&values).unwrap()).to_owned();
     }
     let least = schema.size("minLength").unwrap_or(0);
     let most = schema.size("maxLength").unwrap_or(40);
     if let Some(known) = schema.text("pattern") {
         let prefix = known.trim_start_matches('^').split('[').next().unwrap();
-        let seen = pool.pick(prefix, random).filter(|_| random.percent(80));
+        let seen = pool.pick(prefix, random).filter(|_| random.u8(..100) < 80);
         return seen.unwrap_or_else(|| pattern::text(known, random, (least, most)));
     }
     match schema.text("format") {
         Some("date-time") => {
-            let second = random.between(1_700_000_000, 1_800_000_000);
+            let second = random.i64(1_700_000_000..=1_800_000_000);
             jiff::Timestamp::from_second(second).unwrap().to_string()
         }
         Some("date") => {
-            let (month, day) = (random.between(1, 12), random.between(1, 28));
-            format!("{}-{month:02}-{day:02}", random.between(1990, 2040))
+            let (month, day) = (random.i64(1..=12), random.i64(1..=28));
+            format!("{}-{month:02}-{day:02}", random.i64(1990..=2040))
         }
         _ => {
-            let picks = [least, most, random.size(least, most)];
-            let length = *random.pick(&picks);
-            (0..length).map(|_| *random.pick(&LETTERS)).collect()
+            let picks = [least, most, random.usize(least..=most)];
+            let length = *random.choice(&picks).unwrap();
+            (0..length)
+                .map(|_| *random.choice(&LETTERS).unwrap())
+                .collect()
         }
     }
 }
 
 /// Any JSON.
-pub(crate) fn anything(random: &mut Random, depth: u32) -> Value {
-    match random.between(0, if depth == 0 { 5 } else { 7 }) {
+pub(crate) fn anything(random: &mut Rng, depth: u32) -> Value {
+    match random.i64(0..=if depth == 0 { 5 } else { 7 }) {
         0 => Value::Null,
-        1 => random.percent(50).into(),
-        2 => random.between(i64::MIN / 2, i64::MAX / 2).into(),
+        1 => random.bool().into(),
+        2 => random.i64(i64::MIN / 2..=i64::MAX / 2).into(),
         3 => json!(0.1),
-        4 | 5 => (0..random.size(0, 8))
-            .map(|_| *random.pick(&LETTERS))
+        4 | 5 => (0..random.usize(0..=8))
+            .map(|_| *random.choice(&LETTERS).unwrap())
             .collect::<String>()
             .into(),
-        6 => (0..random.size(0, 3))
+        6 => (0..random.usize(0..=3))
             .map(|_| anything(random, depth - 1))
             .collect(),
         _ => {
             let name = ["operation", "publicReference", "payload", "x"];
-            let members = (0..random.size(0, 3)).map(|_| {
+            let members = (0..random.usize(0..=3)).map(|_| {
                 (
-                    (*random.pick(&name)).to_owned(),
+                    (*random.choice(&name).unwrap()).to_owned(),
                     anything(random, depth - 1),
                 )
             });

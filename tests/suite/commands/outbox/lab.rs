@@ -15,7 +15,7 @@ use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use tokio::runtime::Runtime;
 
 use crate::programs::program;
-use crate::support::suite_for;
+use crate::support::{Clients, suite_for};
 use crate::wire::{Proxy, Then, Way};
 
 /// How many orders a service takes in its life.
@@ -75,7 +75,7 @@ impl Lab {
         let server = ReferenceServer::builder().transport(Transport::Hyper);
         let server = runtime.block_on(server.start());
         Lab {
-            calendar: Client::new(&suite_for(&server)).unwrap(),
+            calendar: suite_for(&server).calendar(),
             proxy: Proxy::start(&server.calendar_url()),
             runtime,
             server,

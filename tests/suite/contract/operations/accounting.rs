@@ -1,100 +1,55 @@
 //! Accounting: the operations whose bodies the contract shows.
 
 use sdk_accounting::Client;
-use sdk_accounting::types::{AccountingOutcome, ImportMode};
-use sdk_core::{App, Error};
+use sdk_accounting::types::{
+    AccountingCommandResult, AccountingMetadata, AccountingOutcome, ImportMode, InvoiceDraftCreate,
+};
+use sdk_core::{Error, RawJson, Receipt, Response};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use crate::contract::case::{Done, operations};
+use super::operations;
 use crate::contract::world::World;
 use crate::samples::{draft, import};
-use crate::support::key;
+use crate::support::{Clients, key};
 
 operations! {
-    GetAccountingMetadata => metadata_needs_no_token, metadata_that_is_down_is_a_503;
-    ListFinancialCounterparties => counterparties_come_as_one_page, counterparties_without_their_scope_are_a_403;
-    CreateInvoiceDraft => a_draft_is_created_with_a_201, a_draft_for_an_archived_counterparty_is_a_422;
-    CreateImportRun => an_import_run_is_pending_with_a_201, another_run_under_the_same_key_is_a_409;
+    GetAccountingMetadata: |world| world.accounting.service().meta() => metadata;
+    ListFinancialCounterparties: |world| world.accounting.counterparties().list() => all_on_one_page;
+    CreateInvoiceDraft: |world| world.accounting.invoice_drafts().create(&whole_draft(world)) => a_draft_is_created,
+        422 "invoice_draft_rejected" "":
+        |world| world.accounting.invoice_drafts().create(&draft(&world.server.archived_counterparty(), 1));
+    CreateImportRun: |world| world.accounting.import_runs().create(&import("ledger", ImportMode::SummaryHistory)) => a_run_is_pending,
+        409 "idempotency_conflict" "": |world| another_run_under_the_same_key(world);
 }
 
-async fn metadata_needs_no_token(world: &World) -> Done {
-    let meta = world.accounting.service().meta().await.unwrap();
-
+fn metadata(_: &World, meta: &Response<AccountingMetadata>) {
     assert_eq!(meta.schema_version, "suite-accounting-api.v1");
     assert_eq!(meta.service, "suite-accounting");
     assert_eq!(meta.version, "0.1.1");
     assert_eq!(meta.openapi_path, "/openapi.yaml");
-    assert_eq!(world.server.attempts(Operation::ExchangeToken), 0);
-    Done::of(&meta)
 }
 
-async fn metadata_that_is_down_is_a_503(world: &World) -> Error {
-    let fault = world
-        .server
-        .fault(Operation::GetAccountingMetadata)
-        .status(503);
-
-    let error = world.accounting.service().meta().await.unwrap_err();
-
-    assert_eq!(fault.struck(), 3);
-    error
-}
-
-async fn counterparties_come_as_one_page(world: &World) -> Done {
-    let page = world.accounting.counterparties().list().await.unwrap();
-
+fn all_on_one_page(world: &World, page: &Response<RawJson>) {
     let items = &page.to_value().unwrap()["items"];
     assert_eq!(items.as_array().unwrap().len(), 40);
-    assert_eq!(
-        items[0]["publicReference"],
-        world.server.sample_counterparty()
-    );
+    let first = world.server.sample_counterparty();
+    assert_eq!(items[0]["publicReference"], first);
     // It takes no parameters.
-    assert_eq!(
-        world.last(Operation::ListFinancialCounterparties).query,
-        None
-    );
-    Done::of(&page)
+    let seen = world.last(Operation::ListFinancialCounterparties);
+    assert_eq!(seen.query, None);
 }
 
-async fn counterparties_without_their_scope_are_a_403(world: &World) -> Error {
-    let suite = world
-        .suite
-        .with_scopes(App::Accounting, ["accounting:imports:create"])
-        .unwrap();
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
-
-    let error = accounting.counterparties().list().await.unwrap_err();
-
-    let line = error.to_string();
-    assert!(
-        line.contains("the scope accounting:counterparties:read"),
-        "{line}"
-    );
-    assert!(
-        line.contains("was granted accounting:imports:create"),
-        "{line}"
-    );
-    error
-}
-
-async fn a_draft_is_created_with_a_201(world: &World) -> Done {
-    let counterparty = world.server.sample_counterparty();
-    let draft = draft(&counterparty, 1)
+fn whole_draft(world: &World) -> InvoiceDraftCreate {
+    draft(&world.server.sample_counterparty(), 1)
         .billing_profile_reference("BP-1")
         .document_date("2026-01-15")
         .due_date("2026-02-14")
         .customer_note("Thank you.")
-        .internal_note("Ask Ada.");
+        .internal_note("Ask Ada.")
+}
 
-    let receipt = world
-        .accounting
-        .invoice_drafts()
-        .create(&draft)
-        .await
-        .unwrap();
-
+fn a_draft_is_created(world: &World, receipt: &Receipt<AccountingCommandResult>) {
     assert_eq!(receipt.schema_version, "suite-accounting-command-result.v1");
     assert_eq!(receipt.outcome, AccountingOutcome::Succeeded);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
@@ -105,7 +60,7 @@ async fn a_draft_is_created_with_a_201(world: &World) -> Done {
     assert_eq!(seen.idempotency_key(), Some(key));
     let sent = json!({
         "schemaVersion": "suite-accounting-invoice-draft-create.v1",
-        "counterpartyReference": counterparty,
+        "counterpartyReference": world.server.sample_counterparty(),
         "billingProfileReference": "BP-1",
         "documentDate": "2026-01-15",
         "dueDate": "2026-02-14",
@@ -115,57 +70,33 @@ async fn a_draft_is_created_with_a_201(world: &World) -> Done {
         "lines": [{"description": "Workshop"}],
     });
     assert_eq!(world.last_body(Operation::CreateInvoiceDraft), sent);
-    Done::of(&receipt)
 }
 
-async fn a_draft_for_an_archived_counterparty_is_a_422(world: &World) -> Error {
-    let draft = draft(&world.server.archived_counterparty(), 1);
-
-    let error = world
-        .accounting
-        .invoice_drafts()
-        .create(&draft)
-        .await
-        .unwrap_err();
-
-    assert_eq!(error.code(), Some("invoice_draft_rejected"));
-    assert_eq!(error.attempts(), 1);
-    error
-}
-
-async fn an_import_run_is_pending_with_a_201(world: &World) -> Done {
-    let run = import("ledger-adapter", ImportMode::SummaryHistory);
-
-    let receipt = world.accounting.import_runs().create(&run).await.unwrap();
-
+fn a_run_is_pending(world: &World, receipt: &Receipt<AccountingCommandResult>) {
     assert_eq!(receipt.outcome, AccountingOutcome::Pending);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
     assert_eq!(receipt.status(), 201);
     let sent = json!({
         "schemaVersion": "suite-accounting-import-create.v1",
         "adapterContractVersion": "suite-accounting-adapter.v1",
-        "adapterId": "ledger-adapter",
+        "adapterId": "ledger",
         "adapterImplementationVersion": "1.0.0",
         "sourceApplication": {"name": "legacy"},
         "mode": "summary_history",
         "intendedCoverage": {"from": "2026-01-01"},
     });
     assert_eq!(world.last_body(Operation::CreateImportRun), sent);
-    Done::of(&receipt)
 }
 
-async fn another_run_under_the_same_key_is_a_409(world: &World) -> Error {
-    let elsewhere = Client::new(&world.elsewhere()).unwrap();
+async fn another_run_under_the_same_key(
+    world: &World,
+) -> Result<Receipt<AccountingCommandResult>, Error> {
+    let elsewhere = world.elsewhere().accounting();
     let run = |accounting: &Client, adapter| {
         let runs = accounting.import_runs();
         runs.create(&import(adapter, ImportMode::EvidenceOnly))
             .idempotency_key(key("import-run-2026-01"))
     };
     run(&world.accounting, "first").await.unwrap();
-
-    let error = run(&elsewhere, "second").await.unwrap_err();
-
-    assert!(error.is_conflict());
-    assert_eq!(error.attempts(), 1);
-    error
+    run(&elsewhere, "second").await
 }

@@ -1,10 +1,11 @@
 //! `limit`, and the length of the intake list's cursor.
 
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::ErrorKind;
 use sdk_reference_server::{App, Operation};
 
 use crate::contract::both::Both;
 use crate::contract::listing::{self, Listing};
+use crate::support::assert_refused_with;
 
 fn lists_of_records(both: &Both, limit: u32) -> Vec<(&'static str, Listing)> {
     let crm = &both.world.crm;
@@ -97,10 +98,7 @@ async fn the_cursor_of_the_intake_list_has_20_to_500_characters() {
     // Of the right length, it is for the server to say that it is none of its own.
     for length in [20, 500] {
         let error = list(length).await.unwrap_err();
-        assert_eq!(
-            (error.status(), error.effect()),
-            (Some(400), Effect::Refused)
-        );
+        assert_refused_with(&error, 400);
     }
 }
 
@@ -112,10 +110,7 @@ async fn a_rule_of_which_the_sdk_knows_nothing_is_the_servers_to_enforce() {
     let error = people.await.unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Rejected);
-    assert_eq!(
-        (error.status(), error.effect()),
-        (Some(400), Effect::Refused)
-    );
+    assert_refused_with(&error, 400);
     assert_eq!((error.attempts(), error.retryable()), (1, false));
     assert_eq!(error.code(), Some("validation_failed"));
     let seen = both.world.last(Operation::ListPeople);

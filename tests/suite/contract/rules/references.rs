@@ -1,6 +1,8 @@
 //! References have the form that the contract gives for their kind: when they are parsed, when they are sent, and
 //! when the server reads them.
 
+use std::str::FromStr;
+
 use sdk_core::Error;
 use sdk_crm::types::{
     ActorReference, IntakeReference, OpportunityReference, OrganizationReference, PersonReference,
@@ -24,59 +26,33 @@ fn why(name: &str, prefix: &str, text: &str) -> String {
     format!("`{name}` must match ^{prefix}[A-F0-9]{{12}}$: got {text:?}")
 }
 
-#[tokio::test]
-async fn the_path_of_a_submission_has_its_reference() {
-    let both = Both::sides_of(App::Crm).await;
-    for text in nearly("IN-") {
-        let call = both.world.crm.intake().get(&*text);
-        let target = format!("/api/crm/v1/intake-submissions/{text}");
-        both.refuse(call, &why("reference", "IN-", &text), &target)
-            .await;
+/// A path, in which `@` stands for the reference, takes no other text there.
+async fn holds<T, C: IntoFuture<Output = Result<T, Error>>>(
+    both: &Both,
+    prefix: &str,
+    path: &str,
+    call: impl Fn(String) -> C,
+) {
+    for text in nearly(prefix) {
+        let target = format!("/api/crm/v1/{}", path.replace('@', &text));
+        let why = why("reference", prefix, &text);
+        both.refuse(call(text), &why, &target).await;
     }
 }
 
 #[tokio::test]
-async fn the_path_of_a_person_has_their_reference() {
+async fn a_path_has_the_reference_of_what_it_is_about() {
     let both = Both::sides_of(App::Crm).await;
-    for text in nearly("PER-") {
-        let call = both.world.crm.people().get(&*text);
-        let target = format!("/api/crm/v1/people/{text}");
-        both.refuse(call, &why("reference", "PER-", &text), &target)
-            .await;
-    }
-}
-
-#[tokio::test]
-async fn the_path_of_a_timeline_has_the_persons_reference() {
-    let both = Both::sides_of(App::Crm).await;
-    for text in nearly("PER-") {
-        let call = both.world.crm.people().timeline(&*text);
-        let target = format!("/api/crm/v1/people/{text}/timeline");
-        both.refuse(call, &why("reference", "PER-", &text), &target)
-            .await;
-    }
-}
-
-#[tokio::test]
-async fn the_path_of_an_organization_has_its_reference() {
-    let both = Both::sides_of(App::Crm).await;
-    for text in nearly("ORG-") {
-        let call = both.world.crm.organizations().get(&*text);
-        let target = format!("/api/crm/v1/organizations/{text}");
-        both.refuse(call, &why("reference", "ORG-", &text), &target)
-            .await;
-    }
-}
-
-#[tokio::test]
-async fn the_path_of_an_opportunity_has_its_reference() {
-    let both = Both::sides_of(App::Crm).await;
-    for text in nearly("OP-") {
-        let call = both.world.crm.opportunities().get(&*text);
-        let target = format!("/api/crm/v1/opportunities/{text}");
-        both.refuse(call, &why("reference", "OP-", &text), &target)
-            .await;
-    }
+    let crm = &both.world.crm;
+    let submissions = "intake-submissions/@";
+    holds(&both, "IN-", submissions, |text| crm.intake().get(text)).await;
+    holds(&both, "PER-", "people/@", |text| crm.people().get(text)).await;
+    let timeline = |text| crm.people().timeline(text);
+    holds(&both, "PER-", "people/@/timeline", timeline).await;
+    let organization = |text| crm.organizations().get(text);
+    holds(&both, "ORG-", "organizations/@", organization).await;
+    let opportunity = |text| crm.opportunities().get(text);
+    holds(&both, "OP-", "opportunities/@", opportunity).await;
 }
 
 #[tokio::test]
@@ -114,54 +90,21 @@ async fn a_reference_that_would_leave_its_path_is_not_sent() {
     }
 }
 
-#[test]
-fn a_reference_is_parsed_strictly() {
-    fn refused(result: Result<impl Sized, Error>, name: &str, prefix: &str, text: &str) {
-        let Err(error) = result else {
+fn refuses_nearly<T: FromStr<Err = Error>>(name: &str, prefix: &str) {
+    for text in nearly(prefix) {
+        let Err(error) = text.parse::<T>() else {
             panic!("{name} takes {text}");
         };
-        assert_refused_locally(&error, &why(name, prefix, text));
+        assert_refused_locally(&error, &why(name, prefix, &text));
     }
+}
 
-    for text in nearly("IN-") {
-        refused(
-            text.parse::<IntakeReference>(),
-            "IntakeReference",
-            "IN-",
-            &text,
-        );
-    }
-    for text in nearly("PER-") {
-        refused(
-            text.parse::<PersonReference>(),
-            "PersonReference",
-            "PER-",
-            &text,
-        );
-    }
-    for text in nearly("ORG-") {
-        refused(
-            text.parse::<OrganizationReference>(),
-            "OrganizationReference",
-            "ORG-",
-            &text,
-        );
-    }
-    for text in nearly("OP-") {
-        refused(
-            text.parse::<OpportunityReference>(),
-            "OpportunityReference",
-            "OP-",
-            &text,
-        );
-    }
-    for text in nearly("ACR-") {
-        refused(
-            text.parse::<ActorReference>(),
-            "ActorReference",
-            "ACR-",
-            &text,
-        );
-    }
+#[test]
+fn a_reference_is_parsed_strictly() {
+    refuses_nearly::<IntakeReference>("IntakeReference", "IN-");
+    refuses_nearly::<PersonReference>("PersonReference", "PER-");
+    refuses_nearly::<OrganizationReference>("OrganizationReference", "ORG-");
+    refuses_nearly::<OpportunityReference>("OpportunityReference", "OP-");
+    refuses_nearly::<ActorReference>("ActorReference", "ACR-");
     assert!("PER-0123456789AB".parse::<PersonReference>().is_ok());
 }

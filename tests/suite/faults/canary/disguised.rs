@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::hostile::{KEY, SECRET, TOKEN, suite_of};
 use super::print_error;
-use crate::faults::fixtures::{PERSON, created, new_event};
+use crate::faults::fixtures::{created, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply, script};
-use crate::support::{Events, key};
+use crate::samples::event;
+use crate::support::{Clients, Events, key};
 
 #[tokio::test]
 async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() {
@@ -58,9 +59,8 @@ async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() 
                 reply_of(201, &json!([text])),
             ];
             let peer = Peer::start(steps);
-            let suite = suite_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
-            let event = new_event("Kick-off");
+            let calendar = suite_of(&peer).calendar();
+            let event = event("Kick-off");
             let call = || calendar.events().command(&event).idempotency_key(key(KEY));
 
             let receipt = call().await.unwrap();
@@ -93,8 +93,8 @@ async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() 
     let refusal = json!({"error": "\\u{", "error_description": "\\u{e"});
     let refusal = reply_of(400, &refusal).header("x-request-id", "\\u{");
     let peer = Peer::start(script([]).tokens_always(refusal));
-    let crm = sdk_crm::Client::new(&suite_of(&peer).build().unwrap()).unwrap();
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let crm = suite_of(&peer).crm();
+    let error = get_person(&crm).await.unwrap_err();
     assert_eq!(
         (error.code(), error.request_id()),
         (Some("\\u{"), Some("\\u{"))
@@ -213,10 +213,9 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
                 let peer = Peer::start(script);
                 let credentials = ClientCredentials::new("client", secret);
                 let credentials = credentials.authentication(ClientAuthentication::RequestBody);
-                let suite = suite_of(&peer).credentials(credentials).build().unwrap();
-                let crm = sdk_crm::Client::new(&suite).unwrap();
+                let crm = suite_of(&peer).credentials(credentials).crm();
 
-                let error = crm.people().get(PERSON).await.unwrap_err();
+                let error = get_person(&crm).await.unwrap_err();
 
                 assert!(
                     error
@@ -243,8 +242,9 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
         409,
         &json!({"message": "Zürich has a%20conflict \\x"}),
     )));
-    let suite = suite_of(&peer).credentials(ClientCredentials::new("client", "Zürich-17-Straße"));
-    let crm = sdk_crm::Client::new(&suite.build().unwrap()).unwrap();
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    let crm = suite_of(&peer)
+        .credentials(ClientCredentials::new("client", "Zürich-17-Straße"))
+        .crm();
+    let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.message(), "Zürich has a%20conflict \\x");
 }

@@ -6,9 +6,10 @@ use sdk_core::ClientAuthentication;
 use serde_json::json;
 
 use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
-use crate::faults::fixtures::{PERSON, new_event};
+use crate::faults::fixtures::get_person;
 use crate::peer::{Peer, Step, always, close, json, reply, reset, script, stall};
-use crate::support::{Events, builder_at, key};
+use crate::samples::{event, kick_off};
+use crate::support::{Clients, Events, builder_at, key};
 
 #[tokio::test]
 async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
@@ -29,21 +30,16 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
     let mut printed = String::new();
     for step in steps {
         let peer = Peer::start(with_canary_tokens(always(step)));
-        let suite = builder_at(&peer.url())
+        let calendar = builder_at(&peer.url())
             .credentials(credentials(ClientAuthentication::RequestBody))
             .timeout(Duration::from_millis(50))
-            .build()
-            .unwrap();
-        let calendar = sdk_calendar::Client::new(&suite).unwrap();
-        let command = calendar
-            .events()
-            .command(&new_event("Kick-off"))
-            .idempotency_key(key(KEY));
+            .calendar();
+        let command = kick_off(&calendar).idempotency_key(key(KEY));
         let panicked = tokio::spawn(async { command.await.unwrap() }).await;
         let panicked = panicked.unwrap_err().into_panic();
         printed += panicked.downcast_ref::<String>().unwrap();
 
-        let event = new_event("Kick-off");
+        let event = event("Kick-off");
         let command = calendar.events().command(&event);
         let command = command.idempotency_key(key(KEY));
         let error = command.await.unwrap_err();
@@ -77,13 +73,11 @@ async fn fault_32_a_failing_exchange_shows_no_secret() {
         close(),
     ] {
         let peer = Peer::start(script([]).tokens_always(step));
-        let suite = builder_at(&peer.url())
+        let crm = builder_at(&peer.url())
             .credentials(credentials(ClientAuthentication::RequestBody))
-            .build()
-            .unwrap();
-        let crm = sdk_crm::Client::new(&suite).unwrap();
+            .crm();
 
-        let error = crm.people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm).await.unwrap_err();
 
         assert_silent(&print_error(&error));
         assert!(peer.exchanges()[0].text().contains("canary-secret"));

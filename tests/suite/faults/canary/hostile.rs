@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use url::form_urlencoded::byte_serialize;
 
 use super::print_error;
-use crate::faults::fixtures::new_event;
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
-use crate::support::{Events, builder_at, key, quick_tokens};
+use crate::samples::kick_off;
+use crate::support::{Clients, Events, builder_at, key, quick_tokens};
 
 /// What must not be shown. No piece of it is an English word, or stands in one.
 pub(super) const SECRET: &str = "Zx9q+Wv7/kT3=pL5 mQ1%rB8";
@@ -150,8 +150,8 @@ pub(super) fn suite_of(peer: &Peer) -> sdk_core::SuiteBuilder {
 
 /// An event command with all that is confidential, to a server that answers like that.
 async fn sent(suite: &Suite) -> Error {
-    let calendar = sdk_calendar::Client::new(suite).unwrap();
-    let call = calendar.events().command(&new_event("Kick-off"));
+    let calendar = suite.calendar();
+    let call = kick_off(&calendar);
     let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
     call.query("tenant", QUERY).await.unwrap_err()
 }
@@ -223,9 +223,7 @@ async fn fault_81_what_a_caller_hid_in_headers_and_parameters_is_not_shown_by_an
     let mut defaults = CallOptions::default();
     defaults.header("x-api-key", HEADER);
     defaults.query("tenant", QUERY);
-    let crm = sdk_crm::Client::new(&suite)
-        .unwrap()
-        .with_defaults(defaults);
+    let crm = suite.crm().with_defaults(defaults);
     let error = crm.people().list().await.unwrap_err();
     assert_nothing_leaks(&print_error(&error), "defaults");
     assert_eq!(error.headers().unwrap().get("x-got").unwrap(), "[redacted]");

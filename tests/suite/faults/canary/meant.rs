@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::hostile::{HEADER, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
-use crate::faults::fixtures::{PERSON, new_person};
+use crate::faults::fixtures::{add_person, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply};
-use crate::support::crm_at;
+use crate::support::{Clients, assert_says, crm_at};
 
 /// Headers by which people find a request again, with values that look like anything else that is secret.
 const CORRELATING: [(&str, &str); 4] = [
@@ -34,7 +34,7 @@ async fn fault_81_what_a_caller_sent_to_be_repeated_is_shown() {
     let peer = Peer::start(always(refused.header("x-got", HEADER)));
     let crm = crm_at(&peer);
     let mut defaults = CallOptions::default();
-    let mut call = crm.people().get(PERSON).header("x-tenant", HEADER);
+    let mut call = get_person(&crm).header("x-tenant", HEADER);
     for (name, value) in CORRELATING {
         defaults.header(name, value);
         call = call.header(name, value);
@@ -43,9 +43,7 @@ async fn fault_81_what_a_caller_sent_to_be_repeated_is_shown() {
 
     for error in [
         call.await.unwrap_err(),
-        by_default
-            .people()
-            .get(PERSON)
+        get_person(&by_default)
             .header("x-tenant", HEADER)
             .await
             .unwrap_err(),
@@ -87,17 +85,9 @@ async fn fault_77_a_raw_reply_of_what_is_no_token_endpoint_is_shown() {
 
     let page = call().await.unwrap_err();
     assert_eq!(page.kind(), ErrorKind::Decode);
-    assert!(
-        page.to_string()
-            .contains("the body begins with \"<html><title>Sign in"),
-        "{page}"
-    );
+    assert_says(&page, &["the body begins with \"<html><title>Sign in"]);
     let word = call().await.unwrap_err();
-    assert!(
-        word.to_string()
-            .contains("the body begins with \"OK, noted\""),
-        "{word}"
-    );
+    assert_says(&word, &["the body begins with \"OK, noted\""]);
     let refused = call().await.unwrap_err();
     assert_eq!(
         (refused.code(), refused.message()),
@@ -150,10 +140,7 @@ async fn fault_76_a_raw_path_with_a_query_or_fragment_is_refused_unseen() {
                 }
             );
             let refused = &errors[1];
-            assert!(
-                refused.to_string().contains("`path` must have no query"),
-                "{refused}"
-            );
+            assert_says(&refused, &["`path` must have no query"]);
             assert_eq!((refused.effect(), refused.attempts()), (Effect::NotSent, 0));
             for error in errors {
                 printed += &print_error(&error);
@@ -169,11 +156,11 @@ async fn fault_73_a_403_without_a_token_says_that_none_went_along() {
     let refused = reply_of(403, &json!({"code": "no", "message": "not for you"}));
     let peer = Peer::start(always(refused));
     let crm = crm_at(&peer);
-    let by_caller = crm.commands().submit(new_person()).without_token();
+    let by_caller = add_person(&crm).without_token();
     for (error, asked) in [
         (crm.service().meta().await.unwrap_err(), false),
         (by_caller.await.unwrap_err(), false),
-        (crm.people().get(PERSON).await.unwrap_err(), true),
+        (get_person(&crm).await.unwrap_err(), true),
     ] {
         assert_eq!(error.kind(), ErrorKind::Forbidden);
         let line = error.to_string();
@@ -203,11 +190,9 @@ async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
         .header(&format!("x-{}", &TOKEN[..12]), "3")
         .header("x-plain", "4");
     let peer = Peer::start(always(busy).tokens_always(reply_of(200, &token)));
-    let crm = sdk_crm::Client::new(&suite_of(&peer).build().unwrap()).unwrap();
+    let crm = suite_of(&peer).crm();
 
-    let error = crm
-        .people()
-        .get(PERSON)
+    let error = get_person(&crm)
         .header("x-tenant", HEADER)
         .await
         .unwrap_err();
@@ -239,7 +224,7 @@ async fn fault_81_a_value_that_does_not_fit_the_callers_type_is_named_and_not_qu
     let peer = Peer::start(always(reply_of(201, &body)));
     let crm = crm_at(&peer);
     let submit = async || {
-        let call = crm.commands().submit(new_person());
+        let call = add_person(&crm);
         call.header("x-own", HEADER).await.unwrap()
     };
     for error in [
@@ -252,12 +237,8 @@ async fn fault_81_a_value_that_does_not_fit_the_callers_type_is_named_and_not_qu
     ] {
         let printed = print_error(&error);
         assert!(!printed.contains(HEADER), "{printed}");
-        let line = error.to_string();
         let found = format!("a string of {} bytes", HEADER.len() + 2);
-        assert!(
-            line.contains("at `recordVersion`") && line.contains(&found),
-            "{line}"
-        );
+        assert_says(&error, &["at `recordVersion`", &found]);
     }
     assert_eq!(peer.requests()[0].header("x-own"), Some(HEADER));
 }

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 
 use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::print_error;
-use crate::faults::fixtures::{PERSON, created, new_event, page, person};
+use crate::faults::fixtures::{created, get_person, page, person};
 use crate::peer::{Peer, Script, Step, always, json as reply_of, reply, script};
-use crate::support::{Events, key};
+use crate::samples::kick_off;
+use crate::support::{Clients, Events, assert_says, key};
 
 const ALL: [&str; 5] = [SECRET, TOKEN, KEY, HEADER, QUERY];
 
@@ -30,7 +31,7 @@ fn builder_of(peer: &Peer) -> SuiteBuilder {
 }
 
 fn crm_of(suite: &Suite) -> sdk_crm::Client {
-    sdk_crm::Client::new(suite).unwrap()
+    suite.crm()
 }
 
 /// Header and query that every call of a client has.
@@ -55,10 +56,11 @@ async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
         result["schemaVersion"] = json!(said);
         result["outcome"] = json!(said);
         let peer = peer_of(reply_of(201, &result));
-        let suite = builder_of(&peer).schema_policy(SchemaPolicy::Warn);
-        let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
+        let calendar = builder_of(&peer)
+            .schema_policy(SchemaPolicy::Warn)
+            .calendar();
 
-        let call = calendar.events().command(&new_event("Kick-off"));
+        let call = kick_off(&calendar);
         let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
         let receipt = call.query("tenant", QUERY).await.unwrap();
 
@@ -81,7 +83,7 @@ async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats
         let peer = peer_of(reply_of(200, &metadata));
         let suite = builder_of(&peer).build().unwrap();
         let crm = crm_of(&suite).with_defaults(with_both());
-        let accounting = sdk_accounting::Client::new(&suite).unwrap();
+        let accounting = suite.accounting();
         let accounting = accounting.with_defaults(with_both());
         crm.prewarm().await.unwrap();
 
@@ -89,7 +91,7 @@ async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats
             crm.check_contract().await.unwrap(),
             accounting.check_contract().await.unwrap(),
         ] {
-            assert!(report.to_string().contains("[withheld"), "{report}");
+            assert_says(&report, &["[withheld"]);
             assert!(report.status.as_deref().unwrap().starts_with("[withheld"));
             assert_nothing_leaks(&report.to_string(), report.application.name());
             let came = report.metadata.unwrap();
@@ -164,16 +166,14 @@ async fn fault_41_an_error_of_a_stored_command_does_not_repeat_its_query() {
             reply(200).body(said),
         ] {
             let peer = peer_of(step);
-            let suite = builder_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let calendar = builder_of(&peer).calendar();
             let call = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
             let call = call.body(json!({"note": 1})).idempotency_key(key(KEY));
             let call = call.header("x-tenant", HEADER).query("tenant", QUERY);
             let stored = serde_json::to_string(&call.prepare().unwrap()).unwrap();
 
             // Whoever sends it knows nothing of it but what was stored.
-            let suite = builder_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let calendar = builder_of(&peer).calendar();
             let command: PreparedCommand = serde_json::from_str(&stored).unwrap();
             let error = calendar
                 .send_prepared(&command)
@@ -209,10 +209,10 @@ async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
     let peer = Peer::start(script(steps).tokens(tokens));
     let crm = crm_of(&builder_of(&peer).build().unwrap());
 
-    let forbidden = crm.people().get(PERSON).await.unwrap_err();
+    let forbidden = get_person(&crm).await.unwrap_err();
     let odd = crm.opportunities().list().await.unwrap_err();
     // Here the token endpoint repeats the one it gave first.
-    let lost = crm.people().get(PERSON).await.unwrap_err();
+    let lost = get_person(&crm).await.unwrap_err();
 
     assert_eq!(forbidden.kind(), ErrorKind::Forbidden);
     assert_eq!(forbidden.code(), Some("[withheld]"));
@@ -221,7 +221,7 @@ async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
     assert_eq!(lost.kind(), ErrorKind::Unauthenticated);
     let mut printed = events.text();
     for error in [forbidden, odd, lost] {
-        assert!(error.to_string().contains("[withheld"), "{error}");
+        assert_says(&error, &["[withheld"]);
         printed += &print_error(&error);
     }
     assert!(!printed.contains(&OLD[..8]), "{printed}");
@@ -258,10 +258,10 @@ async fn fault_41_a_source_that_quotes_a_token_it_gave_is_not_repeated() {
     let suite = suite_of(&peer).token_source(Forgetful::default());
     let crm = crm_of(&suite.build().unwrap());
 
-    assert_eq!(crm.people().get(PERSON).await.unwrap().attempts(), 2);
-    let error = crm.people().get(PERSON).await.unwrap_err();
+    assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
+    let error = get_person(&crm).await.unwrap_err();
 
-    assert!(error.to_string().contains("[withheld"), "{error}");
+    assert_says(&error, &["[withheld"]);
     let printed = print_error(&error) + &events.text();
     assert!(!printed.contains(&OLD[..8]), "{printed}");
     assert_eq!(peer.requests()[1].bearer(), Some(TOKEN));
@@ -282,10 +282,9 @@ async fn fault_41_a_long_text_is_looked_at_before_it_is_cut() {
                 reply_of(409, &refused),
             ];
             let peer = Peer::start(script(steps).tokens_always(token(TOKEN)));
-            let suite = builder_of(&peer).build().unwrap();
-            let calendar = sdk_calendar::Client::new(&suite).unwrap();
+            let calendar = builder_of(&peer).calendar();
             let call = || {
-                let call = calendar.events().command(&new_event("Kick-off"));
+                let call = kick_off(&calendar);
                 let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
                 call.query("tenant", QUERY)
             };
@@ -328,7 +327,7 @@ async fn fault_41_the_request_id_of_the_token_endpoint_repeats_no_credential() {
         let peer = Peer::start(script);
         let crm = crm_of(&builder_of(&peer).build().unwrap());
 
-        let error = crm.people().get(PERSON).await.unwrap_err();
+        let error = get_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert_eq!(error.code(), Some("invalid_client"));

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
-use crate::faults::fixtures::PERSON;
+use crate::faults::fixtures::get_person;
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
-use crate::support::{Events, key};
+use crate::support::{Clients, Events, assert_says, key};
 
 #[tokio::test]
 async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
@@ -21,21 +21,17 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
             &json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300}),
         )),
     );
-    let suite = suite_of(&peer)
+    let crm = suite_of(&peer)
         .credentials(ClientCredentials::new("client", "s"))
-        .build()
-        .unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+        .crm();
     let error = crm.people().list().await.unwrap_err();
-    let line = error.to_string();
-    assert!(
-        line.contains("no: a scope is missing: ask a person"),
-        "{line}"
-    );
-    assert!(
-        line.contains("requires the scope crm:people:read")
-            && line.contains("was granted crm:people:read"),
-        "{line}"
+    assert_says(
+        &error,
+        &[
+            "no: a scope is missing: ask a person",
+            "requires the scope crm:people:read",
+            "was granted crm:people:read",
+        ],
     );
 
     // As a word of its own it is not shown, and neither is what else that text says.
@@ -50,17 +46,9 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
         )),
     );
     let suite = suite_of(&peer).build().unwrap();
-    let error = sdk_crm::Client::new(&suite)
-        .unwrap()
-        .people()
-        .list()
-        .await
-        .unwrap_err();
+    let error = suite.crm().people().list().await.unwrap_err();
     assert!(!error.to_string().contains("token e is"), "{error}");
-    assert!(
-        error.to_string().contains("403 forbidden no: [withheld"),
-        "{error}"
-    );
+    assert_says(&error, &["403 forbidden no: [withheld"]);
     assert!(
         error.body().is_some(),
         "what came is kept for who asks for it"
@@ -71,7 +59,7 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
 async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
     let peer = Peer::start(always(reply(204)));
     let suite = suite_of(&peer).build().unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    let calendar = suite.calendar();
     let raw = calendar
         .raw_call((Method::Post, "/calendar/v1/notes/{id}"))
         .path("id", SECRET.replace('/', ""))
@@ -88,11 +76,7 @@ async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
         .idempotency_key(key(KEY));
     let command = command.prepare().unwrap();
     printed += &(print(&command) + &print(&calendar.send_prepared(&command)));
-    let list = sdk_crm::Client::new(&suite)
-        .unwrap()
-        .people()
-        .list()
-        .query("tenant", QUERY);
+    let list = suite.crm().people().list().query("tenant", QUERY);
     printed += &(print(&list) + &print(&list.pages()));
     assert_nothing_leaks(&printed, "Debug");
 }
@@ -101,8 +85,8 @@ async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
 async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value() {
     let peer = Peer::start(always(reply(204)));
     let suite = suite_of(&peer).build().unwrap();
-    let platform = sdk_platform::Client::new(&suite).unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
+    let platform = suite.platform();
+    let crm = suite.crm();
     let form = sdk_platform::types::TokenRequest::new().member("client_secret", SECRET);
     let mut printed = String::new();
     for (error, name) in [
@@ -137,7 +121,7 @@ async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value
         ),
     ] {
         assert!(error.is_invalid_input(), "{error}");
-        assert!(error.to_string().contains(name), "{error}");
+        assert_says(&error, &[name]);
         printed += &print_error(&error);
     }
     assert_nothing_leaks(&printed, "mistakes");
@@ -165,12 +149,10 @@ async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body()
     );
     let source =
         ClientCredentials::new("client", SECRET).authentication(ClientAuthentication::RequestBody);
-    let suite = suite_of(&peer)
+    let platform = suite_of(&peer)
         .credentials(source)
         .token_source(super::Given)
-        .build()
-        .unwrap();
-    let platform = sdk_platform::Client::new(&suite).unwrap();
+        .platform();
     let mut printed = String::new();
     for _ in &replies {
         let by_operation = platform.raw_call(&sdk_platform::operations::EXCHANGE_TOKEN);
@@ -206,19 +188,14 @@ async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
     for step in steps {
         let peer = Peer::start(always(step).tokens_always(reply_of(200, &scopes)));
         let suite = suite_of(&peer).max_response_bytes(64 << 20).build();
-        let crm = sdk_crm::Client::new(&suite.unwrap()).unwrap();
+        let crm = suite.unwrap().crm();
         let error = crm.opportunities().list().await.unwrap_err();
         assert_shown_well(&error);
     }
     let refused = json!({"error": evil, "error_description": evil});
     let peer = Peer::start(script([]).tokens_always(reply_of(400, &refused)));
     let suite = suite_of(&peer).build().unwrap();
-    let error = sdk_crm::Client::new(&suite)
-        .unwrap()
-        .people()
-        .get(PERSON)
-        .await
-        .unwrap_err();
+    let error = get_person(&suite.crm()).await.unwrap_err();
     assert_shown_well(&error);
     for line in events.text().lines() {
         assert!(

@@ -10,9 +10,10 @@ use sdk_platform::types;
 use serde_json::json;
 
 use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
-use crate::faults::fixtures::{PERSON, new_event, new_person, person};
+use crate::faults::fixtures::{add_person, get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
-use crate::support::{builder_at, key};
+use crate::samples::kick_off;
+use crate::support::{Clients, builder_at, key};
 
 #[tokio::test]
 async fn fault_32_no_type_prints_what_it_holds() {
@@ -36,9 +37,9 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let builder = builder_at(&peer.url()).credentials(credentials(ClientAuthentication::Basic));
     printed += &print(&builder);
     let suite = builder.build().unwrap();
-    let crm = sdk_crm::Client::new(&suite).unwrap();
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    let person = crm.people().get(PERSON).await.unwrap();
+    let crm = suite.crm();
+    let calendar = suite.calendar();
+    let person = get_person(&crm).await.unwrap();
     printed += &(print(&person) + &print(&suite) + &print(&crm) + &print(&suite.stats()));
 
     let mut options = CallOptions::default();
@@ -48,14 +49,12 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let list = crm.people().list().header("x-api-key", "canary-header");
     printed += &(print(&list) + &print(&list.clone().pages()) + &print(&list.items()));
 
-    let command = calendar
-        .events()
-        .command(&new_event("Kick-off"))
+    let command = kick_off(&calendar)
         .idempotency_key(key(KEY))
         .header("x-api-key", "canary-header");
     printed += &print(&command);
     printed += &print(&command.prepare().unwrap());
-    printed += &print(&crm.commands().submit(new_person()));
+    printed += &print(&add_person(&crm));
     let raw = crm.raw_call((Method::Post, "/api/crm/v1/notes"));
     let raw = raw
         .header("x-api-key", "canary-header")
@@ -77,8 +76,7 @@ async fn fault_32_a_token_that_is_asked_for_by_hand_is_not_printed() {
         reply(200).body("access_token=canary-token"),
     ];
     let peer = Peer::start(script([]).tokens(replies.clone()));
-    let suite = builder_at(&peer.url()).build().unwrap();
-    let platform = sdk_platform::Client::new(&suite).unwrap();
+    let platform = builder_at(&peer.url()).platform();
     let form = types::TokenRequest::new()
         .client_id("client")
         .client_secret("canary-secret");

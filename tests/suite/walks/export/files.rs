@@ -13,6 +13,7 @@ use sdk_core::Checkpoint;
 use serde_json::json;
 
 use crate::programs::Folder;
+use crate::support::assert_says;
 use target::{Found, Place, Target};
 
 fn checkpoint(finished: bool) -> Checkpoint {
@@ -123,8 +124,7 @@ fn files_that_do_not_fit_are_an_error_until_they_are_given_up() {
         drop(interrupted(&file));
         spoil(&folder.0);
         let error = place(&file).look().unwrap_err().to_string();
-        assert!(error.contains("--restart begins anew"), "{error}");
-        assert!(error.contains("a.csv."), "{error}");
+        assert_says(&error, &["--restart begins anew", "a.csv."]);
     }
     drop(place(&file).begin().unwrap());
     assert!(matches!(place(&file).look().unwrap(), Found::Nothing));
@@ -138,7 +138,7 @@ fn of_two_exports_that_begin_at_once_one_is_refused() {
     let mut target = first.begin().unwrap();
     target.save(checkpoint(true), None).unwrap();
     let error = second.begin().unwrap_err().to_string();
-    assert!(error.contains("a.csv: another export"), "{error}");
+    assert_says(&error, &["a.csv: another export"]);
     target.publish().unwrap();
     assert_eq!(folder.names(), ["a.csv"]);
 }

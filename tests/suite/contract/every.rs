@@ -1,0 +1,330 @@
+//! What holds for every operation, whatever it does: tried with the call of its scenario, and expected by its row.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use sdk_core::{Error, IdempotencyKey, PreparedCommand, Safety};
+use sdk_reference_server::{App, ClientSpec, Operation};
+
+use super::case::{assert_code, failed, is_command, row, table};
+use super::operations::{Answer, Calls, Visitor, visit_all};
+use super::world::World;
+use crate::support::assert_says;
+
+/// Lets each operation fail with a status, unless `prepare` says that it does not, and looks at the error.
+struct Failing<P, C> {
+    status: u16,
+    prepare: P,
+    check: C,
+    failed: usize,
+}
+
+impl<P: Fn(&World, Operation) -> bool, C: Fn(&World, Operation, &Error)> Visitor for Failing<P, C> {
+    async fn visit<A: Answer>(
+        &mut self,
+        world: &World,
+        calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
+    ) {
+        let operation = calls.operation;
+        if (self.prepare)(world, operation) {
+            let exchanges = world.server.exchanges();
+            let error = calls.plain.await.err().unwrap();
+            failed(world, operation, &error, self.status);
+            let renewed = u64::from(self.status == 401);
+            assert_eq!(world.server.exchanges(), exchanges + renewed, "{error}");
+            (self.check)(world, operation, &error);
+            self.failed += 1;
+        }
+        world.server.clear_faults();
+    }
+}
+
+/// Visits every operation, and says how many failed.
+async fn fail_all(
+    world: &World,
+    status: u16,
+    prepare: impl Fn(&World, Operation) -> bool,
+    check: impl Fn(&World, Operation, &Error),
+) -> usize {
+    let mut failing = Failing {
+        status,
+        prepare,
+        check,
+        failed: 0,
+    };
+    world.prewarm().await;
+    visit_all(world, &mut failing).await;
+    failing.failed
+}
+
+fn count(counts: impl Fn(&sdk_core::Operation) -> bool) -> usize {
+    table().filter(|row| counts(row)).count()
+}
+
+#[tokio::test]
+async fn what_is_down_is_asked_again_if_that_is_harmless() {
+    let world = World::start().await;
+    let down = |world: &World, operation: Operation| {
+        world.server.fault(operation).status(503);
+        true
+    };
+    let check = |world: &World, operation: Operation, error: &Error| {
+        let unkeyed = row(operation).safety == Safety::Unkeyed;
+        assert_eq!(error.attempts(), if unkeyed { 1 } else { 3 }, "{error}");
+        let again = error.to_string().contains("after 3 attempts");
+        assert_eq!(again, !unkeyed, "{error}");
+        // The token endpoint has words of its own.
+        if operation != Operation::ExchangeToken {
+            assert_code(operation, error, "service_unavailable");
+        }
+        // What was sent can be sent again, to the last byte.
+        if let Some(command) = error.command() {
+            assert_eq!(command.body().as_bytes(), world.last(operation).body());
+        }
+    };
+
+    assert_eq!(fail_all(&world, 503, down, check).await, count(|_| true));
+}
+
+#[tokio::test]
+async fn a_token_that_is_always_refused_is_renewed_once_and_then_told() {
+    let world = World::start().await;
+    let refused = |world: &World, operation: Operation| {
+        world.server.fault(operation).revoke_token();
+        operation.auth()
+    };
+    // A 401 had no effect, so even a command without a key is sent again, once.
+    let check = |_: &World, _: Operation, error: &Error| assert_eq!(error.attempts(), 2, "{error}");
+
+    let failed = fail_all(&world, 401, refused, check).await;
+
+    assert_eq!(failed, count(|row| row.authenticated));
+}
+
+/// Lets an operation be down for two attempts, and then calls it again.
+struct Back;
+
+impl Visitor for Back {
+    async fn visit<A: Answer>(
+        &mut self,
+        world: &World,
+        calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
+    ) {
+        let (operation, id) = (calls.operation, calls.operation.id());
+        let row = row(operation);
+        if row.safety == Safety::Unkeyed {
+            return;
+        }
+        world.server.fault(operation).times(2).status(503);
+
+        let first = calls.plain.clone().await.unwrap().response();
+        let again = calls.plain.await.unwrap().response();
+
+        assert_eq!((first.attempts(), again.attempts()), (3, 1), "{id}");
+        let seen = world.server.requests_for(operation);
+        let keys: Vec<_> = seen.iter().map(|seen| seen.idempotency_key()).collect();
+        assert_eq!(keys[..3], [keys[0]; 3], "{id}");
+        let body = seen[0].body();
+        assert!(seen.iter().all(|seen| seen.body() == body), "{id}");
+        // Without a key in common, equal commands are two that are both meant.
+        assert_eq!(keys[0] != keys[3], is_command(row), "{id}");
+        assert!(keys.iter().flatten().all(|key| key.len() == 32), "{id}");
+        let commits = if is_command(row) { 2 } else { 0 };
+        assert_eq!(world.server.commits(operation), commits, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_back_in_time_is_answered_under_the_key_of_the_call() {
+    visit_all(&World::start().await, &mut Back).await;
+}
+
+/// Lets a token end before each call.
+struct Ending(fn(&World));
+
+impl Visitor for Ending {
+    async fn visit<A: Answer>(
+        &mut self,
+        world: &World,
+        calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
+    ) {
+        let (operation, id) = (calls.operation, calls.operation.id());
+        if !operation.auth() {
+            return;
+        }
+        world.prewarm().await;
+        (self.0)(world);
+        let exchanges = world.server.exchanges();
+
+        let got = calls.plain.await.unwrap().response();
+
+        assert_eq!(got.attempts(), 2, "{id}");
+        assert_eq!(world.server.exchanges(), exchanges + 1, "{id}");
+        let seen = world.server.requests_for(operation);
+        let [first, second] = &seen[..] else {
+            panic!("{id}: {} requests", seen.len())
+        };
+        assert_eq!(first.status, Some(401), "{id}");
+        assert_eq!(second.status, Some(got.status()), "{id}");
+        assert_eq!(first.idempotency_key(), second.idempotency_key(), "{id}");
+        assert_eq!(first.body(), second.body(), "{id}");
+        let commits = u64::from(is_command(row(operation)));
+        assert_eq!(world.server.commits(operation), commits, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_was_revoked_or_has_expired_is_renewed_and_the_call_sent_again_as_it_was() {
+    let ends: [fn(&World); 2] = [
+        |world| world.server.revoke_tokens(),
+        |world| world.server.advance(Duration::from_secs(300)),
+    ];
+    for end in ends {
+        visit_all(&World::start().await, &mut Ending(end)).await;
+    }
+}
+
+/// Whether the contract says that a client needs an entitlement and a workspace for it.
+fn needs_binding(operation: Operation) -> bool {
+    operation.auth() && operation.app() != App::Platform
+}
+
+#[tokio::test]
+async fn a_client_without_an_application_or_a_workspace_is_told_what_it_lacks() {
+    let without_app = |client: ClientSpec| client.apps([App::Platform]);
+    for (rights, code, words) in [
+        (
+            without_app as fn(ClientSpec) -> ClientSpec,
+            "entitlement_required",
+            "the application's entitlement",
+        ),
+        (
+            ClientSpec::without_workspace,
+            "workspace_binding_required",
+            "a workspace binding",
+        ),
+    ] {
+        let world = World::start().await.with_rights(rights);
+        let needs = |_: &World, operation: Operation| needs_binding(operation);
+        let check = |_: &World, operation: Operation, error: &Error| {
+            assert_eq!(error.attempts(), 1);
+            assert_code(operation, error, code);
+            let line = error.to_string();
+            assert_says(&line, &[words]);
+            let shown = !line.contains("requires no documented scope");
+            assert_eq!(shown, !operation.scopes().is_empty(), "{line}");
+        };
+
+        let failed = fail_all(&world, 403, needs, check).await;
+
+        assert_eq!(
+            failed,
+            count(|row| row.authenticated && row.application != sdk_core::App::Platform)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_its_scope_names_what_it_requires_and_what_was_granted() {
+    let all: BTreeSet<&[&str]> = Operation::all().map(Operation::scopes).collect();
+    let mut failed = 0;
+    for scopes in all.into_iter().filter(|scopes| !scopes.is_empty()) {
+        let lacking = |client: ClientSpec, scope: &&str| client.without_scope(scope);
+        let world = World::start().await;
+        let world = world.with_rights(|client| scopes.iter().fold(client, lacking));
+        let needs = |_: &World, operation: Operation| operation.scopes() == scopes;
+        let check = |_: &World, operation: Operation, error: &Error| {
+            let lacks = format!("the token lacks {}", scopes.join(" or "));
+            assert_eq!(error.message(), lacks);
+            assert_code(operation, error, "insufficient_scope");
+            assert_eq!(error.attempts(), 1);
+            let requires = match scopes {
+                [scope] => format!("requires the scope {scope}"),
+                several => format!("requires any of the scopes {}", several.join(", ")),
+            };
+            let others = Operation::all().filter(|other| other.app() == operation.app());
+            let held = others
+                .flat_map(Operation::scopes)
+                .find(|scope| !scopes.contains(scope));
+            // A token has the scopes of its audience; an empty list the endpoint may leave out (RFC 6749).
+            let granted = held.map_or("did not say what it granted", |scope| scope);
+            assert_says(&error, &[&requires, granted]);
+        };
+
+        failed += fail_all(&world, 403, needs, check).await;
+    }
+    assert_eq!(failed, count(|row| !row.scopes.is_empty()));
+}
+
+/// What a later contract adds to a request can be sent before the SDK knows it.
+struct Extended;
+
+impl Visitor for Extended {
+    async fn visit<A: Answer>(
+        &mut self,
+        world: &World,
+        calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
+    ) {
+        let id = calls.operation.id();
+        let sent = calls.extended.await;
+        assert!(sent.is_ok(), "{id}: {:?}", sent.err());
+        let request = world.last(calls.operation);
+        assert_eq!(request.header("x-from-the-future"), Some("yes"), "{id}");
+        let query = request.query.unwrap_or_default();
+        assert!(query.ends_with("fromTheFuture=a+b%26c"), "{id}: {query}");
+    }
+}
+
+#[tokio::test]
+async fn every_builder_takes_a_parameter_and_a_header_that_the_contract_does_not_show() {
+    visit_all(&World::start().await, &mut Extended).await;
+}
+
+/// Commands that were prepared without sending anything, stored, and sent by another process.
+struct Stored(usize);
+
+impl Visitor for Stored {
+    async fn visit<A: Answer>(
+        &mut self,
+        world: &World,
+        calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
+    ) {
+        let (operation, id) = (calls.operation, calls.operation.id());
+        let Some(command) = calls.prepared else {
+            return;
+        };
+        assert!(world.server.requests_for(operation).is_empty(), "{id}");
+        let stored = serde_json::to_string(&command.unwrap()).unwrap();
+        let command: PreparedCommand = serde_json::from_str(&stored).unwrap();
+        command.verify().unwrap();
+
+        let receipt = World::send_prepared(&world.elsewhere(), &command)
+            .await
+            .unwrap();
+
+        assert_eq!(receipt.operation().id, id);
+        assert_eq!(command.operation(), id);
+        let seen = world.last(operation);
+        assert_eq!(
+            (&*seen.method, &*seen.path),
+            (command.method(), command.path())
+        );
+        assert_eq!(seen.body(), command.body().as_bytes());
+        assert_eq!(seen.header("content-type"), Some("application/json"));
+        let key = command.idempotency_key().map(IdempotencyKey::as_str);
+        assert_eq!(seen.idempotency_key(), key);
+        assert_eq!(
+            key.is_some(),
+            row(operation).safety == Safety::Keyed,
+            "{id}"
+        );
+        self.0 += 1;
+    }
+}
+
+#[tokio::test]
+async fn every_command_can_be_prepared_stored_and_sent_by_another_process() {
+    let mut stored = Stored(0);
+    visit_all(&World::start().await, &mut stored).await;
+    assert_eq!(stored.0, count(is_command));
+}
