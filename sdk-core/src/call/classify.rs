@@ -61,11 +61,8 @@ pub(super) fn classify(
             limit,
             excerpt,
         } => {
-            let error = Error::new(
-                ErrorKind::Decode,
-                format!("the reply is larger than {limit} bytes"),
-            )
-            .with_body(excerpt);
+            let error =
+                Error::decode(format!("the reply is larger than {limit} bytes")).with_body(excerpt);
             let confidential = progress.confidential(b"");
             fail(of_status(error, status, &headers, &confidential), false)
         }
@@ -76,7 +73,7 @@ pub(super) fn classify(
         } => {
             let lost = match error {
                 Some(error) => {
-                    Error::new(ErrorKind::Transport, "the reply broke off").source(error)
+                    Error::new(ErrorKind::Transport, "the reply broke off").with_cause(error)
                 }
                 None => late_body(whole_call, progress),
             };
@@ -101,11 +98,11 @@ fn unreadable_reply(
     let confidential = progress.confidential(&body);
     let shown = |text: &str| confidential.line(text);
     let is_secret = progress.is_secret_reply();
-    let decode = |message: String| Error::new(ErrorKind::Decode, message);
     let (error, again) = match unreadable {
-        Unreadable::Truncated(message) => {
-            let message = format!("the reply breaks off: {}", shown(&message));
-            (decode(message).with_retryable(true), true)
+        Unreadable::Truncated(error) => {
+            let message = format!("the reply breaks off: {}", shown(&error.to_string()));
+            let error = Error::decode(message).with_cause(error);
+            (error.with_retryable(true), true)
         }
         // Neither what is wrong nor how it begins can be said without quoting what nobody should read.
         Unreadable::Malformed(_) if is_secret => {
@@ -115,17 +112,17 @@ fn unreadable_reply(
             } else {
                 "is no JSON"
             };
-            (decode(format!("the reply {what}")), false)
+            (Error::decode(format!("the reply {what}")), false)
         }
         Unreadable::Malformed(message) => {
             let begin = confidential.line_of(&text_of(&body), EXCERPT);
             let hint = format!("the body begins with {begin:?}");
-            (decode(shown(&message)).hint(hint), false)
+            (Error::decode(shown(&message)).hint(hint), false)
         }
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
             let hint = "`max_response_elements` of the suite's builder sets how many it may have";
-            (decode(message).hint(hint), false)
+            (Error::decode(message).hint(hint), false)
         }
         Unreadable::Schema {
             expected,

@@ -20,7 +20,6 @@ use crate::client::{ApiClient, Endpoint};
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::reply::decode::{Reply, Terms, decode};
@@ -128,8 +127,7 @@ impl Call {
     ) -> impl Future<Output = Result<R, Error>> + Send + 'static {
         let mut draft = draft.map_err(Some);
         async move {
-            let undecoded =
-                || Error::new(ErrorKind::Decode, "the reply was not decoded").of(self.operation);
+            let undecoded = || Error::decode("the reply was not decoded").of(self.operation);
             let draft = match &mut draft {
                 Ok(draft) => draft,
                 // Taken once: a future that has ended is not polled again.

@@ -126,7 +126,7 @@ impl Call {
         };
         if limits.deadline <= Instant::now() {
             let message = "the deadline of the call passed before it was sent";
-            return unsent(Error::new(ErrorKind::Timeout, message).with_retryable(true));
+            return unsent(Error::timeout(message));
         }
         // While the HTTP client's own time for connecting is shorter, its error tells that nothing was sent. Otherwise the
         // body does, which then cannot be sent anew by the HTTP client itself.

@@ -10,7 +10,6 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::operation::{Method, Operation, RawOperations};
 use crate::options::CallOptions;
 use crate::request::draft::Draft;
@@ -239,7 +238,7 @@ impl ApiClient {
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
-            return Err(Error::new(ErrorKind::Timeout, message).with_retryable(true));
+            return Err(Error::timeout(message));
         };
         ended.map_err(|error| self.token_error(error))
     }
@@ -247,7 +246,7 @@ impl ApiClient {
     /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.
     pub(crate) fn token_error(&self, error: TokenError) -> Error {
         let refused = error.kind() == TokenErrorKind::Refused;
-        let error = Error::from_token(error);
+        let error = error.into_error();
         if refused {
             error.hint(self.audience_hint())
         } else {

@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod display;
 pub(crate) mod envelope;
 pub(crate) mod kind;
+pub(crate) mod source;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,14 +16,15 @@ use http::HeaderMap;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::kind::{Effect, ErrorKind};
+use crate::error::source::Source;
 use crate::operation::Operation;
-
-type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What went wrong, whether it had an effect, and who can help.
 ///
 /// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line that names the
 /// operation, the status, the application's code and message, and a hint; it never holds a secret or a token.
+///
+/// Cloning is cheap and shares everything, so that an error can be handed to all who waited for one call.
 ///
 /// # Troubleshooting
 /// [The guide](crate::guide::errors) lists each kind, what causes it and what to do.
@@ -41,8 +43,11 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// }
 /// # }
 /// ```
-pub struct Error(Box<Inner>);
+#[derive(Clone, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Arc<Inner>);
 
+#[derive(Clone, thiserror::Error)]
 struct Inner {
     kind: ErrorKind,
     operation: Option<&'static Operation>,
@@ -148,10 +153,10 @@ impl Error {
         self.0.command.as_deref()
     }
 
-    /// Takes the command out.
+    /// Takes the command out, or a copy of it where clones of the error hold it too.
     #[must_use]
     pub fn into_command(self) -> Option<PreparedCommand> {
-        self.0.command.map(|command| *command)
+        Arc::unwrap_or_clone(self.0).command.map(|command| *command)
     }
 
     /// Whether no accessible record was found (404).
@@ -208,23 +213,20 @@ impl Error {
 }
 
 impl fmt::Debug for Error {
-    /// As `Display`, with what is known for a log; never a key, a token or a body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("effect", &self.0.effect)
-            .field("attempts", &self.0.attempts)
-            .field("message", &self.to_string())
-            .field("source", &self.0.source)
-            .finish_non_exhaustive()
+        fmt::Debug::fmt(&self.0, f)
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0
-            .source
-            .as_deref()
-            .map(|source| source as &(dyn std::error::Error + 'static))
+impl fmt::Debug for Inner {
+    /// As `Display`, with what is known for a log; never a key, a token or a body.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind)
+            .field("effect", &self.effect)
+            .field("attempts", &self.attempts)
+            .field("message", &self.to_string())
+            .field("source", &self.source)
+            .finish_non_exhaustive()
     }
 }

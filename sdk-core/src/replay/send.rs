@@ -15,7 +15,6 @@ use crate::call::Call;
 use crate::client::ApiClient;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
@@ -143,7 +142,7 @@ impl<T: Reply> SendPrepared<T> {
         let (call, draft) = self.prepared?;
         if self.refused_raw {
             let message = "it is a raw call of a path, which is sent only with `allow_raw_path`";
-            return Err(Error::new(ErrorKind::PreparedCommand, message).of(call.operation));
+            return Err(Error::prepared(message).of(call.operation));
         }
         call.replay(draft).await
     }
@@ -176,7 +175,7 @@ impl<T> fmt::Debug for SendPrepared<T> {
 
 /// The request of a prepared command, if it is this client's and unchanged.
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
-    let refuse = |message: String| Error::new(ErrorKind::PreparedCommand, message);
+    let refuse = |message: String| Error::prepared(message);
     command.verify()?;
     let application = client.application().name;
     if command.application() != application {
@@ -197,16 +196,16 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
         return Err(refuse("its path is not one of the application".to_owned()));
     }
     let base = client.endpoint().base();
-    let url = Url::parse(&format!("{base}{}", command.path()))
-        .map_err(|_| refuse("its path is not one of the application".to_owned()))?;
+    let url = Url::parse(&format!("{base}{}", command.path())).map_err(|error| {
+        refuse("its path is not one of the application".to_owned()).with_cause(error)
+    })?;
     let method = Method::from_wire(command.method());
     let method = method.ok_or_else(|| refuse("its HTTP method is unknown".to_owned()))?;
     let mut draft = Draft::new(method, url);
     let has_body = operation.body && !operation.is_raw();
     if has_body || !command.body().is_empty() {
-        if serde_json::from_str::<IgnoredAny>(command.body()).is_err() {
-            return Err(refuse("its body is not JSON".to_owned()));
-        }
+        serde_json::from_str::<IgnoredAny>(command.body())
+            .map_err(|error| refuse("its body is not JSON".to_owned()).with_cause(error))?;
         draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
     }
 

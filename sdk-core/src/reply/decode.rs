@@ -1,3 +1,5 @@
+use std::error::Error;
+
 use bytes::Bytes;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -60,7 +62,7 @@ pub(crate) struct Terms {
 #[derive(Debug)]
 pub(crate) enum Unreadable {
     /// It breaks off: the same request may well succeed.
-    Truncated(String),
+    Truncated(Box<dyn Error + Send + Sync>),
     /// It is no JSON, or JSON of another shape.
     Malformed(String),
     /// It has more elements than allowed.
@@ -90,14 +92,14 @@ pub(crate) fn decode<T: Reply>(
     }
     let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
         // It may end within a character.
-        None => Unreadable::Truncated(error.to_string()),
+        None => Unreadable::Truncated(error.into()),
         Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
     })?;
     if has_more_elements(text, terms.max_elements) {
         return Err(Unreadable::TooMany(terms.max_elements));
     }
     let (decoded, seen) = watch(|| serde_json::from_str::<T>(text));
-    let value = decoded.map_err(|error| unreadable::<T>(text, expected, &error, shown))?;
+    let value = decoded.map_err(|error| unreadable::<T>(text, expected, error, shown))?;
     if let Some(first) = seen.otherwise {
         tracing::warn!(
             object = first.object,
@@ -235,16 +237,16 @@ fn other_constant(mismatch: &Mismatch, lenient: bool, shown: Shown<'_>) -> Resul
 fn unreadable<T: Reply>(
     text: &str,
     expected: Option<&'static str>,
-    error: &serde_json::Error,
+    error: serde_json::Error,
     shown: Shown<'_>,
 ) -> Unreadable {
     if text.trim().is_empty() {
         return Unreadable::Malformed("the body is empty".to_owned());
     }
     if error.is_eof() {
-        return Unreadable::Truncated(error.to_string());
+        return Unreadable::Truncated(error.into());
     }
-    let detail = explain::<T>(text, error, Found::Quoted);
+    let detail = explain::<T>(text, &error, Found::Quoted);
     let is_object = text.trim_ascii_start().starts_with('{');
     // What is no JSON has no version; what is wrong may come after the member of another type.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();

@@ -5,8 +5,9 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::StatusCode;
-
+use crate::error::Error;
+use crate::error::kind::ErrorKind;
+use crate::error::source::Source;
 use crate::secret::confidential::Confidential;
 use crate::text::{one_line, one_line_of};
 
@@ -65,19 +66,20 @@ impl TokenErrorKind {
 }
 
 /// Why no token could be had. Cheap to clone: all callers that waited for one renewal share its error.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(transparent)]
 pub struct TokenError(Arc<Parts>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 struct Parts {
     kind: TokenErrorKind,
     code: Option<String>,
     description: Option<String>,
-    status: Option<StatusCode>,
+    status: Option<u16>,
     request_id: Option<String>,
     retryable: bool,
     retry_after: Option<Duration>,
-    source: Option<Arc<dyn StdError + Send + Sync>>,
+    source: Option<Source>,
 }
 
 impl TokenError {
@@ -131,7 +133,7 @@ impl TokenError {
 
     /// States the HTTP status of the identity provider's reply.
     #[must_use]
-    pub fn with_status(self, status: StatusCode) -> Self {
+    pub fn with_status(self, status: u16) -> Self {
         self.with(|parts| parts.status = Some(status))
     }
 
@@ -168,7 +170,7 @@ impl TokenError {
     }
 
     pub(super) fn with_cause(self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.with(|parts| parts.source = Some(Arc::from(error.into())))
+        self.with(|parts| parts.source = Some(Source::new(error)))
     }
 
     /// What kind of failure it is.
@@ -187,7 +189,7 @@ impl TokenError {
     }
 
     /// The HTTP status of the token endpoint's reply, if one came.
-    pub fn status(&self) -> Option<StatusCode> {
+    pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
@@ -205,21 +207,35 @@ impl TokenError {
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
+
+    /// The error of a call that gets no token.
+    pub(crate) fn into_error(self) -> Error {
+        let kind = match self.kind() {
+            TokenErrorKind::Refused => ErrorKind::Unauthenticated,
+            _ => ErrorKind::TokenUnavailable,
+        };
+        Error::new(kind, self.0.gist())
+            .with_code(self.code().map(str::to_owned))
+            .with_request_id(self.request_id().map(str::to_owned))
+            .with_retryable(self.is_retryable())
+            .with_retry_after(self.retry_after())
+            .with_cause(self)
+    }
 }
 
-impl TokenError {
+impl Parts {
     /// What happened, without the code and the request id, which an error that wraps this one says itself.
-    pub(crate) fn gist(&self) -> String {
+    fn gist(&self) -> String {
         let Parts {
             kind,
             status,
             description,
             source,
             ..
-        } = &*self.0;
+        } = self;
         let mut gist = kind.describe().to_owned();
         if let Some(status) = status {
-            let _ = write!(gist, " (status {})", status.as_u16());
+            let _ = write!(gist, " (status {status})");
         }
         match (description, source) {
             (Some(description), _) => gist.extend([": ", description]),
@@ -230,22 +246,15 @@ impl TokenError {
     }
 }
 
-impl fmt::Display for TokenError {
+impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = &*self.0;
         f.write_str(&self.gist())?;
-        if let Some(code) = &parts.code {
+        if let Some(code) = &self.code {
             write!(f, " [{code}]")?;
         }
-        if let Some(id) = &parts.request_id {
+        if let Some(id) = &self.request_id {
             write!(f, " [request {id}]")?;
         }
         Ok(())
-    }
-}
-
-impl StdError for TokenError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
     }
 }

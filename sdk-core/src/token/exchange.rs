@@ -5,7 +5,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::{Client, StatusCode};
+use reqwest::Client;
 use secrecy::zeroize::Zeroizing;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
@@ -21,6 +21,9 @@ use crate::transport::cause;
 
 /// Room for a reply with a token of usual size.
 const USUAL_REPLY: usize = 8 * 1024;
+
+/// Proxy authentication required.
+const WANTS_PROXY_CREDENTIAL: u16 = 407;
 
 /// Exchanges client credentials for tokens at a token endpoint.
 ///
@@ -108,16 +111,16 @@ impl ClientCredentialsSource {
         };
         let sent = timeout_at(until, self.post(body)?.send()).await;
         let mut response = sent.map_err(late)?.map_err(|error| self.failure(error))?;
-        let status = response.status();
+        let status = response.status().as_u16();
         let read = timeout_at(until, self.read(&mut response)).await;
         let read = read.map_err(late).and_then(|read| read);
-        if status.is_success() {
+        if (200..300).contains(&status) {
             let token = reply::success(&read?, request, &self.confidential())
                 .map_err(|error| error.with_status(status))?;
             self.given.keep(token.expose());
             return Ok(token);
         }
-        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        if status == WANTS_PROXY_CREDENTIAL {
             return Err(self.stopped());
         }
         // The status alone decides; a body that cannot be had explains nothing.
@@ -148,7 +151,7 @@ impl ClientCredentialsSource {
             None => "a proxy in between".to_owned(),
         };
         TokenError::new(TokenErrorKind::Unreachable)
-            .with_status(StatusCode::PROXY_AUTHENTICATION_REQUIRED)
+            .with_status(WANTS_PROXY_CREDENTIAL)
             .with_description(format!("{proxy} wants a credential"))
             .with_retryable(false)
     }

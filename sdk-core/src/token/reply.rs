@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -94,22 +94,22 @@ fn scopes(value: &Value) -> Option<Vec<String>> {
 
 /// Reads any other reply: the status decides, and the body explains if it can.
 pub(super) fn failure(
-    status: StatusCode,
+    status: u16,
     headers: &HeaderMap,
     body: &[u8],
     confidential: &Confidential,
 ) -> TokenError {
-    if status.is_redirection() {
+    if (300..400).contains(&status) {
         return malformed(
             "a redirect, which is never followed; check the address of the token endpoint",
         )
         .with_status(status);
     }
     // Assumed: A50. What is not implemented does not come into being by asking again.
-    let transient = matches!(status.as_u16(), 408 | 429 | 500 | 502..=504 | 506..);
+    let transient = matches!(status, 408 | 429 | 500 | 502..=504 | 506..);
     let kind = match () {
-        () if transient || status.is_server_error() => TokenErrorKind::Unavailable,
-        () if status.is_client_error() => TokenErrorKind::Refused,
+        () if transient || (500..600).contains(&status) => TokenErrorKind::Unavailable,
+        () if (400..500).contains(&status) => TokenErrorKind::Refused,
         () => TokenErrorKind::Malformed,
     };
     let mut error = TokenError::new(kind).with_status(status);

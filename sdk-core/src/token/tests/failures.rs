@@ -187,7 +187,7 @@ fn an_error_keeps_its_source_and_prints_one_line() {
         "invalid_scope",
         format!("no\r\nsuch\u{2028}scope {}", "x".repeat(1_000)),
     )
-    .with_status(http::StatusCode::BAD_REQUEST)
+    .with_status(400)
     .with_request_id("r-1");
     let line = error.clone().to_string();
     assert!(
