@@ -159,57 +159,76 @@ impl Error {
         Arc::unwrap_or_clone(self.0).command.map(|command| *command)
     }
 
-    /// Whether no accessible record was found (404).
-    #[must_use]
-    pub fn is_not_found(&self) -> bool {
-        self.0.kind == ErrorKind::NotFound
-    }
-
-    /// Whether the state of the record stood against it (409).
-    #[must_use]
-    pub fn is_conflict(&self) -> bool {
-        self.0.kind == ErrorKind::Conflict
-    }
-
     /// Whether the key stands for another command, by a 409 with the code `IDEMPOTENCY_CONFLICT`. The Calendar's contract
     /// documents the code; the others do not show how they would say so.
     #[must_use]
     pub fn is_idempotency_conflict(&self) -> bool {
         self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
     }
+}
 
-    /// Whether the credentials or the token were not accepted (401, or a refused token exchange).
-    #[must_use]
-    pub fn is_unauthenticated(&self) -> bool {
-        self.0.kind == ErrorKind::Unauthenticated
-    }
+/// Declares a predicate for each kind. A kind without one does not compile.
+macro_rules! predicates {
+    ($($(#[$meta:meta])* $is:ident = $kind:ident $(| $other:ident)*;)*) => {
+        impl Error {
+            $(
+                $(#[$meta])*
+                #[must_use]
+                pub fn $is(&self) -> bool {
+                    matches!(self.0.kind, ErrorKind::$kind $(| ErrorKind::$other)*)
+                }
+            )*
+        }
 
-    /// Whether an entitlement, a scope or a workspace binding is missing (403).
-    #[must_use]
-    pub fn is_forbidden(&self) -> bool {
-        self.0.kind == ErrorKind::Forbidden
-    }
+        const _: fn(ErrorKind) = |kind| match kind {
+            $(ErrorKind::$kind => (),)*
+        };
 
-    /// Whether a time limit ended the call.
-    #[must_use]
-    pub fn is_timeout(&self) -> bool {
-        self.0.kind == ErrorKind::Timeout
-    }
+        #[cfg(test)]
+        const PREDICATES: &[(ErrorKind, fn(&Error) -> bool)] =
+            &[$((ErrorKind::$kind, Error::$is),)*];
+    };
+}
 
+predicates! {
+    /// Whether the environment or the builder lacks something or holds something unusable.
+    is_configuration = Configuration;
     /// Whether the call was refused before anything was sent, because of a parameter or a body.
-    #[must_use]
-    pub fn is_invalid_input(&self) -> bool {
-        self.0.kind == ErrorKind::InvalidInput
-    }
-
+    is_invalid_input = InvalidInput;
+    /// Whether no token could be had for a passing reason.
+    is_token_unavailable = TokenUnavailable;
+    /// Whether the credentials or the token were not accepted (401, or a refused token exchange).
+    is_unauthenticated = Unauthenticated;
+    /// Whether an entitlement, a scope or a workspace binding is missing (403).
+    is_forbidden = Forbidden;
+    /// Whether the application found the request invalid (400 or 422).
+    is_rejected = Rejected;
+    /// Whether no accessible record was found (404).
+    is_not_found = NotFound;
+    /// Whether the state of the record stood against it (409).
+    is_conflict = Conflict;
+    /// Whether the application asks for fewer requests (429).
+    is_rate_limited = RateLimited;
     /// Whether the service could not be reached or did not answer as a service that is up.
-    #[must_use]
-    pub fn is_unavailable(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ErrorKind::Unavailable | ErrorKind::Connect | ErrorKind::Transport
-        )
-    }
+    is_unavailable = Unavailable | Connect | Transport;
+    /// Whether the reply had a status that the contract does not know, such as a redirect.
+    is_unexpected_status = UnexpectedStatus;
+    /// Whether no connection could be made.
+    is_connect = Connect;
+    /// Whether the connection broke after the request may have been sent.
+    is_transport = Transport;
+    /// Whether a time limit ended the call.
+    is_timeout = Timeout;
+    /// Whether the reply could not be read.
+    is_decode = Decode;
+    /// Whether the reply carries another `schemaVersion` than this SDK was built for.
+    is_schema_version = SchemaVersion;
+    /// Whether a list cannot be walked further.
+    is_pagination = Pagination;
+    /// Whether a prepared command does not fit: it was changed, or is of another client or a later SDK.
+    is_prepared_command = PreparedCommand;
+    /// Whether a value could not be encoded or decoded by the caller's type, while no call was under way.
+    is_value = Value;
 }
 
 impl fmt::Debug for Error {
@@ -228,5 +247,25 @@ impl fmt::Debug for Inner {
             .field("message", &self.to_string())
             .field("source", &self.source)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::error::{Error, PREDICATES};
+
+    #[test]
+    fn each_kind_has_a_predicate_of_its_own() {
+        for (kind, _) in PREDICATES {
+            let error = Error::new(*kind, "");
+            let said = PREDICATES.iter().filter(|(_, is)| is(&error));
+            let said: Vec<_> = said.map(|(own, _)| own.as_str()).collect();
+            let mut expected = vec![kind.as_str()];
+            // A service that cannot be reached is not available either.
+            if ["connect", "transport"].contains(&kind.as_str()) {
+                expected.insert(0, "unavailable");
+            }
+            assert_eq!(said, expected);
+        }
     }
 }

@@ -6,62 +6,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
+use crate::error::kind::{ErrorKind, kinds};
 use crate::error::source::Source;
 use crate::secret::confidential::Confidential;
 use crate::text::{one_line, one_line_of};
 
-/// The kinds of [`TokenError`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TokenErrorKind {
-    /// The token endpoint could not be reached, or the connection broke.
-    Unreachable,
-    /// The token endpoint, or the token source, did not answer in time.
-    Timeout,
-    /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
-    Refused,
-    /// The token endpoint is overloaded or out of order (5xx, 429, 408).
-    Unavailable,
-    /// The reply cannot be used: no JSON, no token, not a bearer token, too large, or a redirect.
-    Malformed,
-    /// The token was dead when it came: the exchange took longer than the token lives.
-    Expired,
-    /// A token source other than the built-in one failed or panicked.
-    Source,
-    /// The renewal was lost with the runtime that it ran on.
-    Lost,
-}
-
-impl TokenErrorKind {
-    /// A short name for metrics and traces (`error.type`), which never changes.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unreachable => "token_unreachable",
-            Self::Timeout => "token_timeout",
-            Self::Refused => "token_refused",
-            Self::Unavailable => "token_unavailable",
-            Self::Malformed => "token_malformed",
-            Self::Expired => "token_expired",
-            Self::Source => "token_source",
-            Self::Lost => "token_lost",
-        }
-    }
-
-    fn describe(self) -> &'static str {
-        match self {
-            Self::Unreachable => "token endpoint unreachable",
-            Self::Timeout => "token exchange timed out",
-            Self::Refused => "token refused",
-            Self::Unavailable => "token endpoint unavailable",
-            Self::Malformed => "unusable token reply",
-            Self::Expired => {
-                "the token was dead on arrival: the exchange took longer than it lives"
-            }
-            Self::Source => "token source failed",
-            Self::Lost => "token renewal lost with its runtime",
-        }
+kinds! {
+    /// The kinds of [`TokenError`].
+    pub enum TokenErrorKind {
+        /// The token endpoint could not be reached, or the connection broke.
+        Unreachable = "token_unreachable", "token endpoint unreachable";
+        /// The token endpoint, or the token source, did not answer in time.
+        Timeout = "token_timeout", "token exchange timed out";
+        /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
+        Refused = "token_refused", "token refused";
+        /// The token endpoint is overloaded or out of order (5xx, 429, 408).
+        Unavailable = "token_unavailable", "token endpoint unavailable";
+        /// The reply cannot be used: no JSON, no token, not a bearer token, too large, or a redirect.
+        Malformed = "token_malformed", "unusable token reply";
+        /// The token was dead when it came: the exchange took longer than the token lives.
+        Expired = "token_expired", "the token was dead on arrival: the exchange took longer than it lives";
+        /// A token source other than the built-in one failed or panicked.
+        Source = "token_source", "token source failed";
+        /// The renewal was lost with the runtime that it ran on.
+        Lost = "token_lost", "token renewal lost with its runtime";
     }
 }
 
@@ -233,7 +201,7 @@ impl Parts {
             source,
             ..
         } = self;
-        let mut gist = kind.describe().to_owned();
+        let mut gist = kind.text().to_owned();
         if let Some(status) = status {
             let _ = write!(gist, " (status {status})");
         }
