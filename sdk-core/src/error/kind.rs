@@ -85,9 +85,20 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What is known about the effect of a call that failed.
+/// What is known about the effect of a call that failed. There is no fourth case, so that a `match` needs no arm for one.
+///
+/// ```
+/// use sdk_core::{Effect, Error, PreparedCommand};
+///
+/// /// The command that has to be looked into, if there is one.
+/// fn in_doubt(error: Error) -> Option<PreparedCommand> {
+///     match error.effect() {
+///         Effect::NotSent | Effect::Refused => None,
+///         Effect::Unknown => error.into_command(),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Effect {
     /// It never reached the server: refused locally, or no connection was made.
     NotSent,
