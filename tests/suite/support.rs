@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use sdk_core::{ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_core::{
+    Backoff, ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
+};
 use sdk_reference_server::ReferenceServer;
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
@@ -60,14 +62,12 @@ fn quick(builder: SuiteBuilder) -> SuiteBuilder {
 
 /// Three attempts in all, at once.
 pub(crate) fn quick_retry() -> RetryPolicy {
-    RetryPolicy::default().base_delay(Duration::ZERO)
+    RetryPolicy::default().with_backoff(Backoff::none())
 }
 
 /// Retries within one exchange at once; lifetimes, margins and backoff as they are by default.
 pub(crate) fn quick_tokens() -> TokenPolicy {
-    let mut policy = TokenPolicy::default();
-    policy.retry_base = Duration::ZERO;
-    policy
+    TokenPolicy::default().with_backoff(Backoff::none())
 }
 
 /// A key that a test can look for.

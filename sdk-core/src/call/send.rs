@@ -14,6 +14,7 @@ use crate::call::{Call, attempt};
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::spans as observe;
+use crate::policy::chance::roll;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -215,13 +216,13 @@ impl Call {
         made: u32,
         after: Option<Duration>,
     ) -> Option<Duration> {
-        if made >= limits.retry.max_attempts {
+        if made >= limits.retry.attempts {
             return None;
         }
         // Never earlier than asked, and not all callers at the same moment.
         let wait = after
             .unwrap_or_default()
-            .saturating_add(limits.retry.delay(made));
+            .saturating_add(limits.retry.backoff.full_jitter(made, roll()));
         // A wait that the deadline would cut short helps nobody: the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)

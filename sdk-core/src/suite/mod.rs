@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use url::Url;
 
 use crate::error::Error;
-use crate::policy::retry::RetryBudget;
+use crate::policy::budget::RetryBudget;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 use crate::suite::address as config;

@@ -1,6 +1,5 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
-use crate::policy::retry::jitter;
 use std::fmt;
 
 use bytes::Bytes;
@@ -10,7 +9,7 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
-use crate::policy::backoff;
+use crate::policy::chance::roll;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -88,11 +87,10 @@ impl ClientCredentialsSource {
             {
                 return Err(error);
             }
-            let (base, cap) = (self.policy.retry_base, self.policy.retry_cap);
             // Never earlier than asked, and not all clients at the same moment.
-            let pause = asked.saturating_add(backoff::full_jitter(base, cap, attempt, jitter()));
-            tracing::debug!(attempt, error = %error, ?pause, "token exchange will be tried again");
-            sleep(pause).await;
+            let wait = asked.saturating_add(self.policy.backoff.full_jitter(attempt, roll()));
+            tracing::debug!(attempt, error = %error, ?wait, "token exchange will be tried again");
+            sleep(wait).await;
             attempt += 1;
         }
     }

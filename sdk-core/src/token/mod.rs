@@ -9,7 +9,7 @@
 //!   the renewal fails goes on as long as the token lives. Idle clients renew nothing.
 //! * Any number of callers share one renewal, in a task of its own, and its error. Whichever renewal delivers serves all of
 //!   them. One that is slow is waited for; one is taken for lost when its runtime is gone, or shows no sign of life.
-//! * Failures are followed by a growing quiet time in which callers get the last error without traffic. A token that is
+//! * Failures are followed by a growing backoff in which callers get the last error without traffic. A token that is
 //!   dead on arrival is a failure, and a live token is not given up for one that ends sooner.
 //! * A 401 drops the token only if it is still the one that was sent: at once, unless the operation, or the path, has lately
 //!   refused token after token as soon as they came. Then it does ever more rarely, so that one that refuses every token

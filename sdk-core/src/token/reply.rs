@@ -129,7 +129,7 @@ pub(super) fn failure(
         error = error.with_request_id(id);
     }
     match retry_after(headers) {
-        Some(pause) => error.with_retry_after(pause),
+        Some(wait) => error.with_retry_after(wait),
         None => error,
     }
 }

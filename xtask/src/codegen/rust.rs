@@ -39,6 +39,7 @@ const IMPORTS: &[(&str, &str)] = &[
 
 /// What the client crates have at their roots already, by hand.
 const ROOT: &[&str] = &[
+    "Backoff",
     "CallOptions",
     "Checkpoint",
     "Client",

@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use url::Url;
 
 use crate::error::Error;
-use crate::policy::retry::RetryBudget;
+use crate::policy::budget::RetryBudget;
 use crate::secret::value::Secret;
 use crate::suite::address::{APPLICATIONS, Purpose};
 use crate::suite::builder::SuiteBuilder;

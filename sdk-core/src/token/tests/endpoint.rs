@@ -8,6 +8,7 @@ use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
 use super::*;
+use crate::policy::backoff::Backoff;
 use crate::token::credentials::ClientCredentials;
 
 /// Answers one request per connection with raw bytes, then closes; keeps what it was sent.
@@ -41,17 +42,13 @@ impl Peer {
         }
     }
 
-    /// Runs one exchange, with pauses next to nothing.
+    /// Runs one exchange, without waits.
     async fn exchange(&self) -> Answer {
-        self.exchange_with(|_| ()).await
+        self.exchange_with(|policy| policy).await
     }
 
-    async fn exchange_with(&self, adjust: impl FnOnce(&mut TokenPolicy)) -> Answer {
-        let mut policy = TokenPolicy {
-            retry_base: Duration::from_millis(1),
-            ..TokenPolicy::default()
-        };
-        adjust(&mut policy);
+    async fn exchange_with(&self, adjust: impl FnOnce(TokenPolicy) -> TokenPolicy) -> Answer {
+        let policy = adjust(TokenPolicy::default().with_backoff(Backoff::none()));
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
@@ -249,7 +246,7 @@ async fn an_endpoint_that_is_not_there_or_never_answers_says_so() {
         "{error:?}"
     );
     let error = mute
-        .exchange_with(|policy| policy.exchange_timeout = Duration::from_millis(20))
+        .exchange_with(|policy| policy.with_exchange_timeout(Duration::from_millis(20)))
         .await
         .unwrap_err();
     assert_eq!(
