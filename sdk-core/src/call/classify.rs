@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::reply::decode::Unreadable;
 use crate::reply::response::Reply;
+use crate::transport::body::Unread;
 
 /// How many characters of a body that cannot be read are shown.
 const EXCERPT: usize = 120;
@@ -24,67 +25,52 @@ pub(super) fn classify(
     progress: &Progress<'_>,
     take: Take<'_>,
 ) -> Verdict {
-    match outcome {
-        Outcome::Reply {
-            status: status @ 200..=299,
-            headers,
-            body,
-        } => match take(&body, &|text| progress.confidential(b"").line(text)) {
-            Ok(()) => Verdict::Done(Reply {
-                operation: progress.operation,
-                status,
-                headers,
-                body,
-                attempts: progress.attempts,
-                key: None,
-            }),
-            Err(unreadable) => unreadable_reply(unreadable, status, &headers, body, progress),
-        },
+    let (status, headers, body) = match outcome {
         Outcome::Reply {
             status,
             headers,
             body,
-        } => refused(status, &headers, body, progress),
+        } => (status, headers, body),
+        Outcome::Failed(error) => return failed(error, progress),
+        Outcome::TimedOut { never_begun } => return timed_out(whole_call, never_begun, progress),
+    };
+    if !(200..300).contains(&status) {
         // A refusal is what its status says, whatever was to explain it.
-        Outcome::TooLarge {
-            status,
-            headers,
-            excerpt,
-            ..
-        } if !(200..300).contains(&status) => refused(status, &headers, excerpt, progress),
-        Outcome::BodyLost {
-            status, headers, ..
-        } if !(200..300).contains(&status) => refused(status, &headers, Bytes::new(), progress),
-        Outcome::TooLarge {
-            status,
-            headers,
-            limit,
-            excerpt,
-        } => {
-            let error =
-                Error::decode(format!("the reply is larger than {limit} bytes")).with_body(excerpt);
-            let confidential = progress.confidential(b"");
-            fail(of_status(error, status, &headers, &confidential), false)
-        }
-        Outcome::BodyLost {
-            status,
-            headers,
-            error,
-        } => {
-            let lost = match error {
-                Some(error) => {
-                    Error::new(ErrorKind::Transport, "the reply broke off").with_cause(error)
-                }
-                None => late_body(whole_call, progress),
-            };
-            let lost = lost.with_retryable(true);
-            let lost = of_status(lost, status, &headers, &progress.confidential(b""));
-            let in_time = !whole_call || lost.kind() != ErrorKind::Timeout;
-            fail(lost, progress.may_replay && in_time)
-        }
-        Outcome::Failed(error) => failed(error, progress),
-        Outcome::TimedOut { never_begun } => timed_out(whole_call, never_begun, progress),
+        let body = body.unwrap_or_else(|unread| match unread {
+            Unread::TooLarge(excerpt) => excerpt,
+            Unread::Broken(_) | Unread::Late => Bytes::new(),
+        });
+        return refused(status, &headers, body, progress);
     }
+    let error = match body {
+        Ok(body) => match take(&body, &|text| progress.confidential(b"").line(text)) {
+            Ok(()) => {
+                return Verdict::Done(Reply {
+                    operation: progress.operation,
+                    status,
+                    headers,
+                    body,
+                    attempts: progress.attempts,
+                    key: None,
+                });
+            }
+            Err(unreadable) => {
+                return unreadable_reply(unreadable, status, &headers, body, progress);
+            }
+        },
+        Err(Unread::TooLarge(excerpt)) => {
+            let limit = progress.limits.max_bytes;
+            Error::decode(format!("the reply is larger than {limit} bytes")).with_body(excerpt)
+        }
+        Err(Unread::Broken(error)) => Error::new(ErrorKind::Transport, "the reply broke off")
+            .with_cause(error)
+            .with_retryable(true),
+        Err(Unread::Late) => late_body(whole_call, progress),
+    };
+    let again = error.retryable() && progress.may_replay;
+    let in_time = !whole_call || error.kind() != ErrorKind::Timeout;
+    let error = of_status(error, status, &headers, &progress.confidential(b""));
+    fail(error, again && in_time)
 }
 
 fn unreadable_reply(

@@ -3,6 +3,7 @@
 //! Nothing here knows operations, tokens or retries.
 
 pub(crate) mod begun;
+pub(crate) mod body;
 pub(crate) mod cause;
 pub(crate) mod clients;
 pub(crate) mod loopback;
