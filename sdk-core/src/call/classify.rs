@@ -13,10 +13,8 @@ use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::reply::decode::Unreadable;
 use crate::reply::response::Reply;
+use crate::text::Line;
 use crate::transport::body::Unread;
-
-/// How many characters of a body that cannot be read are shown.
-const EXCERPT: usize = 120;
 
 /// Judges an attempt, whose time was also that of the `whole_call` or not.
 pub(super) fn classify(
@@ -43,7 +41,9 @@ pub(super) fn classify(
         return refused(status, &headers, body, progress);
     }
     let error = match body {
-        Ok(body) => match take(&body, &|text| progress.confidential(b"").line(text)) {
+        Ok(body) => match take(&body, &|text| {
+            progress.confidential(b"").line(Line::Message, text)
+        }) {
             Ok(()) => {
                 return Verdict::Done(Reply {
                     operation: progress.operation,
@@ -82,7 +82,7 @@ fn unreadable_reply(
 ) -> Verdict {
     // What is wrong is said with pieces of the reply.
     let confidential = progress.confidential(&body);
-    let shown = |text: &str| confidential.line(text);
+    let shown = |text: &str| confidential.line(Line::Message, text);
     let is_secret = progress.is_secret_reply();
     let (error, again) = match unreadable {
         Unreadable::Truncated(error) => {
@@ -101,7 +101,7 @@ fn unreadable_reply(
             (Error::decode(format!("the reply {what}")), false)
         }
         Unreadable::Malformed(message) => {
-            let begin = confidential.line_of(&text_of(&body), EXCERPT);
+            let begin = confidential.line(Line::Excerpt, &text_of(&body));
             let hint = format!("the body begins with {begin:?}");
             (Error::decode(shown(&message)).hint(hint), false)
         }
@@ -139,5 +139,5 @@ fn unreadable_reply(
 
 /// How a body begins, with more than is shown, so that nothing is cut in half before it is looked at.
 fn text_of(body: &Bytes) -> String {
-    String::from_utf8_lossy(&body[..body.len().min(16 * EXCERPT)]).into_owned()
+    String::from_utf8_lossy(&body[..body.len().min(16 * Line::Excerpt.longest())]).into_owned()
 }

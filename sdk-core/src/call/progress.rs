@@ -18,6 +18,7 @@ use crate::reply::decode::Unreadable;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
 use crate::secret::confidential::Confidential;
+use crate::text::Line;
 use crate::token::bearer::BearerToken;
 use crate::token::lifetime::later;
 
@@ -159,7 +160,7 @@ impl Call {
         let id = response.request_id();
         response
             .failed(error.withheld(&confidential))
-            .with_request_id(id.map(|id| confidential.line_of(id, 200)))
+            .with_request_id(id.map(|id| confidential.line(Line::RequestId, id)))
             .with_headers(response.headers(), &confidential)
     }
 

@@ -15,7 +15,7 @@ use crate::error::{Error, Inner};
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::ShortSecret;
-use crate::text::{counted, one_line};
+use crate::text::{Line, counted, one_line};
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -171,7 +171,7 @@ impl Error {
 
     /// The same error without what must not be shown.
     pub(crate) fn withheld(self, confidential: &Confidential) -> Self {
-        self.with(|error| error.message = confidential.line(&error.message))
+        self.with(|error| error.message = confidential.line(Line::Message, &error.message))
     }
 
     pub(crate) fn with_body(self, body: Bytes) -> Self {

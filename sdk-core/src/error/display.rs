@@ -2,10 +2,7 @@ use std::fmt;
 
 use crate::error::Inner;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::text::{one_line, one_line_of};
-
-/// The longest hint: it says more than one thing.
-const LONGEST_HINT: usize = 900;
+use crate::text::{Line, one_line};
 
 impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -15,7 +12,7 @@ impl fmt::Display for Inner {
         match (self.status, self.kind) {
             (Some(status), kind) => write!(f, "{status} {kind}")?,
             (None, ErrorKind::Configuration | ErrorKind::InvalidInput | ErrorKind::Value) => {
-                return write!(f, "{}", one_line_of(&self.message, LONGEST_HINT));
+                return write!(f, "{}", Line::Hint.of(&self.message));
             }
             (None, kind) => write!(f, "{kind}")?,
         }
@@ -26,7 +23,7 @@ impl fmt::Display for Inner {
             write!(f, ": {}", one_line(&self.message))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "; {}", one_line_of(hint, LONGEST_HINT))?;
+            write!(f, "; {}", Line::Hint.of(hint))?;
         }
         if self.effect == Effect::Unknown
             && self

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::error::kind::{ErrorKind, kinds};
 use crate::error::source::Source;
 use crate::secret::confidential::Confidential;
-use crate::text::{one_line, one_line_of};
+use crate::text::{Line, one_line};
 
 kinds! {
     /// The kinds of [`TokenError`].
@@ -90,7 +90,7 @@ impl TokenError {
     /// States the error code of the identity provider.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
-        self.with(|parts| parts.code = Some(one_line_of(&code.into(), 100)))
+        self.with(|parts| parts.code = Some(Line::Code.of(&code.into())))
     }
 
     /// Says what is wrong, for a human. It is cut to a line of moderate length.
@@ -108,7 +108,7 @@ impl TokenError {
     /// States the id under which the identity provider knows the request.
     #[must_use]
     pub fn with_request_id(self, request_id: impl Into<String>) -> Self {
-        self.with(|parts| parts.request_id = Some(one_line_of(&request_id.into(), 200)))
+        self.with(|parts| parts.request_id = Some(Line::RequestId.of(&request_id.into())))
     }
 
     /// Overrides whether the same request may succeed later.
@@ -125,15 +125,15 @@ impl TokenError {
 
     /// The same error without what must not be shown.
     pub(super) fn withheld(self, confidential: &Confidential) -> Self {
-        let hide = |text: &mut Option<String>| {
+        let hide = |line: Line, text: &mut Option<String>| {
             if let Some(shown) = text.as_deref().filter(|text| confidential.is_in(text)) {
-                *text = Some(confidential.line(shown));
+                *text = Some(confidential.line(line, shown));
             }
         };
         self.with(|parts| {
-            hide(&mut parts.code);
-            hide(&mut parts.description);
-            hide(&mut parts.request_id);
+            hide(Line::Code, &mut parts.code);
+            hide(Line::Message, &mut parts.description);
+            hide(Line::RequestId, &mut parts.request_id);
         })
     }
 
