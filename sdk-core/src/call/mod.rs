@@ -138,16 +138,17 @@ impl Call {
                 }
             };
             let mut value = None;
+            let limits = self.client.limits(&self.options);
             let terms = Terms {
                 schema_version: self.operation.schema_version,
-                lenient: self.schema_policy() == SchemaPolicy::Warn,
-                max_elements: self.client.suite().settings.max_response_elements,
+                lenient: limits.schema_policy == SchemaPolicy::Warn,
+                max_elements: limits.max_elements,
             };
             let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
                 value = Some(decode::<T>(body, terms, shown)?);
                 Ok(())
             };
-            let reply = self.execute(draft, &mut take).await?;
+            let reply = self.execute(draft, &limits, &mut take).await?;
             // `execute` succeeds only after `take` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
@@ -170,13 +171,6 @@ impl Call {
         if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
             self.options.key = Some(Arc::new(IdempotencyKey::random()));
         }
-    }
-
-    fn schema_policy(&self) -> SchemaPolicy {
-        self.options
-            .schema_policy
-            .or(self.client.defaults().schema_policy)
-            .unwrap_or(self.client.suite().settings.schema_policy)
     }
 }
 

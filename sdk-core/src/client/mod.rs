@@ -1,14 +1,15 @@
 //! The runtime of one application's client: what its calls share.
 
 mod facade;
+pub(crate) mod limits;
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout_at;
 use url::Url;
 
+use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::operation::{Method, Operation, RawOperations};
 use crate::options::CallOptions;
@@ -18,7 +19,6 @@ use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::lifetime::later;
 use crate::transport::cause;
 
 /// What is known about an application, generated from its spec.
@@ -217,24 +217,27 @@ impl ApiClient {
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
         Error::without_runtime()?;
-        let suite = self.suite().settings.deadline;
-        let total = self.0.defaults.deadline.unwrap_or(suite);
-        self.in_time(later(Instant::now(), total), total, wait)
-            .await
+        let limits = self.limits(&CallOptions::default());
+        self.in_time(&limits, wait).await
     }
 
-    /// Waits for a token until the deadline of a call that may take so long.
+    /// What holds for a call with these options that begins now.
+    pub(crate) fn limits(&self, options: &CallOptions) -> Limits {
+        Limits::resolve(options, &self.0.defaults, &self.suite().settings)
+    }
+
+    /// Waits for a token until the deadline of a call.
     pub(crate) async fn in_time<T>(
         &self,
-        deadline: Instant,
-        total: Duration,
+        limits: &Limits,
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
-        let Ok(ended) = timeout_at(deadline, wait).await else {
+        let Ok(ended) = timeout_at(limits.deadline, wait).await else {
             let from = match &self.suite().token_endpoint {
                 Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
                 None => String::new(),
             };
+            let total = limits.total;
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
