@@ -8,10 +8,10 @@ pub use serde;
 
 pub use crate::call::Call;
 pub use crate::client::{ApiClient, Application, Endpoint};
-pub use crate::json::assumed::{Assumed, constant, otherwise};
+pub use crate::json::assumed::{Assumed, constant, mismatch};
 pub use crate::json::bounded::Bounded;
 pub use crate::operation::{RawOperations, Row};
-pub use crate::reply::decode::Reply;
+pub use crate::reply::decode::FromReply;
 pub use crate::request::body::Body;
 pub use crate::request::check::{Check, Validate, bad_reference};
 pub use crate::request::draft::{Draft, encode_segment};

@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use jiff::civil::Date;
-use sdk_core::codegen::{Check, Pattern, Piece, Reply, Validate};
+use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Validate};
 use sdk_core::{Error, Members, RawJson, Record};
 
 sdk_core::reference! {
@@ -51,7 +51,7 @@ sdk_core::json_object!(AccountingMetadata {
     openapi_path: required "openapiPath",
 });
 
-impl Reply for AccountingMetadata {
+impl FromReply for AccountingMetadata {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -402,7 +402,7 @@ sdk_core::json_object!(AccountingCommandResult {
     replayed: required "replayed",
 });
 
-impl Reply for AccountingCommandResult {
+impl FromReply for AccountingCommandResult {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }

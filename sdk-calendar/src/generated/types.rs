@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use jiff::Timestamp;
-use sdk_core::codegen::{Check, Reply, Validate};
+use sdk_core::codegen::{Check, FromReply, Validate};
 use sdk_core::{Error, Members, RawJson, Record};
 
 sdk_core::open_enum! {
@@ -302,7 +302,7 @@ sdk_core::json_object!(CalendarCommandResult {
     replayed: required "replayed",
 });
 
-impl Reply for CalendarCommandResult {
+impl FromReply for CalendarCommandResult {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }

@@ -22,7 +22,7 @@ use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
-use crate::reply::decode::{Reply, Terms, decode};
+use crate::reply::decode::{FromReply, Terms, decode};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -91,7 +91,7 @@ impl Call {
     ///
     /// # Errors
     /// Whatever stands between the caller and a decoded 2xx reply.
-    pub fn send<T: Reply>(
+    pub fn send<T: FromReply>(
         self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Response<T>, Error>> + Send + 'static {
@@ -102,7 +102,7 @@ impl Call {
     ///
     /// # Errors
     /// As [`send`](Self::send); an error with unknown effect hands back the prepared command.
-    pub fn command<T: Reply>(
+    pub fn command<T: FromReply>(
         mut self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -111,7 +111,7 @@ impl Call {
     }
 
     /// Sends what was prepared, with the key that it has.
-    pub(crate) fn replay<T: Reply>(
+    pub(crate) fn replay<T: FromReply>(
         self,
         draft: Draft,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -120,7 +120,7 @@ impl Call {
 
     /// The future of a call. It is the only one that owns what the call needs, and uses it where it lies: one that handed
     /// it on would be twice the size, and each call copy it twice.
-    fn deliver<T: Reply, R: 'static>(
+    fn deliver<T: FromReply, R: 'static>(
         self,
         draft: Result<Draft, Error>,
         wrap: fn(Response<T>) -> R,

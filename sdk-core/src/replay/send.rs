@@ -20,7 +20,7 @@ use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::SchemaPolicy;
 use crate::policy::retry::RetryPolicy;
-use crate::reply::decode::Reply;
+use crate::reply::decode::FromReply;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
@@ -64,7 +64,7 @@ impl SendPrepared {
     /// Takes the result as one of the client's types, with its checks: `typed::<CalendarCommandResult>()`.
     ///
     /// Without it the result is raw JSON, which [`Receipt::decode`] turns into any type of the caller's.
-    pub fn typed<T: Reply>(self) -> SendPrepared<T> {
+    pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
             prepared: self.prepared,
             refused_raw: self.refused_raw,
@@ -73,7 +73,7 @@ impl SendPrepared {
     }
 }
 
-impl<T: Reply> SendPrepared<T> {
+impl<T: FromReply> SendPrepared<T> {
     /// Limits each attempt, from the first byte sent to the last one read.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|call| call.options_mut().timeout = Some(timeout))
@@ -155,7 +155,7 @@ impl<T: Reply> SendPrepared<T> {
     }
 }
 
-impl<T: Reply> IntoFuture for SendPrepared<T> {
+impl<T: FromReply> IntoFuture for SendPrepared<T> {
     type Output = Result<Receipt<T>, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 

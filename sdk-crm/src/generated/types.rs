@@ -3,7 +3,7 @@
 //! What the operations send and return.
 
 use jiff::Timestamp;
-use sdk_core::codegen::{Pattern, Piece, Reply};
+use sdk_core::codegen::{FromReply, Pattern, Piece};
 use sdk_core::{Members, Number, RawJson, Record};
 
 sdk_core::reference! {
@@ -248,7 +248,7 @@ sdk_core::json_object!(AttentionQueue {
     recent_changes: required "recentChanges",
 });
 
-impl Reply for AttentionQueue {
+impl FromReply for AttentionQueue {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -482,7 +482,7 @@ sdk_core::json_object!(IntakeSubmissionDetail {
     record_version: required "recordVersion",
 });
 
-impl Reply for IntakeSubmissionDetail {
+impl FromReply for IntakeSubmissionDetail {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -516,7 +516,7 @@ sdk_core::json_object!(Funnel {
     provenance: required "provenance",
 });
 
-impl Reply for Funnel {
+impl FromReply for Funnel {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -684,7 +684,7 @@ sdk_core::json_object!(Presentation {
     actions: required "actions",
 });
 
-impl Reply for Presentation {
+impl FromReply for Presentation {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
