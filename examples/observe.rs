@@ -19,7 +19,7 @@ use std::time::Duration;
 use opentelemetry::trace::{SpanId, Status, TracerProvider as _};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use out::put;
-use sdk_core::{Error, RetryPolicy, Suite};
+use sdk_core::{Backoff, Error, RetryPolicy, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 use tracing::Level;
 use tracing_subscriber::Layer as _;
@@ -53,9 +53,10 @@ async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
 
 /// A day in the life of a service, in four calls.
 async fn incidents(server: &ReferenceServer) -> Result<(), Error> {
+    let short = Backoff::new(Duration::from_millis(20), Duration::from_millis(40));
     let suite = Suite::builder()
         .variables(server.environment())
-        .retry(RetryPolicy::default().base_delay(Duration::from_millis(20)))
+        .retry(RetryPolicy::default().with_backoff(short))
         .build()?;
     let crm = sdk_crm::Client::new(&suite)?;
 

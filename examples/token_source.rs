@@ -74,7 +74,7 @@ async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::e
     put!("before the sidecar wrote the file: {error}");
 
     sidecar_writes(server, file).await?;
-    // A failure is followed by a quiet time of about a second, in which calls get the last error without traffic.
+    // A failure is followed by a backoff of about a second, in which calls get the last error without traffic.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let today = crm.today().get().await?;
     put!(

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use sdk_calendar::Client;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Effect, Error, ErrorKind, StoredRule, StoredStep};
+use sdk_core::{Effect, Error, StoredRule, StoredStep};
 
 use crate::Failure;
 use crate::steps::Steps;
@@ -58,6 +58,8 @@ pub(crate) async fn drain(
 /// Whether it is this command that will never do, and not the moment or the credential.
 fn is_final(error: &Error) -> bool {
     let credential = error.is_unauthenticated() || error.is_forbidden();
-    let refused = error.effect() == Effect::Refused && !error.retryable() && !credential;
-    refused || error.kind() == ErrorKind::PreparedCommand
+    match error.effect() {
+        Effect::Refused => !error.retryable() && !credential,
+        Effect::NotSent | Effect::Unknown => error.is_prepared_command(),
+    }
 }

@@ -5,9 +5,9 @@ mod generated;
 
 pub use generated::face::*;
 pub use sdk_core::{
-    CallOptions, Checkpoint, ClientCredentials, Date, Effect, Error, ErrorKind, IdempotencyKey,
-    Items, Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
-    RetryPolicy, SchemaPolicy, Suite,
+    Backoff, CallOptions, Checkpoint, ClientCredentials, Date, Effect, Error, ErrorKind,
+    IdempotencyKey, Items, Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt,
+    Record, Response, RetryPolicy, SchemaPolicy, Suite,
 };
 
 /// The operation table: scopes, safety, statuses and provenance of each operation.

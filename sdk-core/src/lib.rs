@@ -47,6 +47,7 @@ pub use list::items::Items;
 pub use list::pages::Pages;
 pub use operation::{Method, Operation, Provenance, Replay, Safety};
 pub use options::{CallOptions, SchemaPolicy};
+pub use policy::backoff::Backoff;
 pub use policy::retry::RetryPolicy;
 pub use replay::rule::{ParkReason, StoredRule, StoredStep};
 pub use replay::send::SendPrepared;

@@ -1,5 +1,55 @@
-/// The longest text from elsewhere that goes into a line.
-const LONGEST: usize = 300;
+/// What a text from elsewhere is, which says how long a line of it may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    Code,
+    /// How a body begins.
+    Excerpt,
+    RequestId,
+    Message,
+    /// It says more than one thing.
+    Hint,
+}
+
+impl Line {
+    /// The most characters.
+    pub(crate) const fn longest(self) -> usize {
+        match self {
+            Self::Code => 100,
+            Self::Excerpt => 120,
+            Self::RequestId => 200,
+            Self::Message => 300,
+            Self::Hint => 900,
+        }
+    }
+
+    /// One line of a text, with a sign if there was more.
+    pub(crate) fn of(self, text: &str) -> String {
+        let longest = self.longest();
+        let mut line = String::with_capacity(text.len().min(longest));
+        let mut length = 0;
+        let mut blank = false;
+        for character in text.chars() {
+            if character.is_whitespace() || character.is_control() {
+                blank = !line.is_empty();
+                continue;
+            }
+            if is_unseen(character) {
+                continue;
+            }
+            let needed = 1 + usize::from(blank);
+            if length + needed > longest {
+                line.push('…');
+                break;
+            }
+            if std::mem::take(&mut blank) {
+                line.push(' ');
+            }
+            line.push(character);
+            length += needed;
+        }
+        line
+    }
+}
 
 /// A server's text as it can be shown to people: one line of at most 300 characters.
 ///
@@ -12,34 +62,7 @@ const LONGEST: usize = 300;
 /// ```
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    one_line_of(text, LONGEST)
-}
-
-/// [`one_line`] of at most `longest` characters, with a sign if there were more.
-pub(crate) fn one_line_of(text: &str, longest: usize) -> String {
-    let mut line = String::with_capacity(text.len().min(longest));
-    let mut length = 0;
-    let mut blank = false;
-    for character in text.chars() {
-        if character.is_whitespace() || character.is_control() {
-            blank = !line.is_empty();
-            continue;
-        }
-        if is_unseen(character) {
-            continue;
-        }
-        let needed = 1 + usize::from(blank);
-        if length + needed > longest {
-            line.push('…');
-            break;
-        }
-        if std::mem::take(&mut blank) {
-            line.push(' ');
-        }
-        line.push(character);
-        length += needed;
-    }
-    line
+    Line::Message.of(text)
 }
 
 /// Characters that are not seen, or change how others are: Unicode's format characters (Cf), fillers and selectors.

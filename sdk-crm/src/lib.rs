@@ -6,8 +6,8 @@ mod owner;
 
 pub use generated::face::*;
 pub use sdk_core::{
-    CallOptions, Checkpoint, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items,
-    Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
+    Backoff, CallOptions, Checkpoint, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey,
+    Items, Members, Operation, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
     RetryPolicy, SchemaPolicy, Suite, Timestamp,
 };
 

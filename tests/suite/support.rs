@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use sdk_core::{
-    App, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, RetryPolicy, Suite,
+    App, Backoff, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, RetryPolicy, Suite,
     SuiteBuilder, TokenPolicy,
 };
 use sdk_reference_server::{Fault, Operation, ReferenceServer};
@@ -108,14 +108,12 @@ fn quick(builder: SuiteBuilder) -> SuiteBuilder {
 
 /// Three attempts in all, at once.
 pub(crate) fn quick_retry() -> RetryPolicy {
-    RetryPolicy::default().base_delay(Duration::ZERO)
+    RetryPolicy::default().with_backoff(Backoff::none())
 }
 
 /// Retries within one exchange at once; lifetimes, margins and backoff as they are by default.
 pub(crate) fn quick_tokens() -> TokenPolicy {
-    let mut policy = TokenPolicy::default();
-    policy.retry_base = Duration::ZERO;
-    policy
+    TokenPolicy::default().with_backoff(Backoff::none())
 }
 
 /// Checks that what is shown has all of these words.

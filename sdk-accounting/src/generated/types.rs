@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, Pattern, Piece, Reply, Validate};
+use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Validate};
 use sdk_core::{Date, Error, Members, RawJson, Record};
 
 sdk_core::reference! {
@@ -50,7 +50,7 @@ sdk_core::json_object!(AccountingMetadata {
     openapi_path: required "openapiPath",
 });
 
-impl Reply for AccountingMetadata {
+impl FromReply for AccountingMetadata {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -407,7 +407,7 @@ sdk_core::json_object!(AccountingCommandResult {
     replayed: required "replayed",
 });
 
-impl Reply for AccountingCommandResult {
+impl FromReply for AccountingCommandResult {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }

@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, Reply, Validate};
+use sdk_core::codegen::{Check, FromReply, Validate};
 use sdk_core::{Error, Members, RawJson, Record, Timestamp};
 
 sdk_core::open_enum! {
@@ -307,7 +307,7 @@ sdk_core::json_object!(CalendarCommandResult {
     replayed: required "replayed",
 });
 
-impl Reply for CalendarCommandResult {
+impl FromReply for CalendarCommandResult {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }

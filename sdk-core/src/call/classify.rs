@@ -13,9 +13,8 @@ use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::reply::decode::Unreadable;
 use crate::reply::response::Reply;
-
-/// How many characters of a body that cannot be read are shown.
-const EXCERPT: usize = 120;
+use crate::text::Line;
+use crate::transport::body::Unread;
 
 /// Judges an attempt, whose time was also that of the `whole_call` or not.
 pub(super) fn classify(
@@ -24,70 +23,54 @@ pub(super) fn classify(
     progress: &Progress<'_>,
     take: Take<'_>,
 ) -> Verdict {
-    match outcome {
-        Outcome::Reply {
-            status: status @ 200..=299,
-            headers,
-            body,
-        } => match take(&body, &|text| progress.confidential(b"").line(text)) {
-            Ok(()) => Verdict::Done(Reply {
-                operation: progress.operation,
-                status,
-                headers,
-                body,
-                attempts: progress.attempts,
-                key: None,
-            }),
-            Err(unreadable) => unreadable_reply(unreadable, status, &headers, body, progress),
-        },
+    let (status, headers, body) = match outcome {
         Outcome::Reply {
             status,
             headers,
             body,
-        } => refused(status, &headers, body, progress),
+        } => (status, headers, body),
+        Outcome::Failed(error) => return failed(error, progress),
+        Outcome::TimedOut { never_begun } => return timed_out(whole_call, never_begun, progress),
+    };
+    if !(200..300).contains(&status) {
         // A refusal is what its status says, whatever was to explain it.
-        Outcome::TooLarge {
-            status,
-            headers,
-            excerpt,
-            ..
-        } if !(200..300).contains(&status) => refused(status, &headers, excerpt, progress),
-        Outcome::BodyLost {
-            status, headers, ..
-        } if !(200..300).contains(&status) => refused(status, &headers, Bytes::new(), progress),
-        Outcome::TooLarge {
-            status,
-            headers,
-            limit,
-            excerpt,
-        } => {
-            let error = Error::new(
-                ErrorKind::Decode,
-                format!("the reply is larger than {limit} bytes"),
-            )
-            .with_body(excerpt);
-            let confidential = progress.confidential(b"");
-            fail(of_status(error, status, &headers, &confidential), false)
-        }
-        Outcome::BodyLost {
-            status,
-            headers,
-            error,
-        } => {
-            let lost = match error {
-                Some(error) => {
-                    Error::new(ErrorKind::Transport, "the reply broke off").source(error)
-                }
-                None => late_body(whole_call, progress),
-            };
-            let lost = lost.with_retryable(true);
-            let lost = of_status(lost, status, &headers, &progress.confidential(b""));
-            let in_time = !whole_call || lost.kind() != ErrorKind::Timeout;
-            fail(lost, progress.may_replay && in_time)
-        }
-        Outcome::Failed(error) => failed(error, progress),
-        Outcome::TimedOut { never_begun } => timed_out(whole_call, never_begun, progress),
+        let body = body.unwrap_or_else(|unread| match unread {
+            Unread::TooLarge(excerpt) => excerpt,
+            Unread::Broken(_) | Unread::Late => Bytes::new(),
+        });
+        return refused(status, &headers, body, progress);
     }
+    let error = match body {
+        Ok(body) => match take(&body, &|text| {
+            progress.confidential(b"").line(Line::Message, text)
+        }) {
+            Ok(()) => {
+                return Verdict::Done(Reply {
+                    operation: progress.operation,
+                    status,
+                    headers,
+                    body,
+                    attempts: progress.attempts,
+                    key: None,
+                });
+            }
+            Err(unreadable) => {
+                return unreadable_reply(unreadable, status, &headers, body, progress);
+            }
+        },
+        Err(Unread::TooLarge(excerpt)) => {
+            let limit = progress.limits.max_bytes;
+            Error::decode(format!("the reply is larger than {limit} bytes")).with_body(excerpt)
+        }
+        Err(Unread::Broken(error)) => Error::new(ErrorKind::Transport, "the reply broke off")
+            .with_cause(error)
+            .with_retryable(true),
+        Err(Unread::Late) => late_body(whole_call, progress),
+    };
+    let again = error.retryable() && progress.may_replay;
+    let in_time = !whole_call || error.kind() != ErrorKind::Timeout;
+    let error = of_status(error, status, &headers, &progress.confidential(b""));
+    fail(error, again && in_time)
 }
 
 fn unreadable_reply(
@@ -99,13 +82,13 @@ fn unreadable_reply(
 ) -> Verdict {
     // What is wrong is said with pieces of the reply.
     let confidential = progress.confidential(&body);
-    let shown = |text: &str| confidential.line(text);
+    let shown = |text: &str| confidential.line(Line::Message, text);
     let is_secret = progress.is_secret_reply();
-    let decode = |message: String| Error::new(ErrorKind::Decode, message);
     let (error, again) = match unreadable {
-        Unreadable::Truncated(message) => {
-            let message = format!("the reply breaks off: {}", shown(&message));
-            (decode(message).with_retryable(true), true)
+        Unreadable::Truncated(error) => {
+            let message = format!("the reply breaks off: {}", shown(&error.to_string()));
+            let error = Error::decode(message).with_cause(error);
+            (error.with_retryable(true), true)
         }
         // Neither what is wrong nor how it begins can be said without quoting what nobody should read.
         Unreadable::Malformed(_) if is_secret => {
@@ -115,17 +98,17 @@ fn unreadable_reply(
             } else {
                 "is no JSON"
             };
-            (decode(format!("the reply {what}")), false)
+            (Error::decode(format!("the reply {what}")), false)
         }
         Unreadable::Malformed(message) => {
-            let begin = confidential.line_of(&text_of(&body), EXCERPT);
+            let begin = confidential.line(Line::Excerpt, &text_of(&body));
             let hint = format!("the body begins with {begin:?}");
-            (decode(shown(&message)).hint(hint), false)
+            (Error::decode(shown(&message)).hint(hint), false)
         }
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
             let hint = "`max_response_elements` of the suite's builder sets how many it may have";
-            (decode(message).hint(hint), false)
+            (Error::decode(message).hint(hint), false)
         }
         Unreadable::Schema {
             expected,
@@ -156,5 +139,5 @@ fn unreadable_reply(
 
 /// How a body begins, with more than is shown, so that nothing is cut in half before it is looked at.
 fn text_of(body: &Bytes) -> String {
-    String::from_utf8_lossy(&body[..body.len().min(16 * EXCERPT)]).into_owned()
+    String::from_utf8_lossy(&body[..body.len().min(16 * Line::Excerpt.longest())]).into_owned()
 }

@@ -21,10 +21,9 @@ use crate::client::endpoint::Endpoint;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
-use crate::reply::decode::{Reply, Terms, decode};
+use crate::reply::decode::{FromReply, Terms, decode};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -93,7 +92,7 @@ impl Call {
     ///
     /// # Errors
     /// Whatever stands between the caller and a decoded 2xx reply.
-    pub fn send<T: Reply>(
+    pub fn send<T: FromReply>(
         self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Response<T>, Error>> + Send + 'static {
@@ -104,7 +103,7 @@ impl Call {
     ///
     /// # Errors
     /// As [`send`](Self::send); an error with unknown effect hands back the prepared command.
-    pub fn command<T: Reply>(
+    pub fn command<T: FromReply>(
         mut self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -113,7 +112,7 @@ impl Call {
     }
 
     /// Sends what was prepared, with the key that it has.
-    pub(crate) fn replay<T: Reply>(
+    pub(crate) fn replay<T: FromReply>(
         self,
         draft: Draft,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -122,15 +121,14 @@ impl Call {
 
     /// The future of a call. It is the only one that owns what the call needs, and uses it where it lies: one that handed
     /// it on would be twice the size, and each call copy it twice.
-    fn deliver<T: Reply, R: 'static>(
+    fn deliver<T: FromReply, R: 'static>(
         self,
         draft: Result<Draft, Error>,
         wrap: fn(Response<T>) -> R,
     ) -> impl Future<Output = Result<R, Error>> + Send + 'static {
         let mut draft = draft.map_err(Some);
         async move {
-            let undecoded =
-                || Error::new(ErrorKind::Decode, "the reply was not decoded").of(self.operation);
+            let undecoded = || Error::decode("the reply was not decoded").of(self.operation);
             let draft = match &mut draft {
                 Ok(draft) => draft,
                 // Taken once: a future that has ended is not polled again.
@@ -141,16 +139,17 @@ impl Call {
                 }
             };
             let mut value = None;
+            let limits = self.client.limits(&self.options);
             let terms = Terms {
                 schema_version: self.operation.schema_version,
-                lenient: self.schema_policy() == SchemaPolicy::Warn,
-                max_elements: self.client.suite().settings.max_response_elements,
+                lenient: limits.schema_policy == SchemaPolicy::Warn,
+                max_elements: limits.max_elements,
             };
             let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
                 value = Some(decode::<T>(body, terms, shown)?);
                 Ok(())
             };
-            let reply = self.execute(draft, &mut take).await?;
+            let reply = self.execute(draft, &limits, &mut take).await?;
             // `execute` succeeds only after `take` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
@@ -173,13 +172,6 @@ impl Call {
         if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
             self.options.key = Some(Arc::new(IdempotencyKey::random()));
         }
-    }
-
-    fn schema_policy(&self) -> SchemaPolicy {
-        self.options
-            .schema_policy
-            .or(self.client.defaults().schema_policy)
-            .unwrap_or(self.client.suite().settings.schema_policy)
     }
 }
 

@@ -5,7 +5,6 @@ use std::time::SystemTime;
 use crate::call::Call;
 use crate::command::prepared::{Parts, PreparedCommand, Terms};
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::operation::Replay;
 use crate::request::draft::Draft;
 
@@ -42,15 +41,16 @@ impl Call {
         // It holds the client's secret, and would be replayed as JSON.
         if request.is_form {
             let message = "a form cannot be prepared";
-            return Err(Error::new(ErrorKind::PreparedCommand, message).of(self.operation));
+            return Err(Error::prepared(message).of(self.operation));
         }
         let path = self.relative(request);
         let mut headers = self.client.defaults().headers();
         headers.extend(self.options.headers());
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
-        let body = body.map_err(|_| {
-            let message = "the body is not UTF-8 text";
-            Error::new(ErrorKind::PreparedCommand, message).of(self.operation)
+        let body = body.map_err(|error| {
+            Error::prepared("the body is not UTF-8 text")
+                .of(self.operation)
+                .with_cause(error)
         })?;
         Ok(PreparedCommand::new(Parts {
             application: self.operation.application.name(),

@@ -1,7 +1,6 @@
 //! What a call knows while it runs.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -9,17 +8,17 @@ use url::form_urlencoded;
 
 use crate::call::Call;
 use crate::client::ApiClient;
+use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::operation::{Operation, Safety};
 use crate::options;
-use crate::policy::retry::RetryPolicy;
 use crate::reply::decode::Unreadable;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
 use crate::secret::confidential::Confidential;
+use crate::text::Line;
 use crate::token::bearer::BearerToken;
-use crate::token::lifetime::later;
 
 /// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
 pub(super) type Take<'a> =
@@ -30,24 +29,6 @@ const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource",
 
 /// What is in a path whose replies may be secrets.
 const SECRET_PATHS: [&str; 5] = ["oauth", "token", "secret", "credential", "key"];
-
-/// The limits that hold for one call.
-pub(super) struct Limits {
-    pub(super) attempt_timeout: Duration,
-    /// How long the call may take as a whole.
-    pub(super) total: Duration,
-    pub(super) deadline: Instant,
-    pub(super) max_bytes: usize,
-    pub(super) retry: RetryPolicy,
-}
-
-impl Limits {
-    /// How long an attempt that begins now may take.
-    pub(super) fn attempt_time(&self) -> Duration {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        left.min(self.attempt_timeout)
-    }
-}
 
 /// What a call knows while it runs.
 pub(super) struct Progress<'a> {
@@ -79,7 +60,7 @@ impl<'a> Progress<'a> {
             attempts: 0,
             renewals: 0,
             refused_in_a_row: 0,
-            may_replay: call.may_replay(),
+            may_replay: call.may_replay(limits),
             bearer: None,
             refusal: None,
             effect: Effect::NotSent,
@@ -159,40 +140,16 @@ impl Call {
         let id = response.request_id();
         response
             .failed(error.withheld(&confidential))
-            .with_request_id(id.map(|id| confidential.line_of(id, 200)))
+            .with_request_id(id.map(|id| confidential.line(Line::RequestId, id)))
             .with_headers(response.headers(), &confidential)
     }
 
     /// Whether an attempt whose effect is unknown may be followed by another.
-    fn may_replay(&self) -> bool {
+    fn may_replay(&self, limits: &Limits) -> bool {
         match self.operation.safety {
             Safety::Read | Safety::Keyed => true,
             // Whoever gave it a key vouches for it, unless somebody said otherwise.
-            Safety::Unkeyed => self
-                .options
-                .replay_exact
-                .or(self.client.defaults().replay_exact)
-                .or(self.client.suite().settings.replay_exact)
-                .unwrap_or(self.options.key.is_some()),
-        }
-    }
-
-    pub(super) fn limits(&self) -> Limits {
-        let (own, client, suite) = (
-            &self.options,
-            self.client.defaults(),
-            &self.client.suite().settings,
-        );
-        let total = own.deadline.or(client.deadline).unwrap_or(suite.deadline);
-        Limits {
-            attempt_timeout: own
-                .timeout
-                .or(client.timeout)
-                .unwrap_or(suite.attempt_timeout),
-            total,
-            deadline: later(Instant::now(), total),
-            max_bytes: suite.max_response_bytes,
-            retry: own.retry.or(client.retry).unwrap_or(suite.retry),
+            Safety::Unkeyed => limits.replay_exact.unwrap_or(self.options.key.is_some()),
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::operation::Operation;
 use crate::policy::retry_after::retry_after;
 use crate::reply::response::request_id;
 use crate::secret::confidential::Confidential;
+use crate::text::Line;
 use crate::token::bearer::BearerToken;
 
 /// An error about a reply that came: what it had and what that means for its effect.
@@ -29,7 +30,7 @@ pub(super) fn of_status(
     };
     error
         .with_status(status)
-        .with_request_id(request_id(headers).map(|id| confidential.line_of(id, 200)))
+        .with_request_id(request_id(headers).map(|id| confidential.line(Line::RequestId, id)))
         .with_headers(headers, confidential)
         .with_effect(effect)
 }
@@ -43,6 +44,7 @@ pub(super) fn refused(
 ) -> Verdict {
     let confidential = progress.confidential(&body);
     let envelope = Envelope::parse(progress.client.application().shows_envelope, &body);
+    let envelope = envelope.shown(&confidential);
     let (kind, passing) = match status {
         401 => (ErrorKind::Unauthenticated, false),
         403 => (ErrorKind::Forbidden, false),
@@ -63,16 +65,14 @@ pub(super) fn refused(
         None => passing,
     };
     let after = retry_after(headers);
-    let message = envelope.message.map(|text| confidential.line(&text));
-    let code = envelope.code.map(|text| confidential.line_of(&text, 100));
-    let error = Error::new(kind, message.unwrap_or_default());
+    let error = Error::new(kind, envelope.message.unwrap_or_default());
     let mut error = of_status(error, status, headers, &confidential)
-        .with_code(code)
+        .with_code(envelope.code)
         .with_retryable(retryable)
         .with_retry_after(after)
         .with_body(body);
-    if let Some(id) = envelope.request_id {
-        error = error.with_request_id(Some(confidential.line_of(&id, 200)));
+    if envelope.request_id.is_some() {
+        error = error.with_request_id(envelope.request_id);
     }
     match status {
         401 if progress.bearer.is_some() => {
@@ -128,7 +128,7 @@ pub(super) fn scope_hint(
         Some([]) => "the token was granted none".to_owned(),
         Some(scopes) => format!(
             "the token was granted {}",
-            confidential.line(&scopes.join(", "))
+            confidential.line(Line::Message, &scopes.join(", "))
         ),
     };
     format!(

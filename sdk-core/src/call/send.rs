@@ -7,13 +7,15 @@ use tokio::time::{Instant, sleep};
 use tracing::{Instrument as _, Span};
 
 use crate::call::classify::classify;
-use crate::call::progress::{Limits, Progress, Take};
+use crate::call::progress::{Progress, Take};
 use crate::call::refusal::scope_hint;
 use crate::call::verdict::Verdict;
 use crate::call::{Call, attempt};
+use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::spans as observe;
+use crate::policy::chance::roll;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -25,9 +27,14 @@ const LONGEST_URL: usize = 65_534;
 
 impl Call {
     /// Runs the call in a span of its own.
-    pub(super) async fn execute(&self, draft: &mut Draft, take: Take<'_>) -> Result<Reply, Error> {
+    pub(super) async fn execute(
+        &self,
+        draft: &mut Draft,
+        limits: &Limits,
+        take: Take<'_>,
+    ) -> Result<Reply, Error> {
         let span = observe::call_span(self.operation);
-        let result = self.run(draft, take).instrument(span.clone()).await;
+        let result = self.run(draft, limits, take).instrument(span.clone()).await;
         if !span.is_none() {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
             observe::call_ended(&span, &result, &self.confidential_with(body));
@@ -35,7 +42,12 @@ impl Call {
         result
     }
 
-    async fn run(&self, draft: &mut Draft, take: Take<'_>) -> Result<Reply, Error> {
+    async fn run(
+        &self,
+        draft: &mut Draft,
+        limits: &Limits,
+        take: Take<'_>,
+    ) -> Result<Reply, Error> {
         self.client.suite().counters.call();
         Error::without_runtime().map_err(|error| error.of(self.operation))?;
         self.decorate(draft)?;
@@ -46,49 +58,48 @@ impl Call {
             let found = format!("{length}, query included");
             return Err(Error::invalid("URL", &rule, &found).of(self.operation));
         }
-        let limits = self.limits();
-        let mut progress = Progress::new(self, draft, &limits);
+        let mut progress = Progress::new(self, draft, limits);
         loop {
             if self.is_authenticated() {
                 match self
-                    .bearer(&limits)
+                    .bearer(limits)
                     .await
-                    .and_then(|bearer| self.permitted(bearer))
+                    .and_then(|bearer| self.permitted(bearer, limits))
                 {
                     Ok(bearer) => progress.bearer = Some(bearer),
                     Err(error) => return Err(self.finish(error, &mut progress, draft)),
                 }
             }
-            let (error, again, after) =
-                match self.attempt(draft, &limits, &mut progress, take).await {
-                    Verdict::Done(reply) => {
-                        self.client.suite().budget.refund();
-                        return Ok(Reply {
-                            key: self.options.key.clone(),
-                            ..reply
-                        });
+            let (error, again, after) = match self.attempt(draft, limits, &mut progress, take).await
+            {
+                Verdict::Done(reply) => {
+                    self.client.suite().budget.refund();
+                    return Ok(Reply {
+                        key: self.options.key.clone(),
+                        ..reply
+                    });
+                }
+                Verdict::Renew(error) => {
+                    progress.refusal = None;
+                    if !self.may_resend(&progress, draft) {
+                        return Err(self.finish(error, &mut progress, draft));
                     }
-                    Verdict::Renew(error) => {
-                        progress.refusal = None;
-                        if !self.may_resend(&progress, draft) {
-                            return Err(self.finish(error, &mut progress, draft));
-                        }
-                        progress.renewals += 1;
-                        progress.refused_in_a_row += 1;
-                        progress.refusal = Some(error);
-                        continue;
-                    }
-                    Verdict::Fail {
-                        error,
-                        again,
-                        after,
-                    } => (error, again, after),
-                };
+                    progress.renewals += 1;
+                    progress.refused_in_a_row += 1;
+                    progress.refusal = Some(error);
+                    continue;
+                }
+                Verdict::Fail {
+                    error,
+                    again,
+                    after,
+                } => (error, again, after),
+            };
             progress.refusal = None;
             progress.refused_in_a_row = 0;
             let made = progress.attempts - progress.renewals;
             let wait = again
-                .then(|| self.wait_before_next(&limits, made, after))
+                .then(|| self.wait_before_next(limits, made, after))
                 .flatten();
             let Some(wait) = wait else {
                 return Err(self.finish(error, &mut progress, draft));
@@ -126,7 +137,7 @@ impl Call {
         };
         if limits.deadline <= Instant::now() {
             let message = "the deadline of the call passed before it was sent";
-            return unsent(Error::new(ErrorKind::Timeout, message).with_retryable(true));
+            return unsent(Error::timeout(message));
         }
         // While the HTTP client's own time for connecting is shorter, its error tells that nothing was sent. Otherwise the
         // body does, which then cannot be sent anew by the HTTP client itself.
@@ -182,19 +193,16 @@ impl Call {
             return Ok(bearer);
         }
         let wait = tokens.bearer_for(limits.attempt_time());
-        self.client
-            .in_time(limits.deadline, limits.total, wait)
-            .await
+        self.client.in_time(limits, wait).await
     }
 
     /// The token, unless the caller wants calls refused that it surely does not open.
-    fn permitted(&self, bearer: Arc<BearerToken>) -> Result<Arc<BearerToken>, Error> {
-        let refuse = self
-            .options
-            .refuse_missing_scopes
-            .or(self.client.defaults().refuse_missing_scopes)
-            .unwrap_or(self.client.suite().settings.refuse_missing_scopes);
-        if refuse && self.operation.surely_missing(bearer.granted_scopes()) {
+    fn permitted(
+        &self,
+        bearer: Arc<BearerToken>,
+        limits: &Limits,
+    ) -> Result<Arc<BearerToken>, Error> {
+        if limits.refuse_missing_scopes && self.operation.surely_missing(bearer.granted_scopes()) {
             return Err(Error::new(
                 ErrorKind::Forbidden,
                 "not sent, because the token lacks the scope",
@@ -215,13 +223,13 @@ impl Call {
         made: u32,
         after: Option<Duration>,
     ) -> Option<Duration> {
-        if made >= limits.retry.max_attempts {
+        if made >= limits.retry.attempts {
             return None;
         }
         // Never earlier than asked, and not all callers at the same moment.
         let wait = after
             .unwrap_or_default()
-            .saturating_add(limits.retry.delay(made));
+            .saturating_add(limits.retry.backoff.full_jitter(made, roll()));
         // A wait that the deadline would cut short helps nobody: the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)

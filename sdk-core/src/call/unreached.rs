@@ -23,7 +23,7 @@ fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {
 pub(super) fn late_body(whole_call: bool, progress: &Progress<'_>) -> Error {
     let (what, target) = (time_was_up(whole_call, progress), target(progress));
     let message = format!("{what} while {target} was sending its reply");
-    Error::new(ErrorKind::Timeout, message)
+    Error::timeout(message)
 }
 
 /// The time was up before a reply came.
@@ -36,9 +36,7 @@ pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress
         let message = format!("{what} without a reply from {target}");
         (message, Effect::Unknown, progress.may_replay)
     };
-    let error = Error::new(ErrorKind::Timeout, message)
-        .with_effect(effect)
-        .with_retryable(true);
+    let error = Error::timeout(message).with_effect(effect);
     fail(error, again && !whole_call)
 }
 
@@ -46,7 +44,7 @@ pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress
 pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict {
     if error.is_builder() {
         return fail(
-            Error::new(ErrorKind::InvalidInput, "the request cannot be built").source(error),
+            Error::new(ErrorKind::InvalidInput, "the request cannot be built").with_cause(error),
             false,
         );
     }
@@ -68,7 +66,7 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
         // Nothing was sent, so every operation may be tried again; a certificate does not change by trying.
         return fail(
             Error::new(ErrorKind::Connect, message)
-                .source(error)
+                .with_cause(error)
                 .with_retryable(!tls),
             !tls,
         );
@@ -86,7 +84,7 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
     );
     fail(
         Error::new(kind, message)
-            .source(error)
+            .with_cause(error)
             .with_effect(Effect::Unknown)
             .with_retryable(true),
         progress.may_replay,

@@ -2,23 +2,22 @@
 
 pub(crate) mod endpoint;
 mod facade;
+pub(crate) mod limits;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout_at;
 
 use crate::application::Application;
 use crate::client::endpoint::Endpoint;
+use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::options::CallOptions;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::lifetime::later;
 use crate::transport::cause;
 
 /// The runtime of one application's client. Cloning is cheap and shares everything.
@@ -122,28 +121,31 @@ impl ApiClient {
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
         Error::without_runtime()?;
-        let suite = self.suite().settings.deadline;
-        let total = self.0.defaults.deadline.unwrap_or(suite);
-        self.in_time(later(Instant::now(), total), total, wait)
-            .await
+        let limits = self.limits(&CallOptions::default());
+        self.in_time(&limits, wait).await
     }
 
-    /// Waits for a token until the deadline of a call that may take so long.
+    /// What holds for a call with these options that begins now.
+    pub(crate) fn limits(&self, options: &CallOptions) -> Limits {
+        Limits::resolve(options, &self.0.defaults, &self.suite().settings)
+    }
+
+    /// Waits for a token until the deadline of a call.
     pub(crate) async fn in_time<T>(
         &self,
-        deadline: Instant,
-        total: Duration,
+        limits: &Limits,
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
-        let Ok(ended) = timeout_at(deadline, wait).await else {
+        let Ok(ended) = timeout_at(limits.deadline, wait).await else {
             let from = match &self.suite().token_endpoint {
                 Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
                 None => String::new(),
             };
+            let total = limits.total;
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
-            return Err(Error::new(ErrorKind::Timeout, message).with_retryable(true));
+            return Err(Error::timeout(message));
         };
         ended.map_err(|error| self.token_error(error))
     }
@@ -151,7 +153,7 @@ impl ApiClient {
     /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.
     pub(crate) fn token_error(&self, error: TokenError) -> Error {
         let refused = error.kind() == TokenErrorKind::Refused;
-        let error = Error::from_token(error);
+        let error = error.into_error();
         if refused {
             error.hint(self.audience_hint())
         } else {

@@ -63,6 +63,7 @@ impl IdempotencyKey {
     /// When the operating system gives no random bytes.
     #[must_use]
     pub fn random() -> Self {
+        // Not from the source of jitter: whoever guesses a key can ask for the result of its command, or take the key first.
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
         Self(hex(&bytes))

@@ -14,6 +14,7 @@ use crate::json::record::Record;
 use crate::operation::Operation;
 use crate::options::SchemaPolicy;
 use crate::secret::confidential::Confidential;
+use crate::text::Line;
 
 /// How the served contract relates to the one that this SDK was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -124,7 +125,7 @@ fn compare(
     metadata: RawJson,
     confidential: &Confidential,
 ) -> ContractReport {
-    let shown = |text: String| confidential.line(&text);
+    let shown = |text: String| confidential.line(Line::Message, &text);
     let record = Record::from(metadata);
     // Accounting's members are documented; those of the CRM are not shown and assumed to have the same names (A46).
     let served = record

@@ -8,7 +8,6 @@ use url::Url;
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
 use crate::operation::{Method, Operation};
 use crate::reply::response::Receipt;
@@ -136,7 +135,7 @@ impl RawCall {
         let operation = self.call.operation();
         if !operation.safety.is_command() {
             let message = "a read changes nothing and is not prepared";
-            return Err(Error::new(ErrorKind::PreparedCommand, message).of(operation));
+            return Err(Error::prepared(message).of(operation));
         }
         let request = self.request();
         self.call.prepare(request)
@@ -168,8 +167,9 @@ impl RawCall {
             RawTarget::Path(method, path) => (*method, self.filled(path)?),
         };
         let text = format!("{}{path}", self.client.endpoint().base());
-        let url = Url::parse(&text)
-            .map_err(|error| Error::invalid("path", "be a path", &error.to_string()))?;
+        let url = Url::parse(&text).map_err(|error| {
+            Error::invalid("path", "be a path", &error.to_string()).with_cause(error)
+        })?;
         let draft = Draft::new(method, url);
         Ok(match &self.body {
             Some(body) => draft.json(Bytes::copy_from_slice(body.as_str().as_bytes())),

@@ -1,4 +1,4 @@
-//! How errors come about; everything here is private to the runtime.
+//! How errors come about: each kind in one place. Everything here is private to the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::app::UnknownApp;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::error::{Error, Inner, Source};
+use crate::error::source::Source;
+use crate::error::{Error, Inner};
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::ShortSecret;
-use crate::text::{counted, one_line};
-use crate::token::error::{TokenError, TokenErrorKind};
+use crate::text::{Line, counted, one_line};
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
+        Self(Arc::new(Inner {
             kind,
             operation: None,
             message: message.into(),
@@ -40,6 +40,12 @@ impl Error {
         }))
     }
 
+    /// Nobody else has the error while it is being made, so that nothing is copied.
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+
     pub(crate) fn configuration(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Configuration, message)
     }
@@ -48,10 +54,9 @@ impl Error {
     pub(crate) fn without_runtime() -> Result<(), Self> {
         let message =
             "there is no Tokio runtime here: await the call, or poll the walk, within one";
-        match Handle::try_current() {
-            Ok(_) => Ok(()),
-            Err(_) => Err(Self::configuration(message)),
-        }
+        Handle::try_current()
+            .map(drop)
+            .map_err(|error| Self::configuration(message).with_cause(error))
     }
 
     /// A rule of the contract that a value breaks: names parameter, rule and value.
@@ -67,9 +72,15 @@ impl Error {
         Self::invalid(name, rule, "a value that is not shown")
     }
 
+    /// A body that cannot be made of what the caller gave.
+    pub(crate) fn unwritable(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        let message = format!("the body cannot be written: {error}");
+        Self::new(ErrorKind::InvalidInput, message).with_cause(error)
+    }
+
     /// A secret that is too short to key a digest.
-    pub(crate) fn short_secret(secret: &ShortSecret) -> Self {
-        Self::invalid("secret", &secret.to_string(), &counted(secret.0, "byte"))
+    pub(crate) fn short_secret(secret: ShortSecret) -> Self {
+        Self::invalid("secret", &secret.to_string(), &counted(secret.0, "byte")).with_cause(secret)
     }
 
     /// Several mistakes as one error.
@@ -78,69 +89,63 @@ impl Error {
             return mistakes.remove(0);
         }
         let messages: Vec<&str> = mistakes.iter().map(Self::message).collect();
-        Self::configuration(messages.join("; "))
+        let source = mistakes.iter().find_map(|mistake| mistake.0.source.clone());
+        Self::configuration(messages.join("; ")).with(|error| error.source = source)
     }
 
-    pub(crate) fn encode(error: &serde_json::Error) -> Self {
-        Self::new(
-            ErrorKind::Value,
-            format!("the value cannot be written as JSON: {error}"),
-        )
-    }
-
+    /// A value that does not become JSON, or JSON that does not become one.
     pub(crate) fn value(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Value, message)
     }
 
-    pub(crate) fn pagination(operation: &'static Operation, message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Pagination, message).of(operation)
+    pub(crate) fn pagination(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Pagination, message)
     }
 
-    pub(crate) fn from_token(error: TokenError) -> Self {
-        let kind = match error.kind() {
-            TokenErrorKind::Refused => ErrorKind::Unauthenticated,
-            _ => ErrorKind::TokenUnavailable,
-        };
-        let mut this = Self::new(kind, error.gist());
-        this.0.code = error.code().map(str::to_owned);
-        this.0.request_id = error.request_id().map(str::to_owned);
-        this.0.retryable = error.is_retryable();
-        this.0.retry_after = error.retry_after();
-        this.source(error)
+    /// A command that is not sent as it was stored, or cannot be stored.
+    pub(crate) fn prepared(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::PreparedCommand, message)
     }
 
-    pub(crate) fn of(mut self, operation: &'static Operation) -> Self {
-        self.0.operation = Some(operation);
-        self
+    /// A 2xx reply that cannot be read.
+    pub(crate) fn decode(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Decode, message)
     }
 
-    pub(crate) fn source(mut self, source: impl Into<Source>) -> Self {
-        self.0.source = Some(source.into());
-        self
+    /// The time was up: another call may have more luck.
+    pub(crate) fn timeout(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Timeout, message).with_retryable(true)
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hint = Some(hint.into());
-        self
+    pub(crate) fn of(self, operation: &'static Operation) -> Self {
+        self.with(|error| error.operation = Some(operation))
     }
 
-    pub(crate) fn with_status(mut self, status: u16) -> Self {
-        self.0.status = Some(status);
-        self
+    pub(crate) fn with_cause(
+        self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.with(|error| error.source = Some(Source::new(source)))
     }
 
-    pub(crate) fn with_code(mut self, code: Option<String>) -> Self {
-        self.0.code = code;
-        self
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        self.with(|error| error.hint = Some(hint.into()))
     }
 
-    pub(crate) fn with_request_id(mut self, id: Option<String>) -> Self {
-        self.0.request_id = id;
-        self
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        self.with(|error| error.status = Some(status))
+    }
+
+    pub(crate) fn with_code(self, code: Option<String>) -> Self {
+        self.with(|error| error.code = code)
+    }
+
+    pub(crate) fn with_request_id(self, id: Option<String>) -> Self {
+        self.with(|error| error.request_id = id)
     }
 
     /// Keeps the headers of a reply, but for what repeats what must not be shown.
-    pub(crate) fn with_headers(mut self, headers: &HeaderMap, confidential: &Confidential) -> Self {
+    pub(crate) fn with_headers(self, headers: &HeaderMap, confidential: &Confidential) -> Self {
         let mut kept = HeaderMap::with_capacity(headers.len());
         for (name, value) in headers {
             // What a server names after a secret says nothing else.
@@ -152,8 +157,7 @@ impl Error {
             let redacted = || HeaderValue::from_static("[redacted]");
             kept.append(name, if hidden { redacted() } else { value.clone() });
         }
-        self.0.headers = Some(Box::new(kept));
-        self
+        self.with(|error| error.headers = Some(Box::new(kept)))
     }
 
     /// This refusal, whose token could not be renewed because of `error`.
@@ -163,54 +167,127 @@ impl Error {
         self.hint(hint)
             .with_retryable(retryable)
             .with_retry_after(after)
-            .source(error)
+            .with_cause(error)
     }
 
     /// The same error without what must not be shown.
-    pub(crate) fn withheld(mut self, confidential: &Confidential) -> Self {
-        self.0.message = confidential.line(&self.0.message);
-        self
+    pub(crate) fn withheld(self, confidential: &Confidential) -> Self {
+        self.with(|error| error.message = confidential.line(Line::Message, &error.message))
     }
 
-    pub(crate) fn with_body(mut self, body: Bytes) -> Self {
-        self.0.body = Some(body);
-        self
+    pub(crate) fn with_body(self, body: Bytes) -> Self {
+        self.with(|error| error.body = Some(body))
     }
 
-    pub(crate) fn with_effect(mut self, effect: Effect) -> Self {
-        self.0.effect = effect;
-        self
+    pub(crate) fn with_effect(self, effect: Effect) -> Self {
+        self.with(|error| error.effect = effect)
     }
 
-    pub(crate) fn with_retryable(mut self, retryable: bool) -> Self {
-        self.0.retryable = retryable;
-        self
+    pub(crate) fn with_retryable(self, retryable: bool) -> Self {
+        self.with(|error| error.retryable = retryable)
     }
 
-    pub(crate) fn with_retry_after(mut self, after: Option<Duration>) -> Self {
-        self.0.retry_after = after;
-        self
+    pub(crate) fn with_retry_after(self, after: Option<Duration>) -> Self {
+        self.with(|error| error.retry_after = after)
     }
 
-    pub(crate) fn with_attempts(mut self, attempts: u32) -> Self {
-        self.0.attempts = attempts;
-        self
+    pub(crate) fn with_attempts(self, attempts: u32) -> Self {
+        self.with(|error| error.attempts = attempts)
     }
 
-    pub(crate) fn with_command(mut self, command: PreparedCommand) -> Self {
-        self.0.key = command.shared_key();
-        self.0.command = Some(Box::new(command));
-        self
+    pub(crate) fn with_command(self, command: PreparedCommand) -> Self {
+        self.with(|error| {
+            error.key = command.shared_key();
+            error.command = Some(Box::new(command));
+        })
     }
 
-    pub(crate) fn with_key(mut self, key: Option<Arc<IdempotencyKey>>) -> Self {
-        self.0.key = key;
-        self
+    pub(crate) fn with_key(self, key: Option<Arc<IdempotencyKey>>) -> Self {
+        self.with(|error| error.key = key)
     }
 }
 
 impl From<UnknownApp> for Error {
     fn from(unknown: UnknownApp) -> Self {
-        Self::configuration(unknown.to_string()).source(unknown)
+        Self::configuration(unknown.to_string()).with_cause(unknown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+    use std::time::SystemTime;
+
+    use crate::command::key::MalformedKey;
+    use crate::command::prepared::{Parts, PreparedCommand, Terms};
+    use crate::error::Error;
+    use crate::secret::value::ShortSecret;
+    use crate::token::error::TokenError;
+    use crate::{IdempotencyKey, RawJson, Record, Secret};
+
+    fn command() -> PreparedCommand {
+        PreparedCommand::new(Parts {
+            application: "calendar",
+            operation: "commandCalendarEvent",
+            method: "POST",
+            audience: None,
+            path: "/",
+            key: None,
+            headers: Vec::new(),
+            body: "{}",
+            at: SystemTime::UNIX_EPOCH,
+            terms: Terms::default(),
+        })
+    }
+
+    #[test]
+    fn each_clone_of_an_error_hands_the_command_back() {
+        let error = Error::timeout("late").with_command(command());
+        let clone = error.clone();
+        assert_eq!(clone.to_string(), error.to_string());
+        assert_eq!(clone.into_command(), Some(command()));
+        assert_eq!(error.into_command(), Some(command()));
+    }
+
+    #[test]
+    fn what_is_said_of_a_clone_is_not_said_of_the_error() {
+        let error = Error::timeout("late");
+        let hinted = error.clone().hint("go to bed");
+        assert_eq!(hinted.to_string(), format!("{error}; go to bed"));
+    }
+
+    #[test]
+    fn an_error_keeps_what_it_came_of() {
+        let of = |error: Error| error.clone();
+        let json = of("{".parse::<RawJson>().unwrap_err());
+        assert!(json.source().unwrap().is::<serde_json::Error>());
+        let key = of("short".parse::<IdempotencyKey>().unwrap_err());
+        assert!(key.source().unwrap().is::<MalformedKey>());
+        let secret = IdempotencyKey::derive_keyed(&Secret::from("short"), "n", ["a"]);
+        assert!(
+            of(secret.unwrap_err())
+                .source()
+                .unwrap()
+                .is::<ShortSecret>()
+        );
+        let token = of(TokenError::unavailable("down").into_error());
+        assert!(token.source().unwrap().is::<TokenError>());
+        let record: Record = r#"{"a":"canary"}"#.parse().unwrap();
+        let member = of(record.get::<u8>("a").unwrap_err());
+        let cause: &Error = member.source().unwrap().downcast_ref().unwrap();
+        // What serde says of a value quotes it, and nobody knows whether it is confidential.
+        assert!(cause.source().is_none());
+        assert!(!format!("{member} {member:?}").contains("canary"));
+    }
+
+    #[test]
+    fn of_several_mistakes_a_source_is_kept_too() {
+        let mistakes = vec![
+            Error::configuration("one"),
+            Error::configuration("two").with_cause("a number"),
+        ];
+        let all = Error::all(mistakes);
+        assert_eq!(all.message(), "one; two");
+        assert_eq!(all.source().unwrap().to_string(), "a number");
     }
 }

@@ -1,45 +1,41 @@
 use std::fmt;
 
-use crate::error::Error;
+use crate::error::Inner;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::text::{one_line, one_line_of};
+use crate::text::{Line, one_line};
 
-/// The longest hint: it says more than one thing.
-const LONGEST_HINT: usize = 900;
-
-impl fmt::Display for Error {
+impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &*self.0;
-        if let Some(operation) = inner.operation {
+        if let Some(operation) = self.operation {
             write!(f, "{}.{}: ", operation.application, operation.id)?;
         }
-        match (inner.status, inner.kind) {
+        match (self.status, self.kind) {
             (Some(status), kind) => write!(f, "{status} {kind}")?,
             (None, ErrorKind::Configuration | ErrorKind::InvalidInput | ErrorKind::Value) => {
-                return write!(f, "{}", one_line_of(&inner.message, LONGEST_HINT));
+                return write!(f, "{}", Line::Hint.of(&self.message));
             }
             (None, kind) => write!(f, "{kind}")?,
         }
-        if let Some(code) = &inner.code {
+        if let Some(code) = &self.code {
             write!(f, " {}", one_line(code))?;
         }
-        if !inner.message.is_empty() {
-            write!(f, ": {}", one_line(&inner.message))?;
+        if !self.message.is_empty() {
+            write!(f, ": {}", one_line(&self.message))?;
         }
-        if let Some(hint) = &inner.hint {
-            write!(f, "; {}", one_line_of(hint, LONGEST_HINT))?;
+        if let Some(hint) = &self.hint {
+            write!(f, "; {}", Line::Hint.of(hint))?;
         }
-        if inner.effect == Effect::Unknown
-            && inner
+        if self.effect == Effect::Unknown
+            && self
                 .operation
                 .is_some_and(|operation| operation.safety.is_command())
         {
             f.write_str("; its effect is unknown")?;
         }
-        if inner.attempts > 1 {
-            write!(f, "; after {} attempts", inner.attempts)?;
+        if self.attempts > 1 {
+            write!(f, "; after {} attempts", self.attempts)?;
         }
-        if let Some(id) = &inner.request_id {
+        if let Some(id) = &self.request_id {
             write!(f, " (request {})", one_line(id))?;
         }
         Ok(())

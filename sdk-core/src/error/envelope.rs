@@ -1,15 +1,18 @@
-//! What can be read out of an application's error body, tolerantly.
+//! What can be read out of an error body, tolerantly.
 
 use serde_json::Value;
+
+use crate::secret::confidential::Confidential;
+use crate::text::Line;
 
 /// The longest body that is looked into; an error body beyond it is kept raw only.
 const LARGEST: usize = 256 * 1024;
 
 /// The members of an error body that the SDK understands.
 ///
-/// Only the Platform's envelope is documented: `{"error": {"code", "message", "requestId", "retryable"}}`. The other
-/// applications' bodies are not shown, so a `code` and a `message` are taken where they stand plainly, and nothing
-/// else is concluded from them.
+/// Two shapes are documented: the Platform's `{"error": {"code", "message", "requestId", "retryable"}}`, and that of a token
+/// endpoint, `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2). The other applications' bodies are not
+/// shown, so a `code` and a `message` are taken where they stand plainly, and nothing else is concluded from them.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Envelope {
     pub(crate) code: Option<String>,
@@ -19,14 +22,26 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
+    /// What an application says.
     pub(crate) fn parse(is_shown: bool, body: &[u8]) -> Self {
+        let read = Self::read(body);
+        Self {
+            // Where the contract does not show it, it decides nothing.
+            retryable: read.retryable.filter(|_| is_shown),
+            ..read
+        }
+    }
+
+    /// What a token endpoint says: the Platform's, or another one.
+    pub(crate) fn read(body: &[u8]) -> Self {
         if body.len() > LARGEST {
             return Self::default();
         }
         let Ok(Value::Object(top)) = serde_json::from_slice(body) else {
             return Self::default();
         };
-        let nested = top.get("error").and_then(Value::as_object);
+        let error = top.get("error");
+        let nested = error.and_then(Value::as_object);
         let text = |name: &str| {
             nested
                 .and_then(|error| error.get(name))
@@ -35,15 +50,24 @@ impl Envelope {
                 .map(str::to_owned)
         };
         Self {
-            code: text("code")
-                .or_else(|| top.get("error").and_then(Value::as_str).map(str::to_owned)),
+            code: text("code").or_else(|| error.and_then(Value::as_str).map(str::to_owned)),
             message: text("message").or_else(|| text("error_description")),
             request_id: text("requestId"),
-            // Only the Platform documents it, so elsewhere it decides nothing.
             retryable: nested
-                .filter(|_| is_shown)
                 .and_then(|error| error.get("retryable"))
                 .and_then(Value::as_bool),
+        }
+    }
+
+    /// The same as it can be shown: a line each, and nothing that repeats what is confidential.
+    pub(crate) fn shown(self, confidential: &Confidential) -> Self {
+        let line =
+            |line: Line, text: Option<String>| text.map(|text| confidential.line(line, &text));
+        Self {
+            code: line(Line::Code, self.code),
+            message: line(Line::Message, self.message),
+            request_id: line(Line::RequestId, self.request_id),
+            retryable: self.retryable,
         }
     }
 }
@@ -60,6 +84,7 @@ mod tests {
         assert_eq!(envelope.message.as_deref(), Some("no"));
         assert_eq!(envelope.request_id.as_deref(), Some("r1"));
         assert_eq!(envelope.retryable, Some(false));
+        assert_eq!(Envelope::read(body), envelope);
         assert_eq!(Envelope::parse(false, body).retryable, None);
     }
 

@@ -1,101 +1,81 @@
 use std::fmt;
 
-/// The kinds of failure. More may come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ErrorKind {
-    /// The environment or the builder lacks something or holds something unusable. Nothing was sent.
-    Configuration,
-    /// A parameter or body breaks a rule of the contract. Nothing was sent.
-    InvalidInput,
-    /// No token could be had for a passing reason: the token endpoint is down or slow.
-    TokenUnavailable,
-    /// The credentials or the token were not accepted (401, or a refused exchange).
-    Unauthenticated,
-    /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and of business rules remain
-    /// with the owning application (contract, Authentication).
-    Forbidden,
-    /// The application found the request invalid (400 or 422).
-    Rejected,
-    /// No accessible record was found (404): there is none, or none that the caller may see, which the application alone
-    /// decides (contract, Authentication).
-    NotFound,
-    /// Invalid state, stale record version, time conflict or idempotency conflict (409).
-    Conflict,
-    /// The application asks for fewer requests (429).
-    RateLimited,
-    /// A dependency or required configuration of the application is unavailable (5xx, 408).
-    Unavailable,
-    /// A status that the contract does not know, such as a redirect.
-    UnexpectedStatus,
-    /// The connection could not be made. Nothing was sent.
-    Connect,
-    /// The connection broke after the request may have been sent.
-    Transport,
-    /// The attempt's timeout or the call's deadline passed.
-    Timeout,
-    /// The reply could not be read: no JSON, truncated, too large, or of another shape.
-    Decode,
-    /// The reply carries another `schemaVersion` than this SDK was built for.
-    SchemaVersion,
-    /// A list cannot be walked further: a cursor came round again, or a page has no items.
-    Pagination,
-    /// A prepared command does not fit: it was changed, or is of another client or a later SDK. Nothing was sent.
-    PreparedCommand,
-    /// A value could not be encoded or decoded by the caller's type; no call was under way.
-    Value,
+/// Declares kinds of errors: of each its doc, its name for metrics and traces, and how it reads in a sentence.
+macro_rules! kinds {
+    ($(#[$about:meta])* pub enum $kinds:ident {
+        $($(#[$meta:meta])* $kind:ident = $name:literal, $text:literal;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum $kinds {
+            $($(#[$meta])* $kind,)*
+        }
+
+        impl $kinds {
+            /// A short name for metrics and traces (`error.type`), which never changes.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// How it reads in a sentence.
+            pub(super) const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $text,)*
+                }
+            }
+        }
+    };
 }
 
-impl ErrorKind {
-    /// A short name for metrics and traces (`error.type`), which never changes.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Configuration => "configuration",
-            Self::InvalidInput => "invalid_input",
-            Self::TokenUnavailable => "token_unavailable",
-            Self::Unauthenticated => "unauthenticated",
-            Self::Forbidden => "forbidden",
-            Self::Rejected => "rejected",
-            Self::NotFound => "not_found",
-            Self::Conflict => "conflict",
-            Self::RateLimited => "rate_limited",
-            Self::Unavailable => "unavailable",
-            Self::UnexpectedStatus => "unexpected_status",
-            Self::Connect => "connect",
-            Self::Transport => "transport",
-            Self::Timeout => "timeout",
-            Self::Decode => "decode",
-            Self::SchemaVersion => "schema_version",
-            Self::Pagination => "pagination",
-            Self::PreparedCommand => "prepared_command",
-            Self::Value => "value",
-        }
-    }
+pub(crate) use kinds;
 
-    /// How it reads in a sentence.
-    pub(super) const fn text(self) -> &'static str {
-        match self {
-            Self::Configuration => "configuration",
-            Self::InvalidInput => "invalid input",
-            Self::TokenUnavailable => "no token",
-            Self::Unauthenticated => "not authenticated",
-            Self::Forbidden => "forbidden",
-            Self::Rejected => "rejected",
-            Self::NotFound => "not found",
-            Self::Conflict => "conflict",
-            Self::RateLimited => "rate limited",
-            Self::Unavailable => "unavailable",
-            Self::UnexpectedStatus => "unexpected status",
-            Self::Connect => "no connection",
-            Self::Transport => "connection lost",
-            Self::Timeout => "timeout",
-            Self::Decode => "unreadable reply",
-            Self::SchemaVersion => "another schema version",
-            Self::Pagination => "pagination",
-            Self::PreparedCommand => "prepared command",
-            Self::Value => "value",
-        }
+kinds! {
+    /// The kinds of failure. More may come.
+    pub enum ErrorKind {
+        /// The environment or the builder lacks something or holds something unusable. Nothing was sent.
+        Configuration = "configuration", "configuration";
+        /// A parameter or body breaks a rule of the contract. Nothing was sent.
+        InvalidInput = "invalid_input", "invalid input";
+        /// No token could be had for a passing reason: the token endpoint is down or slow.
+        TokenUnavailable = "token_unavailable", "no token";
+        /// The credentials or the token were not accepted (401, or a refused exchange).
+        Unauthenticated = "unauthenticated", "not authenticated";
+        /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and of business rules remain
+        /// with the owning application (contract, Authentication).
+        Forbidden = "forbidden", "forbidden";
+        /// The application found the request invalid (400 or 422).
+        Rejected = "rejected", "rejected";
+        /// No accessible record was found (404): there is none, or none that the caller may see, which the application alone
+        /// decides (contract, Authentication).
+        NotFound = "not_found", "not found";
+        /// Invalid state, stale record version, time conflict or idempotency conflict (409).
+        Conflict = "conflict", "conflict";
+        /// The application asks for fewer requests (429).
+        RateLimited = "rate_limited", "rate limited";
+        /// A dependency or required configuration of the application is unavailable (5xx, 408).
+        Unavailable = "unavailable", "unavailable";
+        /// A status that the contract does not know, such as a redirect.
+        UnexpectedStatus = "unexpected_status", "unexpected status";
+        /// The connection could not be made. Nothing was sent.
+        Connect = "connect", "no connection";
+        /// The connection broke after the request may have been sent.
+        Transport = "transport", "connection lost";
+        /// The attempt's timeout or the call's deadline passed.
+        Timeout = "timeout", "timeout";
+        /// The reply could not be read: no JSON, truncated, too large, or of another shape.
+        Decode = "decode", "unreadable reply";
+        /// The reply carries another `schemaVersion` than this SDK was built for.
+        SchemaVersion = "schema_version", "another schema version";
+        /// A list cannot be walked further: a cursor came round again, or a page has no items.
+        Pagination = "pagination", "pagination";
+        /// A prepared command does not fit: it was changed, or is of another client or a later SDK. Nothing was sent.
+        PreparedCommand = "prepared_command", "prepared command";
+        /// A value could not be encoded or decoded by the caller's type; no call was under way.
+        Value = "value", "value";
     }
 }
 
@@ -105,9 +85,20 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What is known about the effect of a call that failed.
+/// What is known about the effect of a call that failed. There is no fourth case, so that a `match` needs no arm for one.
+///
+/// ```
+/// use sdk_core::{Effect, Error, PreparedCommand};
+///
+/// /// The command that has to be looked into, if there is one.
+/// fn in_doubt(error: Error) -> Option<PreparedCommand> {
+///     match error.effect() {
+///         Effect::NotSent | Effect::Refused => None,
+///         Effect::Unknown => error.into_command(),
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Effect {
     /// It never reached the server: refused locally, or no connection was made.
     NotSent,

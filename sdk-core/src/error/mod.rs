@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod display;
 pub(crate) mod envelope;
 pub(crate) mod kind;
+pub(crate) mod source;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,14 +16,15 @@ use http::HeaderMap;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::kind::{Effect, ErrorKind};
+use crate::error::source::Source;
 use crate::operation::Operation;
-
-type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// What went wrong, whether it had an effect, and who can help.
 ///
 /// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line that names the
 /// operation, the status, the application's code and message, and a hint; it never holds a secret or a token.
+///
+/// Cloning is cheap and shares everything, so that an error can be handed to all who waited for one call.
 ///
 /// # Troubleshooting
 /// [The guide](crate::guide::errors) lists each kind, what causes it and what to do.
@@ -41,8 +43,11 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 /// }
 /// # }
 /// ```
-pub struct Error(Box<Inner>);
+#[derive(Clone, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(Arc<Inner>);
 
+#[derive(Clone, thiserror::Error)]
 struct Inner {
     kind: ErrorKind,
     operation: Option<&'static Operation>,
@@ -148,22 +153,10 @@ impl Error {
         self.0.command.as_deref()
     }
 
-    /// Takes the command out.
+    /// Takes the command out, or a copy of it where clones of the error hold it too.
     #[must_use]
     pub fn into_command(self) -> Option<PreparedCommand> {
-        self.0.command.map(|command| *command)
-    }
-
-    /// Whether no accessible record was found (404).
-    #[must_use]
-    pub fn is_not_found(&self) -> bool {
-        self.0.kind == ErrorKind::NotFound
-    }
-
-    /// Whether the state of the record stood against it (409).
-    #[must_use]
-    pub fn is_conflict(&self) -> bool {
-        self.0.kind == ErrorKind::Conflict
+        Arc::unwrap_or_clone(self.0).command.map(|command| *command)
     }
 
     /// Whether the key stands for another command, by a 409 with the code `IDEMPOTENCY_CONFLICT`. The Calendar's contract
@@ -172,59 +165,107 @@ impl Error {
     pub fn is_idempotency_conflict(&self) -> bool {
         self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
     }
+}
 
-    /// Whether the credentials or the token were not accepted (401, or a refused token exchange).
-    #[must_use]
-    pub fn is_unauthenticated(&self) -> bool {
-        self.0.kind == ErrorKind::Unauthenticated
-    }
+/// Declares a predicate for each kind. A kind without one does not compile.
+macro_rules! predicates {
+    ($($(#[$meta:meta])* $is:ident = $kind:ident $(| $other:ident)*;)*) => {
+        impl Error {
+            $(
+                $(#[$meta])*
+                #[must_use]
+                pub fn $is(&self) -> bool {
+                    matches!(self.0.kind, ErrorKind::$kind $(| ErrorKind::$other)*)
+                }
+            )*
+        }
 
-    /// Whether an entitlement, a scope or a workspace binding is missing (403).
-    #[must_use]
-    pub fn is_forbidden(&self) -> bool {
-        self.0.kind == ErrorKind::Forbidden
-    }
+        const _: fn(ErrorKind) = |kind| match kind {
+            $(ErrorKind::$kind => (),)*
+        };
 
-    /// Whether a time limit ended the call.
-    #[must_use]
-    pub fn is_timeout(&self) -> bool {
-        self.0.kind == ErrorKind::Timeout
-    }
+        #[cfg(test)]
+        const PREDICATES: &[(ErrorKind, fn(&Error) -> bool)] =
+            &[$((ErrorKind::$kind, Error::$is),)*];
+    };
+}
 
+predicates! {
+    /// Whether the environment or the builder lacks something or holds something unusable.
+    is_configuration = Configuration;
     /// Whether the call was refused before anything was sent, because of a parameter or a body.
-    #[must_use]
-    pub fn is_invalid_input(&self) -> bool {
-        self.0.kind == ErrorKind::InvalidInput
-    }
-
+    is_invalid_input = InvalidInput;
+    /// Whether no token could be had for a passing reason.
+    is_token_unavailable = TokenUnavailable;
+    /// Whether the credentials or the token were not accepted (401, or a refused token exchange).
+    is_unauthenticated = Unauthenticated;
+    /// Whether an entitlement, a scope or a workspace binding is missing (403).
+    is_forbidden = Forbidden;
+    /// Whether the application found the request invalid (400 or 422).
+    is_rejected = Rejected;
+    /// Whether no accessible record was found (404).
+    is_not_found = NotFound;
+    /// Whether the state of the record stood against it (409).
+    is_conflict = Conflict;
+    /// Whether the application asks for fewer requests (429).
+    is_rate_limited = RateLimited;
     /// Whether the service could not be reached or did not answer as a service that is up.
-    #[must_use]
-    pub fn is_unavailable(&self) -> bool {
-        matches!(
-            self.0.kind,
-            ErrorKind::Unavailable | ErrorKind::Connect | ErrorKind::Transport
-        )
-    }
+    is_unavailable = Unavailable | Connect | Transport;
+    /// Whether the reply had a status that the contract does not know, such as a redirect.
+    is_unexpected_status = UnexpectedStatus;
+    /// Whether no connection could be made.
+    is_connect = Connect;
+    /// Whether the connection broke after the request may have been sent.
+    is_transport = Transport;
+    /// Whether a time limit ended the call.
+    is_timeout = Timeout;
+    /// Whether the reply could not be read.
+    is_decode = Decode;
+    /// Whether the reply carries another `schemaVersion` than this SDK was built for.
+    is_schema_version = SchemaVersion;
+    /// Whether a list cannot be walked further.
+    is_pagination = Pagination;
+    /// Whether a prepared command does not fit: it was changed, or is of another client or a later SDK.
+    is_prepared_command = PreparedCommand;
+    /// Whether a value could not be encoded or decoded by the caller's type, while no call was under way.
+    is_value = Value;
 }
 
 impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for Inner {
     /// As `Display`, with what is known for a log; never a key, a token or a body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
-            .field("kind", &self.0.kind)
-            .field("effect", &self.0.effect)
-            .field("attempts", &self.0.attempts)
+            .field("kind", &self.kind)
+            .field("effect", &self.effect)
+            .field("attempts", &self.attempts)
             .field("message", &self.to_string())
-            .field("source", &self.0.source)
+            .field("source", &self.source)
             .finish_non_exhaustive()
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0
-            .source
-            .as_deref()
-            .map(|source| source as &(dyn std::error::Error + 'static))
+#[cfg(test)]
+mod tests {
+    use crate::error::{Error, PREDICATES};
+
+    #[test]
+    fn each_kind_has_a_predicate_of_its_own() {
+        for (kind, _) in PREDICATES {
+            let error = Error::new(*kind, "");
+            let said = PREDICATES.iter().filter(|(_, is)| is(&error));
+            let said: Vec<_> = said.map(|(own, _)| own.as_str()).collect();
+            let mut expected = vec![kind.as_str()];
+            // A service that cannot be reached is not available either.
+            if ["connect", "transport"].contains(&kind.as_str()) {
+                expected.insert(0, "unavailable");
+            }
+            assert_eq!(said, expected);
+        }
     }
 }

@@ -30,7 +30,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Assumed<T> {
 
 /// The members of another type than assumed in what was decoded, of which the first is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Otherwise {
+pub(crate) struct TypeMismatch {
     pub(crate) object: &'static str,
     pub(crate) member: &'static str,
     pub(crate) count: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Otherwise {
 
 /// A constant that came with another value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mismatch {
+pub(crate) struct ConstantMismatch {
     pub(crate) object: &'static str,
     pub(crate) member: &'static str,
     pub(crate) expected: &'static str,
@@ -47,28 +47,28 @@ pub(crate) struct Mismatch {
 
 /// What one decoding met.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
-    pub(crate) otherwise: Option<Otherwise>,
+pub(crate) struct Mismatches {
+    pub(crate) types: Option<TypeMismatch>,
     /// The first of them.
-    pub(crate) constant: Option<Mismatch>,
+    pub(crate) constant: Option<ConstantMismatch>,
 }
 
 thread_local! {
     // Deserializers take no context along, and one reply may have hundreds of these members.
-    static OTHERWISE: Cell<Option<Otherwise>> = const { Cell::new(None) };
-    static CONSTANT: Cell<Option<Mismatch>> = const { Cell::new(None) };
+    static TYPE: Cell<Option<TypeMismatch>> = const { Cell::new(None) };
+    static CONSTANT: Cell<Option<ConstantMismatch>> = const { Cell::new(None) };
 }
 
 /// Takes note of a member of another type. Used by generated code.
 #[doc(hidden)]
-pub fn otherwise(object: &'static str, member: &'static str) {
-    OTHERWISE.with(|seen| {
-        let first = seen.get().unwrap_or(Otherwise {
+pub fn mismatch(object: &'static str, member: &'static str) {
+    TYPE.with(|seen| {
+        let first = seen.get().unwrap_or(TypeMismatch {
             object,
             member,
             count: 0,
         });
-        seen.set(Some(Otherwise {
+        seen.set(Some(TypeMismatch {
             count: first.count.saturating_add(1),
             ..first
         }));
@@ -82,7 +82,7 @@ pub fn constant(object: &'static str, member: &'static str, expected: &'static s
         return;
     }
     CONSTANT.with(|seen| {
-        let first = seen.take().unwrap_or_else(|| Mismatch {
+        let first = seen.take().unwrap_or_else(|| ConstantMismatch {
             object,
             member,
             expected,
@@ -93,12 +93,12 @@ pub fn constant(object: &'static str, member: &'static str, expected: &'static s
 }
 
 /// Decodes, and says what it met that no type can tell.
-pub(crate) fn watch<T>(decode: impl FnOnce() -> T) -> (T, Seen) {
-    OTHERWISE.set(None);
+pub(crate) fn noting_mismatches<T>(decode: impl FnOnce() -> T) -> (T, Mismatches) {
+    TYPE.set(None);
     CONSTANT.set(None);
     let value = decode();
-    let seen = Seen {
-        otherwise: OTHERWISE.take(),
+    let seen = Mismatches {
+        types: TYPE.take(),
         constant: CONSTANT.take(),
     };
     (value, seen)
@@ -106,7 +106,7 @@ pub(crate) fn watch<T>(decode: impl FnOnce() -> T) -> (T, Seen) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Otherwise, Seen, watch};
+    use super::{Mismatches, TypeMismatch, noting_mismatches};
     use crate::Members;
 
     #[derive(Clone, Debug, PartialEq)]
@@ -153,16 +153,17 @@ mod tests {
 
     #[test]
     fn each_decoding_is_counted_by_itself() {
-        let (_, seen) = watch(|| [badge(r#"{"tone":1}"#), badge(r#"{"tone":{}}"#)]);
-        let expected = Otherwise {
+        let (_, seen) = noting_mismatches(|| [badge(r#"{"tone":1}"#), badge(r#"{"tone":{}}"#)]);
+        let expected = TypeMismatch {
             object: "Badge",
             member: "tone",
             count: 2,
         };
-        assert_eq!(seen.otherwise, Some(expected));
+        assert_eq!(seen.types, Some(expected));
 
         // Null and absence are what an optional member may be.
-        let (_, seen) = watch(|| [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]);
-        assert_eq!(seen, Seen::default());
+        let (_, seen) =
+            noting_mismatches(|| [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]);
+        assert_eq!(seen, Mismatches::default());
     }
 }

@@ -139,7 +139,7 @@ macro_rules! json_object {
             $crate::codegen::Assumed::Typed(value) => $field = ::std::option::Option::Some(value),
             $crate::codegen::Assumed::Other(value) => {
                 if !value.is_null() {
-                    $crate::codegen::otherwise(OBJECT, $name);
+                    $crate::codegen::mismatch(OBJECT, $name);
                 }
                 $field = ::std::option::Option::None;
                 $extra.push_received($name, value);
@@ -155,7 +155,7 @@ macro_rules! json_object {
                 $extra.push_received($name, $crate::RawJson::null());
             }
             $crate::codegen::Bounded::Beyond(value) => {
-                $crate::codegen::otherwise(OBJECT, $name);
+                $crate::codegen::mismatch(OBJECT, $name);
                 $field = ::std::option::Option::None;
                 $extra.push_received($name, value);
             }
@@ -206,7 +206,7 @@ macro_rules! json_object {
 /// Used by generated code.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! discreet_debug {
+macro_rules! redacted_debug {
     ($type:ident { $( $field:ident ),* $(,)? }) => {
         impl ::std::fmt::Debug for $type {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {

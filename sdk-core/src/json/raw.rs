@@ -32,9 +32,9 @@ impl RawJson {
     /// # Errors
     /// When the value cannot be written as JSON (a map with keys that are not text, for one).
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
-        to_raw_value(value)
-            .map(Self)
-            .map_err(|error| Error::encode(&error))
+        to_raw_value(value).map(Self).map_err(|error| {
+            Error::value(format!("the value cannot be written as JSON: {error}")).with_cause(error)
+        })
     }
 
     /// The JSON `null`.
@@ -131,7 +131,7 @@ impl FromStr for RawJson {
     fn from_str(text: &str) -> Result<Self, Error> {
         RawValue::from_string(text.to_owned())
             .map(Self)
-            .map_err(|error| Error::value(error.to_string()))
+            .map_err(|error| Error::value(error.to_string()).with_cause(error))
     }
 }
 

@@ -43,10 +43,9 @@ impl Record {
             ))),
             None => Ok(None),
             Some(value) if value.is_null() => Ok(None),
-            Some(value) => value
-                .decode()
-                .map(Some)
-                .map_err(|error| Error::value(format!("member `{name}`: {error}"))),
+            Some(value) => value.decode().map(Some).map_err(|error| {
+                Error::value(format!("member `{name}`: {error}")).with_cause(error)
+            }),
         }
     }
 

@@ -6,7 +6,6 @@ use url::form_urlencoded;
 
 use crate::command::key::hex;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::operation::Operation;
 use crate::secret::value::Secret;
 use crate::text::{counted, one_line};
@@ -145,7 +144,7 @@ impl Checkpoint {
             let message = format!(
                 "the {what} ends {left} before the place of the checkpoint: it has changed since"
             );
-            Err(Error::new(ErrorKind::Pagination, message).hint("start the walk again"))
+            Err(Error::pagination(message).hint("start the walk again"))
         };
         match next {
             _ if left > 0 && self.limit.as_deref() == limit => return changed("page"),
@@ -163,7 +162,7 @@ impl Checkpoint {
 
     /// Whether a walk that begins as `own` can go on here.
     pub(super) fn fits(&self, own: &Self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::new(ErrorKind::Pagination, message));
+        let refuse = |message: String| Err(Error::pagination(message));
         if self.version != VERSION {
             return refuse(format!(
                 "the checkpoint has version {}, this SDK knows {VERSION}",

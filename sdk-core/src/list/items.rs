@@ -8,7 +8,6 @@ use futures_core::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::pages::Pages;
 
@@ -129,7 +128,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                     if let Some(lack) = page.without_items() {
                         self.itemless = true;
                         self.pages.end();
-                        let error = Error::new(ErrorKind::Pagination, lack);
+                        let error = Error::pagination(lack);
                         let error = error.hint("`pages()` delivers it as it came");
                         return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
                     }

@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 
 use crate::call::Call;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::list::checkpoint;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::cycle::CycleGuard;
@@ -242,7 +241,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// Begins to fetch the page at the checkpoint. What fails fails again when it is tried again.
     fn begin(&mut self) -> Result<Fetching<T>, Error> {
-        let refuse = |message: String| Err(Error::pagination(self.call.operation(), message));
+        let refuse = |message: String| Err(Error::pagination(message).of(self.call.operation()));
         if let Some(error) = self.refused.take() {
             return Err(error);
         }
@@ -310,7 +309,7 @@ fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
     }
     let message =
         format!("the page came with the status {status}, which the contract does not show for it");
-    Err(Error::new(ErrorKind::Pagination, message))
+    Err(Error::pagination(message))
 }
 
 impl<T: DeserializeOwned + Send + 'static> Stream for Pages<T> {

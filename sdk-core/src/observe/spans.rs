@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::operation::Operation;
 use crate::reply::response::{Reply, request_id};
 use crate::secret::confidential::Confidential;
+use crate::text::Line;
 
 /// The span of a call, which holds its attempts and waits.
 pub(crate) fn call_span(operation: &'static Operation) -> Span {
@@ -35,7 +36,7 @@ pub(crate) fn call_ended(span: &Span, result: &Result<Reply, Error>, confidentia
         Ok(reply) => {
             span.record("suite.attempts", reply.attempts);
             if let Some(id) = request_id(&reply.headers) {
-                span.record("suite.request_id", confidential.line_of(id, 200));
+                span.record("suite.request_id", confidential.line(Line::RequestId, id));
             }
         }
         Err(error) => {

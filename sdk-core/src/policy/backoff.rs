@@ -1,24 +1,72 @@
-//! Exponential pauses with jitter. Pure functions of a `roll` from 0 to 1.
+//! Waits that grow with each failure. Pure functions of a `roll` from 0 to 1.
 
 use std::time::Duration;
 
-/// No pause is longer, whatever was set: far from every overflow.
+/// No wait is longer, whatever was set: far from every overflow.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// The ceiling of the pause after failure number `count` (from 1): doubling from `base` up to `cap`.
-pub(crate) fn ceiling(base: Duration, cap: Duration, count: u32) -> Duration {
-    let factor = 1_u32
-        .checked_shl(count.saturating_sub(1))
-        .unwrap_or(u32::MAX);
-    base.saturating_mul(factor).min(cap).min(DAY)
+/// How waits grow: up to `base` after the first failure, doubling with each further one, never beyond `cap`. Each is drawn
+/// at random, so that clients which failed together do not come back together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Backoff {
+    /// The longest wait after the first failure.
+    pub base: Duration,
+    /// The longest wait after any number of failures; a day at most.
+    pub cap: Duration,
 }
 
-/// A pause between retries, from zero up to the ceiling: spreads clients the most.
-pub(crate) fn full_jitter(base: Duration, cap: Duration, count: u32, roll: f64) -> Duration {
-    ceiling(base, cap, count).mul_f64(roll.clamp(0.0, 1.0))
+impl Backoff {
+    /// Waits of up to `base` at first, and up to `cap` in the end.
+    #[must_use]
+    pub const fn new(base: Duration, cap: Duration) -> Self {
+        Self { base, cap }
+    }
+
+    /// No wait at all: for tests, or where something else bounds the attempts.
+    #[must_use]
+    pub const fn none() -> Self {
+        Self::new(Duration::ZERO, Duration::ZERO)
+    }
+
+    /// The longest wait after this many failures.
+    fn ceiling(self, failures: u32) -> Duration {
+        let factor = 1_u32
+            .checked_shl(failures.saturating_sub(1))
+            .unwrap_or(u32::MAX);
+        self.base.saturating_mul(factor).min(self.cap).min(DAY)
+    }
+
+    /// A wait between attempts, from zero up to the ceiling: spreads clients the most.
+    pub(crate) fn full_jitter(self, failures: u32, roll: f64) -> Duration {
+        self.ceiling(failures).mul_f64(roll.clamp(0.0, 1.0))
+    }
+
+    /// A wait in which nothing is tried, from half the ceiling up to the ceiling: spreads clients, and is never next to
+    /// nothing.
+    pub(crate) fn half_jitter(self, failures: u32, roll: f64) -> Duration {
+        let ceiling = self.ceiling(failures);
+        ceiling.mul_f64(0.5 + roll.clamp(0.0, 1.0) / 2.0)
+    }
 }
 
-/// A quiet time, from half the ceiling up to the ceiling: spreads clients, and is never next to nothing.
-pub(crate) fn half_jitter(base: Duration, cap: Duration, count: u32, roll: f64) -> Duration {
-    ceiling(base, cap, count).mul_f64(0.5 + roll.clamp(0.0, 1.0) / 2.0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_their_cap_whatever_is_asked() {
+        let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
+        let full = [1, 2, 3, 5, 6, 33, 40, u32::MAX]
+            .map(|failures| backoff.full_jitter(failures, 1.0).as_secs());
+        assert_eq!(full, [1, 2, 4, 16, 30, 30, 30, 30]);
+        assert_eq!(backoff.full_jitter(3, 0.0), Duration::ZERO);
+        assert_eq!(backoff.half_jitter(3, 0.0), Duration::from_secs(2));
+        assert_eq!(backoff.half_jitter(3, 1.0), Duration::from_secs(4));
+        let endless = Backoff::new(Duration::MAX, Duration::MAX);
+        for wait in [Backoff::full_jitter, Backoff::half_jitter] {
+            assert_eq!(wait(endless, u32::MAX, 1.0), DAY);
+            assert_eq!(wait(Backoff::none(), u32::MAX, 1.0), Duration::ZERO);
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use http::header::{DATE, HeaderName, RETRY_AFTER};
 
-/// The pause a server asks for: seconds, or a date in any of the three forms that HTTP has. A date is taken against the
+/// The wait a server asks for: seconds, or a date in any of the three forms that HTTP has. A date is taken against the
 /// reply's own `Date`, so that a wrong local clock changes nothing, and against the local clock only where that is missing.
 /// Anything negative, past or unreadable asks for nothing.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
@@ -15,8 +15,8 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let now = date(headers, &DATE).unwrap_or_else(SystemTime::now);
-    let pause = date(headers, &RETRY_AFTER)?.duration_since(now).ok()?;
-    (!pause.is_zero()).then_some(pause)
+    let wait = date(headers, &RETRY_AFTER)?.duration_since(now).ok()?;
+    (!wait.is_zero()).then_some(wait)
 }
 
 fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {

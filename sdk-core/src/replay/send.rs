@@ -16,13 +16,12 @@ use crate::call::Call;
 use crate::client::ApiClient;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::SchemaPolicy;
 use crate::policy::retry::RetryPolicy;
-use crate::reply::decode::Reply;
+use crate::reply::decode::FromReply;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
@@ -66,7 +65,7 @@ impl SendPrepared {
     /// Takes the result as one of the client's types, with its checks: `typed::<CalendarCommandResult>()`.
     ///
     /// Without it the result is raw JSON, which [`Receipt::decode`] turns into any type of the caller's.
-    pub fn typed<T: Reply>(self) -> SendPrepared<T> {
+    pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
             prepared: self.prepared,
             refused_raw: self.refused_raw,
@@ -75,7 +74,7 @@ impl SendPrepared {
     }
 }
 
-impl<T: Reply> SendPrepared<T> {
+impl<T: FromReply> SendPrepared<T> {
     /// Limits each attempt, from the first byte sent to the last one read.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|call| call.options_mut().timeout = Some(timeout))
@@ -144,7 +143,7 @@ impl<T: Reply> SendPrepared<T> {
         let (call, draft) = self.prepared?;
         if self.refused_raw {
             let message = "it is a raw call of a path, which is sent only with `allow_raw_path`";
-            return Err(Error::new(ErrorKind::PreparedCommand, message).of(call.operation));
+            return Err(Error::prepared(message).of(call.operation));
         }
         call.replay(draft).await
     }
@@ -157,7 +156,7 @@ impl<T: Reply> SendPrepared<T> {
     }
 }
 
-impl<T: Reply> IntoFuture for SendPrepared<T> {
+impl<T: FromReply> IntoFuture for SendPrepared<T> {
     type Output = Result<Receipt<T>, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
@@ -177,7 +176,7 @@ impl<T> fmt::Debug for SendPrepared<T> {
 
 /// The request of a prepared command, if it is this client's and unchanged.
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
-    let refuse = |message: String| Error::new(ErrorKind::PreparedCommand, message);
+    let refuse = |message: String| Error::prepared(message);
     command.verify()?;
     let application = client.application().app;
     let its_own: App = command.application().parse()?;
@@ -199,16 +198,16 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
         return Err(refuse("its path is not one of the application".to_owned()));
     }
     let base = client.endpoint().base();
-    let url = Url::parse(&format!("{base}{}", command.path()))
-        .map_err(|_| refuse("its path is not one of the application".to_owned()))?;
+    let url = Url::parse(&format!("{base}{}", command.path())).map_err(|error| {
+        refuse("its path is not one of the application".to_owned()).with_cause(error)
+    })?;
     let method = Method::from_wire(command.method());
     let method = method.ok_or_else(|| refuse("its HTTP method is unknown".to_owned()))?;
     let mut draft = Draft::new(method, url);
     let has_body = operation.body && !operation.is_raw();
     if has_body || !command.body().is_empty() {
-        if serde_json::from_str::<IgnoredAny>(command.body()).is_err() {
-            return Err(refuse("its body is not JSON".to_owned()));
-        }
+        serde_json::from_str::<IgnoredAny>(command.body())
+            .map_err(|error| refuse("its body is not JSON".to_owned()).with_cause(error))?;
         draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
     }
 

@@ -5,7 +5,6 @@ use hmac_sha256::HMAC as Hmac;
 use crate::command::key::hex;
 use crate::command::prepared::{PreparedCommand, Terms, VERSION};
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::secret::value::Secret;
 
 /// What a seal hashes first, so that it differs from any other use of the secret.
@@ -17,7 +16,7 @@ impl PreparedCommand {
     /// # Errors
     /// When the stored form is of a later SDK, or any part does not match the digest.
     pub fn verify(&self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::new(ErrorKind::PreparedCommand, message));
+        let refuse = |message: String| Err(Error::prepared(message));
         if !(1..=VERSION).contains(&self.version) {
             return refuse(format!(
                 "its form has version {}, this SDK knows 1 to {VERSION}",
@@ -55,7 +54,7 @@ impl PreparedCommand {
     /// When it has no seal, or another one, or the secret has fewer than 16 bytes.
     pub fn verify_seal(&self, secret: &Secret) -> Result<(), Error> {
         self.verify()?;
-        let refuse = |message| Err(Error::new(ErrorKind::PreparedCommand, message));
+        let refuse = |message| Err(Error::prepared(message));
         let Some(seal) = &self.seal else {
             return refuse("it has no seal");
         };
@@ -73,11 +72,7 @@ impl PreparedCommand {
 
 /// The seal of a command with this digest.
 fn seal_of(digest: &str, secret: &Secret) -> Result<String, Error> {
-    let mut hash = Hmac::new(
-        secret
-            .as_key()
-            .map_err(|short| Error::short_secret(&short))?,
-    );
+    let mut hash = Hmac::new(secret.as_key().map_err(Error::short_secret)?);
     hash.update(SEAL);
     hash.update(digest);
     Ok(hex(&hash.finalize()))

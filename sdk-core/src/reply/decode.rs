@@ -1,14 +1,16 @@
+use std::error::Error;
+
 use bytes::Bytes;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::json::assumed::{Mismatch, watch};
+use crate::json::assumed::{ConstantMismatch, noting_mismatches};
 use crate::json::explain::{Found, explain};
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::reply::page::Page;
 
 /// A type that a reply decodes into.
-pub trait Reply: DeserializeOwned + Send + 'static {
+pub trait FromReply: DeserializeOwned + Send + 'static {
     /// The `schemaVersion` that the reply says it has, where its type knows one.
     fn schema_version(&self) -> Option<&str> {
         None
@@ -25,15 +27,15 @@ pub trait Reply: DeserializeOwned + Send + 'static {
     }
 }
 
-impl Reply for RawJson {
+impl FromReply for RawJson {
     fn absent() -> Option<Self> {
         Some(Self::null())
     }
 }
 
-impl Reply for Record {}
+impl FromReply for Record {}
 
-impl<T: DeserializeOwned + Send + 'static> Reply for Page<T> {
+impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
     fn schema_version(&self) -> Option<&str> {
         self.schema_version.as_deref()
     }
@@ -60,7 +62,7 @@ pub(crate) struct Terms {
 #[derive(Debug)]
 pub(crate) enum Unreadable {
     /// It breaks off: the same request may well succeed.
-    Truncated(String),
+    Truncated(Box<dyn Error + Send + Sync>),
     /// It is no JSON, or JSON of another shape.
     Malformed(String),
     /// It has more elements than allowed.
@@ -76,7 +78,7 @@ pub(crate) enum Unreadable {
 
 /// Decodes a reply in one pass over its text; only a failure costs another one, to explain it. What it says of pieces of
 /// the reply, in errors and in events, goes through `shown`.
-pub(crate) fn decode<T: Reply>(
+pub(crate) fn decode<T: FromReply>(
     body: &Bytes,
     terms: Terms,
     shown: Shown<'_>,
@@ -90,15 +92,15 @@ pub(crate) fn decode<T: Reply>(
     }
     let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
         // It may end within a character.
-        None => Unreadable::Truncated(error.to_string()),
+        None => Unreadable::Truncated(error.into()),
         Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
     })?;
     if has_more_elements(text, terms.max_elements) {
         return Err(Unreadable::TooMany(terms.max_elements));
     }
-    let (decoded, seen) = watch(|| serde_json::from_str::<T>(text));
-    let value = decoded.map_err(|error| unreadable::<T>(text, expected, &error, shown))?;
-    if let Some(first) = seen.otherwise {
+    let (decoded, seen) = noting_mismatches(|| serde_json::from_str::<T>(text));
+    let value = decoded.map_err(|error| unreadable::<T>(text, expected, error, shown))?;
+    if let Some(first) = seen.types {
         tracing::warn!(
             object = first.object,
             member = first.member,
@@ -209,8 +211,12 @@ fn same_version(
 }
 
 /// A constant says what a reply is: with another value it is not what its type makes of it.
-fn other_constant(mismatch: &Mismatch, lenient: bool, shown: Shown<'_>) -> Result<(), Unreadable> {
-    let Mismatch {
+fn other_constant(
+    mismatch: &ConstantMismatch,
+    lenient: bool,
+    shown: Shown<'_>,
+) -> Result<(), Unreadable> {
+    let ConstantMismatch {
         object,
         member,
         expected,
@@ -232,19 +238,19 @@ fn other_constant(mismatch: &Mismatch, lenient: bool, shown: Shown<'_>) -> Resul
     )))
 }
 
-fn unreadable<T: Reply>(
+fn unreadable<T: FromReply>(
     text: &str,
     expected: Option<&'static str>,
-    error: &serde_json::Error,
+    error: serde_json::Error,
     shown: Shown<'_>,
 ) -> Unreadable {
     if text.trim().is_empty() {
         return Unreadable::Malformed("the body is empty".to_owned());
     }
     if error.is_eof() {
-        return Unreadable::Truncated(error.to_string());
+        return Unreadable::Truncated(error.into());
     }
-    let detail = explain::<T>(text, error, Found::Quoted);
+    let detail = explain::<T>(text, &error, Found::Quoted);
     let is_object = text.trim_ascii_start().starts_with('{');
     // What is no JSON has no version; what is wrong may come after the member of another type.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();

@@ -6,7 +6,6 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 use crate::text::one_line;
@@ -48,10 +47,7 @@ impl<T> Page<T> {
     /// When the page has no `items`; the error lists the members that it has.
     pub fn try_into_items(self) -> Result<Vec<T>, Error> {
         match self.without_items() {
-            Some(lack) => {
-                Err(Error::new(ErrorKind::Pagination, lack)
-                    .hint("`pages()` delivers it as it came"))
-            }
+            Some(lack) => Err(Error::pagination(lack).hint("`pages()` delivers it as it came")),
             None => Ok(self.into_items()),
         }
     }

@@ -1,10 +1,10 @@
+use std::error::Error as StdError;
 use std::fmt;
 
 use bytes::Bytes;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
@@ -15,16 +15,15 @@ const USUAL_COMMAND: usize = 512;
 
 /// A serialised request body, or why there is none. It never prints what it holds.
 #[derive(Clone)]
-pub struct Body(Result<Bytes, String>);
+pub struct Body(Result<Bytes, Error>);
 
 impl Body {
     /// Checks a value against the contract and writes it as JSON.
     pub fn json<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
         Self::checked(operation, value, |value| {
             let mut json = Vec::with_capacity(USUAL_COMMAND);
-            serde_json::to_writer(&mut json, value)
-                .map(|()| Bytes::from(json))
-                .map_err(|error| error.to_string())
+            serde_json::to_writer(&mut json, value)?;
+            Ok(Bytes::from(json))
         })
     }
 
@@ -42,12 +41,14 @@ impl Body {
     fn checked<T: Validate>(
         operation: &'static Operation,
         value: &T,
-        write: impl FnOnce(&T) -> Result<Bytes, String>,
+        write: impl FnOnce(&T) -> Result<Bytes, Box<dyn StdError + Send + Sync>>,
     ) -> Self {
-        Self(match value.validate(&Check::new(operation)) {
-            Err(error) => Err(error.message().to_owned()),
-            Ok(()) => write(value).map_err(|error| format!("the body cannot be written: {error}")),
-        })
+        let checked = value.validate(&Check::new(operation));
+        Self(
+            checked.and_then(|()| {
+                write(value).map_err(|error| Error::unwritable(error).of(operation))
+            }),
+        )
     }
 
     /// The bytes to send.
@@ -55,9 +56,7 @@ impl Body {
     /// # Errors
     /// What stood in the way when the body was made.
     pub fn bytes(&self) -> Result<Bytes, Error> {
-        self.0
-            .clone()
-            .map_err(|message| Error::new(ErrorKind::InvalidInput, message))
+        self.0.clone()
     }
 }
 

@@ -1,5 +1,7 @@
 //! A value written as a form, whose fields are the members that it has in JSON.
 
+use std::error::Error;
+
 use bytes::Bytes;
 use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
@@ -11,20 +13,19 @@ use crate::secret::wiped::Wiped;
 /// Writes texts as they are, numbers and booleans as in JSON. Null is left out; an object or array is no field.
 ///
 /// A form may hold a secret, so it and what it is made from lie in memory that is wiped on drop.
-pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, String> {
-    let json = serde_json::to_vec(value).map_err(|error| error.to_string())?;
+pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
+    let json = serde_json::to_vec(value)?;
     let json = Zeroizing::new(json);
-    let fields: Fields<'_> = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+    let fields: Fields<'_> = serde_json::from_slice(&json)?;
     let mut form = Serializer::new(String::with_capacity(json.len() * 3));
     for (name, value) in fields.0 {
         match value.get().as_bytes().first() {
             Some(b'n') => {}
             Some(b'"') => {
-                let text = serde_json::from_str::<String>(value.get());
-                let text = Zeroizing::new(text.map_err(|error| error.to_string())?);
+                let text = Zeroizing::new(serde_json::from_str::<String>(value.get())?);
                 form.append_pair(&name, &text);
             }
-            Some(b'{' | b'[') => return Err(format!("the field `{name}` is no text")),
+            Some(b'{' | b'[') => return Err(format!("the field `{name}` is no text").into()),
             _ => {
                 form.append_pair(&name, value.get());
             }
@@ -49,7 +50,7 @@ mod tests {
     #[test]
     fn what_is_no_text_is_named() {
         let error = encode(&json!({"nested": {"secret": "s3cret"}})).unwrap_err();
-        assert_eq!(error, "the field `nested` is no text");
+        assert_eq!(error.to_string(), "the field `nested` is no text");
         assert!(encode(&"text").is_err());
     }
 }

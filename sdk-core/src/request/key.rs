@@ -32,9 +32,7 @@ impl IdempotencyKey {
         namespace: &str,
         parts: impl IntoIterator<Item = P>,
     ) -> Result<Self, Error> {
-        let secret = secret
-            .as_key()
-            .map_err(|short| Error::short_secret(&short))?;
+        let secret = secret.as_key().map_err(Error::short_secret)?;
         Ok(Self::derive_under(secret, namespace, parts))
     }
 }
@@ -45,6 +43,7 @@ impl FromStr for IdempotencyKey {
     fn from_str(text: &str) -> Result<Self, Error> {
         Self::checked(text).map_err(|malformed| {
             Error::invalid("Idempotency-Key", malformed.rule, &malformed.found)
+                .with_cause(malformed)
         })
     }
 }

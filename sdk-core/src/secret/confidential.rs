@@ -6,7 +6,7 @@ use secrecy::zeroize::Zeroizing;
 use serde_json::Value;
 
 use crate::secret::decoded::forms;
-use crate::text::{is_unseen, one_line_of};
+use crate::text::{Line, is_unseen};
 
 /// What is shown of a text that repeats what must not be shown. By its place it is a whole text of a server's, so nothing
 /// else is touched.
@@ -14,9 +14,6 @@ const WITHHELD: &str = "[withheld: it repeats what is confidential]";
 
 /// [`WITHHELD`] for a code or an id, beside which the longer one stands often enough.
 const WITHHELD_IN_SHORT: &str = "[withheld]";
-
-/// The most characters of a message.
-const MESSAGE: usize = 300;
 
 /// How much of a text is looked at and shown at most. More is not shown, so nothing beyond it can leak.
 const LONGEST_LOOK: usize = 4096;
@@ -93,17 +90,12 @@ impl Confidential {
     }
 
     /// A server's text on one line, if it can be shown.
-    pub(crate) fn line(&self, text: &str) -> String {
-        self.line_of(text, MESSAGE)
-    }
-
-    /// [`line`](Self::line) of at most `longest` characters.
-    pub(crate) fn line_of(&self, text: &str, longest: usize) -> String {
+    pub(crate) fn line(&self, line: Line, text: &str) -> String {
         let end = text.char_indices().nth(LONGEST_LOOK);
         let text = end.map_or(text, |(end, _)| &text[..end]);
         match self.is_in(text) {
-            false => one_line_of(text, longest),
-            true if longest < MESSAGE => WITHHELD_IN_SHORT.to_owned(),
+            false => line.of(text),
+            true if line.longest() < Line::Message.longest() => WITHHELD_IN_SHORT.to_owned(),
             true => WITHHELD.to_owned(),
         }
     }
@@ -255,11 +247,12 @@ fn after<'a>(word: &str, text: &'a str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::{Confidential, WITHHELD};
+    use crate::text::Line;
 
     fn shown(secret: &str, text: &str) -> String {
         let mut confidential = Confidential::default();
         confidential.add_secret(secret);
-        confidential.line(text)
+        confidential.line(Line::Message, text)
     }
 
     #[test]

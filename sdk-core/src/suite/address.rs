@@ -37,6 +37,7 @@ pub(crate) fn parse_url(
             "be an absolute URL",
             &format!("one that is unreadable ({error})"),
         )
+        .with_cause(error)
     })?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(refused(

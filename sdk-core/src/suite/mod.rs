@@ -14,7 +14,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::policy::retry::RetryBudget;
+use crate::policy::budget::RetryBudget;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 use crate::suite::settings::Settings;

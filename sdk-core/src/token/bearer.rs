@@ -1,7 +1,5 @@
 //! A token ready for the wire.
 
-use crate::policy::retry::jitter;
-use crate::secret::wiped::Wiped;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +11,8 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
 use crate::operation::Operation;
+use crate::policy::chance::roll;
+use crate::secret::wiped::Wiped;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::lifetime::Schedule;
@@ -54,7 +54,7 @@ impl BearerToken {
             header: bearer_header(secret)?,
             scopes: token.scopes().map(Arc::from),
             generation,
-            schedule: lifetime::schedule(start, lifetime, policy, jitter()),
+            schedule: lifetime::schedule(start, lifetime, policy, roll()),
             served: AtomicU64::new(0),
         })
     }

@@ -180,18 +180,18 @@ impl TokenEntry {
         let until = spare.map_or(flight.overdue, |spare| spare.min(flight.overdue));
         loop {
             let beats = flight.beats();
-            let pause = if flight.runtime == runtime {
+            let look = if flight.runtime == runtime {
                 until
             } else {
                 until.min(lifetime::later(Instant::now(), SILENCE))
             };
-            match timeout_at(pause, news.as_mut()).await {
+            match timeout_at(look, news.as_mut()).await {
                 Ok(()) => return None,
-                Err(_elapsed) if pause == flight.overdue => {
+                Err(_elapsed) if look == flight.overdue => {
                     self.lose(flight.id);
                     return self.live();
                 }
-                Err(_elapsed) if pause == until => return self.live(),
+                Err(_elapsed) if look == until => return self.live(),
                 Err(_elapsed) if flight.beats() == beats => {
                     self.lose(flight.id);
                     return None;
@@ -239,8 +239,8 @@ impl TokenEntry {
         self.read().live(Instant::now())
     }
 
-    pub(super) fn quiet(&self) -> Duration {
-        self.read().quiet(Instant::now())
+    pub(super) fn backoff_left(&self) -> Duration {
+        self.read().backoff_left(Instant::now())
     }
 
     pub(super) fn source(&self) -> &dyn TokenSource {

@@ -5,79 +5,49 @@ use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::StatusCode;
-
+use crate::error::Error;
+use crate::error::kind::{ErrorKind, kinds};
+use crate::error::source::Source;
 use crate::secret::confidential::Confidential;
-use crate::text::{one_line, one_line_of};
+use crate::text::{Line, one_line};
 
-/// The kinds of [`TokenError`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum TokenErrorKind {
-    /// The token endpoint could not be reached, or the connection broke.
-    Unreachable,
-    /// The token endpoint, or the token source, did not answer in time.
-    Timeout,
-    /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
-    Refused,
-    /// The token endpoint is overloaded or out of order (5xx, 429, 408).
-    Unavailable,
-    /// The reply cannot be used: no JSON, no token, not a bearer token, too large, or a redirect.
-    Malformed,
-    /// The token was dead when it came: the exchange took longer than the token lives.
-    Expired,
-    /// A token source other than the built-in one failed or panicked.
-    Source,
-    /// The renewal was lost with the runtime that it ran on.
-    Lost,
-}
-
-impl TokenErrorKind {
-    /// A short name for metrics and traces (`error.type`), which never changes.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unreachable => "token_unreachable",
-            Self::Timeout => "token_timeout",
-            Self::Refused => "token_refused",
-            Self::Unavailable => "token_unavailable",
-            Self::Malformed => "token_malformed",
-            Self::Expired => "token_expired",
-            Self::Source => "token_source",
-            Self::Lost => "token_lost",
-        }
-    }
-
-    fn describe(self) -> &'static str {
-        match self {
-            Self::Unreachable => "token endpoint unreachable",
-            Self::Timeout => "token exchange timed out",
-            Self::Refused => "token refused",
-            Self::Unavailable => "token endpoint unavailable",
-            Self::Malformed => "unusable token reply",
-            Self::Expired => {
-                "the token was dead on arrival: the exchange took longer than it lives"
-            }
-            Self::Source => "token source failed",
-            Self::Lost => "token renewal lost with its runtime",
-        }
+kinds! {
+    /// The kinds of [`TokenError`].
+    pub enum TokenErrorKind {
+        /// The token endpoint could not be reached, or the connection broke.
+        Unreachable = "token_unreachable", "token endpoint unreachable";
+        /// The token endpoint, or the token source, did not answer in time.
+        Timeout = "token_timeout", "token exchange timed out";
+        /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
+        Refused = "token_refused", "token refused";
+        /// The token endpoint is overloaded or out of order (5xx, 429, 408).
+        Unavailable = "token_unavailable", "token endpoint unavailable";
+        /// The reply cannot be used: no JSON, no token, not a bearer token, too large, or a redirect.
+        Malformed = "token_malformed", "unusable token reply";
+        /// The token was dead when it came: the exchange took longer than the token lives.
+        Expired = "token_expired", "the token was dead on arrival: the exchange took longer than it lives";
+        /// A token source other than the built-in one failed or panicked.
+        Source = "token_source", "token source failed";
+        /// The renewal was lost with the runtime that it ran on.
+        Lost = "token_lost", "token renewal lost with its runtime";
     }
 }
 
 /// Why no token could be had. Cheap to clone: all callers that waited for one renewal share its error.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error(transparent)]
 pub struct TokenError(Arc<Parts>);
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 struct Parts {
     kind: TokenErrorKind,
     code: Option<String>,
     description: Option<String>,
-    status: Option<StatusCode>,
+    status: Option<u16>,
     request_id: Option<String>,
     retryable: bool,
     retry_after: Option<Duration>,
-    source: Option<Arc<dyn StdError + Send + Sync>>,
+    source: Option<Source>,
 }
 
 impl TokenError {
@@ -120,7 +90,7 @@ impl TokenError {
     /// States the error code of the identity provider.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
-        self.with(|parts| parts.code = Some(one_line_of(&code.into(), 100)))
+        self.with(|parts| parts.code = Some(Line::Code.of(&code.into())))
     }
 
     /// Says what is wrong, for a human. It is cut to a line of moderate length.
@@ -131,14 +101,14 @@ impl TokenError {
 
     /// States the HTTP status of the identity provider's reply.
     #[must_use]
-    pub fn with_status(self, status: StatusCode) -> Self {
+    pub fn with_status(self, status: u16) -> Self {
         self.with(|parts| parts.status = Some(status))
     }
 
     /// States the id under which the identity provider knows the request.
     #[must_use]
     pub fn with_request_id(self, request_id: impl Into<String>) -> Self {
-        self.with(|parts| parts.request_id = Some(one_line_of(&request_id.into(), 200)))
+        self.with(|parts| parts.request_id = Some(Line::RequestId.of(&request_id.into())))
     }
 
     /// Overrides whether the same request may succeed later.
@@ -155,20 +125,20 @@ impl TokenError {
 
     /// The same error without what must not be shown.
     pub(super) fn withheld(self, confidential: &Confidential) -> Self {
-        let hide = |text: &mut Option<String>| {
+        let hide = |line: Line, text: &mut Option<String>| {
             if let Some(shown) = text.as_deref().filter(|text| confidential.is_in(text)) {
-                *text = Some(confidential.line(shown));
+                *text = Some(confidential.line(line, shown));
             }
         };
         self.with(|parts| {
-            hide(&mut parts.code);
-            hide(&mut parts.description);
-            hide(&mut parts.request_id);
+            hide(Line::Code, &mut parts.code);
+            hide(Line::Message, &mut parts.description);
+            hide(Line::RequestId, &mut parts.request_id);
         })
     }
 
     pub(super) fn with_cause(self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.with(|parts| parts.source = Some(Arc::from(error.into())))
+        self.with(|parts| parts.source = Some(Source::new(error)))
     }
 
     /// What kind of failure it is.
@@ -187,7 +157,7 @@ impl TokenError {
     }
 
     /// The HTTP status of the token endpoint's reply, if one came.
-    pub fn status(&self) -> Option<StatusCode> {
+    pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
@@ -205,21 +175,35 @@ impl TokenError {
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
+
+    /// The error of a call that gets no token.
+    pub(crate) fn into_error(self) -> Error {
+        let kind = match self.kind() {
+            TokenErrorKind::Refused => ErrorKind::Unauthenticated,
+            _ => ErrorKind::TokenUnavailable,
+        };
+        Error::new(kind, self.0.gist())
+            .with_code(self.code().map(str::to_owned))
+            .with_request_id(self.request_id().map(str::to_owned))
+            .with_retryable(self.is_retryable())
+            .with_retry_after(self.retry_after())
+            .with_cause(self)
+    }
 }
 
-impl TokenError {
+impl Parts {
     /// What happened, without the code and the request id, which an error that wraps this one says itself.
-    pub(crate) fn gist(&self) -> String {
+    fn gist(&self) -> String {
         let Parts {
             kind,
             status,
             description,
             source,
             ..
-        } = &*self.0;
-        let mut gist = kind.describe().to_owned();
+        } = self;
+        let mut gist = kind.text().to_owned();
         if let Some(status) = status {
-            let _ = write!(gist, " (status {})", status.as_u16());
+            let _ = write!(gist, " (status {status})");
         }
         match (description, source) {
             (Some(description), _) => gist.extend([": ", description]),
@@ -230,22 +214,15 @@ impl TokenError {
     }
 }
 
-impl fmt::Display for TokenError {
+impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = &*self.0;
         f.write_str(&self.gist())?;
-        if let Some(code) = &parts.code {
+        if let Some(code) = &self.code {
             write!(f, " [{code}]")?;
         }
-        if let Some(id) = &parts.request_id {
+        if let Some(id) = &self.request_id {
             write!(f, " [request {id}]")?;
         }
         Ok(())
-    }
-}
-
-impl StdError for TokenError {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0.source.as_deref().map(|source| source as _)
     }
 }

@@ -1,26 +1,25 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
-use crate::policy::retry::jitter;
 use std::fmt;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::{Client, StatusCode};
-use secrecy::zeroize::Zeroizing;
+use reqwest::Client;
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
-use crate::policy::backoff;
+use crate::policy::chance::roll;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 use crate::token::{form, lifetime, reply, transport};
+use crate::transport::body::{self, Unread};
 use crate::transport::cause;
 
-/// Room for a reply with a token of usual size.
-const USUAL_REPLY: usize = 8 * 1024;
+/// Proxy authentication required.
+const WANTS_PROXY_CREDENTIAL: u16 = 407;
 
 /// Exchanges client credentials for tokens at a token endpoint.
 ///
@@ -85,11 +84,10 @@ impl ClientCredentialsSource {
             {
                 return Err(error);
             }
-            let (base, cap) = (self.policy.retry_base, self.policy.retry_cap);
             // Never earlier than asked, and not all clients at the same moment.
-            let pause = asked.saturating_add(backoff::full_jitter(base, cap, attempt, jitter()));
-            tracing::debug!(attempt, error = %error, ?pause, "token exchange will be tried again");
-            sleep(pause).await;
+            let wait = asked.saturating_add(self.policy.backoff.full_jitter(attempt, roll()));
+            tracing::debug!(attempt, error = %error, ?wait, "token exchange will be tried again");
+            sleep(wait).await;
             attempt += 1;
         }
     }
@@ -101,23 +99,30 @@ impl ClientCredentialsSource {
     ) -> Result<AccessToken, TokenError> {
         let most = self.policy.exchange_timeout;
         let until = lifetime::later(Instant::now(), most);
-        let late = |_elapsed| {
+        let late = || {
             let target = cause::target(&self.token_url, self.proxy.as_deref());
             TokenError::new(TokenErrorKind::Timeout)
                 .with_description(format!("{target} did not answer within {most:?}"))
         };
         let sent = timeout_at(until, self.post(body)?.send()).await;
-        let mut response = sent.map_err(late)?.map_err(|error| self.failure(error))?;
-        let status = response.status();
-        let read = timeout_at(until, self.read(&mut response)).await;
-        let read = read.map_err(late).and_then(|read| read);
-        if status.is_success() {
+        let mut response = sent
+            .map_err(|_elapsed| late())?
+            .map_err(|error| self.failure(error))?;
+        let status = response.status().as_u16();
+        let limit = self.policy.max_response_bytes;
+        let read = body::read_secret(&mut response, limit, until).await;
+        let read = read.map_err(|unread| match unread {
+            Unread::TooLarge(_) => reply::malformed("the reply is too large"),
+            Unread::Broken(error) => self.failure(error),
+            Unread::Late => late(),
+        });
+        if (200..300).contains(&status) {
             let token = reply::success(&read?, request, &self.confidential())
                 .map_err(|error| error.with_status(status))?;
             self.given.keep(token.expose());
             return Ok(token);
         }
-        if status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
+        if status == WANTS_PROXY_CREDENTIAL {
             return Err(self.stopped());
         }
         // The status alone decides; a body that cannot be had explains nothing.
@@ -148,7 +153,7 @@ impl ClientCredentialsSource {
             None => "a proxy in between".to_owned(),
         };
         TokenError::new(TokenErrorKind::Unreachable)
-            .with_status(StatusCode::PROXY_AUTHENTICATION_REQUIRED)
+            .with_status(WANTS_PROXY_CREDENTIAL)
             .with_description(format!("{proxy} wants a credential"))
             .with_retryable(false)
     }
@@ -168,33 +173,6 @@ impl ClientCredentialsSource {
             confidential.add_secret(text.trim_start_matches("Basic "));
         }
         confidential
-    }
-
-    /// Reads the body up to the limit, into memory that is wiped on drop.
-    async fn read(
-        &self,
-        response: &mut reqwest::Response,
-    ) -> Result<Zeroizing<Vec<u8>>, TokenError> {
-        let limit = self.policy.max_response_bytes;
-        // Room for what came, never for what was announced; each larger buffer leaves a wiped one behind.
-        let mut body = Zeroizing::new(Vec::with_capacity(USUAL_REPLY.min(limit)));
-        while let Some(chunk) = response
-            .chunk()
-            .await
-            .map_err(|error| self.failure(error))?
-        {
-            let length = body.len() + chunk.len();
-            if length > limit {
-                return Err(reply::malformed("the reply is too large"));
-            }
-            if length > body.capacity() {
-                let mut larger = Zeroizing::new(Vec::with_capacity(2 * length));
-                larger.extend_from_slice(&body);
-                body = larger;
-            }
-            body.extend_from_slice(&chunk);
-        }
-        Ok(body)
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::operation::Operation;
-use crate::policy::backoff;
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 
@@ -82,7 +81,7 @@ pub(super) struct Rejections(HashMap<Key, Streak>);
 struct Streak {
     length: u32,
     last: Instant,
-    quiet_until: Option<Instant>,
+    backoff_until: Option<Instant>,
     /// The token that was counted last.
     generation: u64,
 }
@@ -91,21 +90,21 @@ impl Rejections {
     /// Whether a rejection by a target is no news: it refused token after token of late. One that has `served` the operation
     /// says that not all its paths do. One that was `accepted` anywhere may have died since: that is doubted for a few
     /// seconds, however long the streak.
-    pub(super) fn is_quiet(
+    pub(super) fn in_backoff(
         &self,
         target: Target,
         served: bool,
         accepted: bool,
         now: Instant,
     ) -> bool {
-        let quiet = |key: Key| {
+        let in_backoff = |key: Key| {
             self.0.get(&key).is_some_and(|streak| {
                 let doubted = !accepted || now < lifetime::later(streak.last, DOUBT);
-                doubted && streak.quiet_until.is_some_and(|until| now < until)
+                doubted && streak.backoff_until.is_some_and(|until| now < until)
             })
         };
         let [path, any_path] = target.keys();
-        quiet(path) || (!served && quiet(any_path))
+        in_backoff(path) || (!served && in_backoff(any_path))
     }
 
     /// Takes note that a target had a token that was accepted elsewhere replaced: not again at once.
@@ -126,9 +125,9 @@ impl Rejections {
         policy: &TokenPolicy,
         roll: f64,
     ) {
-        let (base, cap) = (policy.backoff_base, policy.backoff_cap);
-        // Twice the longest quiet time, or else a lasting storm would count as a series of first rejections.
-        let memory = cap.saturating_mul(2).max(Duration::from_secs(60));
+        let backoff = policy.renewal_backoff;
+        // Twice the longest wait, or else a lasting storm would count as a series of first rejections.
+        let memory = backoff.cap.saturating_mul(2).max(Duration::from_secs(60));
         self.0
             .retain(|_, streak| now.saturating_duration_since(streak.last) < memory);
         if self.0.len() >= MOST_STREAKS {
@@ -141,7 +140,7 @@ impl Rejections {
             let streak = self.0.entry(key).or_insert(Streak {
                 length: 0,
                 last: now,
-                quiet_until: None,
+                backoff_until: None,
                 generation: 0,
             });
             // Any number of calls may see one token refused.
@@ -149,8 +148,8 @@ impl Rejections {
                 continue;
             }
             if streak.length > 0 {
-                let quiet = backoff::half_jitter(base, cap, streak.length, roll);
-                streak.quiet_until = Some(lifetime::later(now, quiet));
+                let wait = backoff.half_jitter(streak.length, roll);
+                streak.backoff_until = Some(lifetime::later(now, wait));
             }
             (streak.generation, streak.last) = (generation, now);
             streak.length = streak.length.saturating_add(1);

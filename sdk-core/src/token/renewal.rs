@@ -126,7 +126,7 @@ fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {
                 cause = error.source().map(|cause| one_line(&cause.to_string())),
                 took = ?started.elapsed(),
                 live_token = entry.live().is_some(),
-                next_attempt_in = ?entry.quiet(),
+                next_attempt_in = ?entry.backoff_left(),
                 "token renewal failed"
             );
         }

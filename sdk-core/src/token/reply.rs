@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::error::envelope::Envelope;
 use crate::policy::retry_after::retry_after;
 use crate::secret::confidential::Confidential;
+use crate::text::Line;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::source::{AccessToken, TokenRequest};
 
@@ -94,75 +96,43 @@ fn scopes(value: &Value) -> Option<Vec<String>> {
 
 /// Reads any other reply: the status decides, and the body explains if it can.
 pub(super) fn failure(
-    status: StatusCode,
+    status: u16,
     headers: &HeaderMap,
     body: &[u8],
     confidential: &Confidential,
 ) -> TokenError {
-    if status.is_redirection() {
+    if (300..400).contains(&status) {
         return malformed(
             "a redirect, which is never followed; check the address of the token endpoint",
         )
         .with_status(status);
     }
     // Assumed: A50. What is not implemented does not come into being by asking again.
-    let transient = matches!(status.as_u16(), 408 | 429 | 500 | 502..=504 | 506..);
+    let transient = matches!(status, 408 | 429 | 500 | 502..=504 | 506..);
     let kind = match () {
-        () if transient || status.is_server_error() => TokenErrorKind::Unavailable,
-        () if status.is_client_error() => TokenErrorKind::Refused,
+        () if transient || (500..600).contains(&status) => TokenErrorKind::Unavailable,
+        () if (400..500).contains(&status) => TokenErrorKind::Refused,
         () => TokenErrorKind::Malformed,
     };
-    let mut error = TokenError::new(kind).with_status(status);
-    let explained = Explanation::read(body);
-    // A server that echoes the credential is not allowed to put it into our logs.
-    let shown = |text: Option<&str>| text.map(|text| confidential.line(text));
+    let envelope = Envelope::read(body).shown(confidential);
     // A server may call off retries, never ask for them where the status says no.
-    error = error.with_retryable(transient && explained.retryable != Some(false));
-    if let Some(code) = shown(explained.code.as_deref()) {
+    let mut error = TokenError::new(kind)
+        .with_status(status)
+        .with_retryable(transient && envelope.retryable != Some(false));
+    if let Some(code) = envelope.code {
         error = error.with_code(code);
     }
-    if let Some(description) = shown(explained.description.as_deref()) {
+    if let Some(description) = envelope.message {
         error = error.with_description(description);
     }
     let header_id = headers.get("x-request-id").and_then(|id| id.to_str().ok());
-    if let Some(id) = shown(explained.request_id.as_deref().or(header_id)) {
+    let header_id = header_id.map(|id| confidential.line(Line::RequestId, id));
+    if let Some(id) = envelope.request_id.or(header_id) {
         error = error.with_request_id(id);
     }
     match retry_after(headers) {
-        Some(pause) => error.with_retry_after(pause),
+        Some(wait) => error.with_retry_after(wait),
         None => error,
-    }
-}
-
-#[derive(Default)]
-struct Explanation {
-    code: Option<String>,
-    description: Option<String>,
-    request_id: Option<String>,
-    retryable: Option<bool>,
-}
-
-impl Explanation {
-    /// Understands `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2) and the Platform's
-    /// `{"error": {"code", "message", "requestId", "retryable"}}`.
-    fn read(body: &[u8]) -> Self {
-        let Ok(Value::Object(body)) = serde_json::from_slice(body) else {
-            return Self::default();
-        };
-        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
-        match body.get("error") {
-            Some(Value::Object(error)) => Self {
-                code: text(error.get("code")),
-                description: text(error.get("message")),
-                request_id: text(error.get("requestId")),
-                retryable: error.get("retryable").and_then(Value::as_bool),
-            },
-            code => Self {
-                code: text(code),
-                description: text(body.get("error_description")),
-                ..Self::default()
-            },
-        }
     }
 }
 

@@ -1,13 +1,12 @@
 //! The state of an entry and its decisions, free of locks, tasks and clocks.
 
-use crate::policy::retry::jitter;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::runtime;
 use tokio::time::Instant;
 
-use crate::policy::backoff;
+use crate::policy::chance::roll;
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::{Flight, Outcome};
@@ -57,7 +56,7 @@ pub(super) struct State {
     failures: u32,
     setback: Option<Setback>,
     /// The earliest routine renewal after a successful one.
-    quiet_until: Option<Instant>,
+    next_routine: Option<Instant>,
     rejections: Rejections,
 }
 
@@ -130,7 +129,7 @@ impl State {
             (Some(_), Some(token)) => Some(Step::Use(Arc::clone(token))),
             (Some(setback), None) => Some(Step::Fail(setback.error.clone())),
             (None, Some(token)) if self.flight.is_none() && self.setback.is_none() => self
-                .quiet_until
+                .next_routine
                 .is_some_and(|until| now < until)
                 .then(|| Step::Use(Arc::clone(token))),
             (None, _) => None,
@@ -206,7 +205,7 @@ impl State {
                     self.landed = self.landed.max(id);
                     self.failures = 0;
                     self.setback = None;
-                    self.quiet_until = Some(lifetime::later(start, policy.min_interval));
+                    self.next_routine = Some(lifetime::later(start, policy.min_interval));
                 }
                 Ok(token)
             }
@@ -221,26 +220,19 @@ impl State {
 
     fn set_back(&mut self, flight: u64, now: Instant, error: TokenError, policy: &TokenPolicy) {
         self.failures = self.failures.saturating_add(1);
-        let pause = backoff::half_jitter(
-            policy.backoff_base,
-            policy.backoff_cap,
-            self.failures,
-            jitter(),
-        );
+        let backoff = policy.renewal_backoff;
+        let wait = backoff.half_jitter(self.failures, roll());
         // Never earlier than asked, within reason, and not all clients at the same moment.
-        let asked = error
-            .retry_after()
-            .unwrap_or_default()
-            .min(policy.backoff_cap);
+        let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
         self.setback = Some(Setback {
-            until: lifetime::later(now, asked.saturating_add(pause)),
+            until: lifetime::later(now, asked.saturating_add(wait)),
             error,
             flight,
         });
     }
 
     /// How long callers without a live token get the last error, from `now`.
-    pub(super) fn quiet(&self, now: Instant) -> Duration {
+    pub(super) fn backoff_left(&self, now: Instant) -> Duration {
         self.setback
             .as_ref()
             .map(|setback| setback.until.saturating_duration_since(now))
@@ -271,17 +263,17 @@ impl State {
         if on_arrival {
             let generation = token.generation();
             self.rejections
-                .count(target, generation, now, policy, jitter());
+                .count(target, generation, now, policy, roll());
         }
         let (served, accepted) = (token.has_served(target.operation), token.was_accepted());
         let rejections = &mut self.rejections;
-        let quiet = rejections.is_quiet(target, served, accepted, now);
-        if quiet || (on_arrival && renewals > 0) {
+        let in_backoff = rejections.in_backoff(target, served, accepted, now);
+        if in_backoff || (on_arrival && renewals > 0) {
             return Rejection::Kept;
         }
         rejections.replaced(target, now);
         self.token = None;
-        self.quiet_until = None;
+        self.next_routine = None;
         Rejection::Dropped
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here knows operations, tokens or retries. It is the one place where a type of the HTTP client is public.
 
 pub(crate) mod begun;
+pub(crate) mod body;
 pub(crate) mod cause;
 pub(crate) mod clients;
 pub(crate) mod loopback;

@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Pattern, Piece, Reply};
+use sdk_core::codegen::{FromReply, Pattern, Piece};
 use sdk_core::{Members, Number, RawJson, Record, Timestamp};
 
 sdk_core::reference! {
@@ -247,7 +247,7 @@ sdk_core::json_object!(AttentionQueue {
     recent_changes: required "recentChanges",
 });
 
-impl Reply for AttentionQueue {
+impl FromReply for AttentionQueue {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -481,7 +481,7 @@ sdk_core::json_object!(IntakeSubmissionDetail {
     record_version: required "recordVersion",
 });
 
-impl Reply for IntakeSubmissionDetail {
+impl FromReply for IntakeSubmissionDetail {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -515,7 +515,7 @@ sdk_core::json_object!(Funnel {
     provenance: required "provenance",
 });
 
-impl Reply for Funnel {
+impl FromReply for Funnel {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }
@@ -683,7 +683,7 @@ sdk_core::json_object!(Presentation {
     actions: required "actions",
 });
 
-impl Reply for Presentation {
+impl FromReply for Presentation {
     fn schema_version(&self) -> Option<&str> {
         Some(&self.schema_version)
     }

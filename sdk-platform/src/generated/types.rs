@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, Reply, Validate};
+use sdk_core::codegen::{Check, FromReply, Validate};
 use sdk_core::{Error, Members, RawJson, Secret};
 
 /// The form of the client credential exchange. The contract does not show its fields; these are those of
@@ -38,7 +38,7 @@ sdk_core::json_object!(TokenRequest {
     "grant_type" = "client_credentials",
 });
 
-sdk_core::discreet_debug!(TokenRequest {
+sdk_core::redacted_debug!(TokenRequest {
     client_id,
     client_secret,
     scope,
@@ -146,11 +146,11 @@ sdk_core::json_object!(TokenResponse {
     scope: assumed "scope",
 });
 
-sdk_core::discreet_debug!(TokenResponse {
+sdk_core::redacted_debug!(TokenResponse {
     access_token,
     token_type,
     expires_in,
     scope
 });
 
-impl Reply for TokenResponse {}
+impl FromReply for TokenResponse {}

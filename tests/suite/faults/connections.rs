@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
-use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
+use sdk_core::{App, Backoff, Effect, ErrorKind, RetryPolicy};
 
 use super::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, Reserved, always, close, reset};
 use crate::samples::event;
 use crate::support::{Clients, assert_says, builder_at, calendar_at, crm_at, until};
+
+/// A wait that is soon over.
+const SHORT: Duration = Duration::from_millis(20);
 
 #[tokio::test]
 async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed() {
@@ -85,9 +88,8 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
 
     // The server comes back while a call is being repeated.
     let patient = RetryPolicy::default()
-        .max_attempts(50)
-        .base_delay(Duration::from_millis(20))
-        .max_delay(Duration::from_millis(20));
+        .with_attempts(50)
+        .with_backoff(Backoff::new(SHORT, SHORT));
     let command = add_person(&crm).retry(patient).send();
     let command = tokio::spawn(command);
     until(|| suite.stats().attempts >= 3 + 2).await;

@@ -24,7 +24,7 @@ const CALL: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
 
 fn many_attempts() -> RetryPolicy {
-    quick_retry().max_attempts(100)
+    quick_retry().with_attempts(100)
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,8 +168,7 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
     let body = json!({"error": "invalid_client"});
     let hung = json(401, &body).dripped(Duration::from_secs(3_600));
     let peer = Peer::start(always(person()).tokens_always(hung));
-    let mut policy = quick_tokens();
-    policy.exchange_timeout = Duration::from_millis(300);
+    let policy = quick_tokens().with_exchange_timeout(Duration::from_millis(300));
     let crm = builder_at(&peer.url()).token_policy(policy).crm();
 
     let error = get_person(&crm).await.unwrap_err();

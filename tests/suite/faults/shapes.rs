@@ -1,12 +1,14 @@
 //! Rows 43, 52, 57, 58, 59, 66 and 86: replies without a body, of another shape, or of absurd size.
 
-use sdk_core::{Effect, Error, ErrorKind, TokenPolicy};
+use sdk_core::{Effect, Error, ErrorKind};
 use serde_json::{Value, json};
 
 use super::fixtures::{PERSON, add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, endless, json, reply, script};
 use crate::samples::kick_off;
-use crate::support::{Clients, assert_failed, builder_at, calendar_at, crm_at, suite_at};
+use crate::support::{
+    Clients, assert_failed, builder_at, calendar_at, crm_at, quick_tokens, suite_at,
+};
 
 /// An error about a 2xx that came: it has its status, and may have had an effect.
 pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
@@ -37,9 +39,7 @@ async fn fault_43_memory_is_taken_for_bytes_that_came() {
         "the first reply broke off, and nothing was taken for what it promised"
     );
 
-    let mut policy = TokenPolicy::default();
-    policy.max_response_bytes = usize::MAX;
-    policy.retry_base = std::time::Duration::ZERO;
+    let policy = quick_tokens().with_max_response_bytes(usize::MAX);
     let peer = Peer::start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
     let crm = builder_at(&peer.url()).token_policy(policy).crm();
     get_person(&crm).await.unwrap();

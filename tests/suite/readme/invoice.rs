@@ -15,13 +15,15 @@ pub async fn draft_invoice(
     let draft = InvoiceDraftCreate::new(counterparty, tax, lines);
     match accounting.invoice_drafts().create(&draft).await {
         Ok(receipt) => println!("{}", receipt.subject_reference),
-        // The reply was lost: whether it happened is unknown, and sending the same command again finds out.
-        Err(error) if error.effect() == Effect::Unknown => {
-            if let Some(command) = error.into_command() {
-                accounting.send_prepared(&command).await?;
+        Err(error) => match error.effect() {
+            Effect::NotSent | Effect::Refused => return Err(error),
+            // The reply was lost: whether it happened is unknown, and sending the same command again finds out.
+            Effect::Unknown => {
+                if let Some(command) = error.into_command() {
+                    accounting.send_prepared(&command).await?;
+                }
             }
-        }
-        Err(error) => return Err(error),
+        },
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Endpoint", "sdk_core::codegen"),
     ("Pattern", "sdk_core::codegen"),
     ("Piece", "sdk_core::codegen"),
-    ("Reply", "sdk_core::codegen"),
+    ("FromReply", "sdk_core::codegen"),
     ("Validate", "sdk_core::codegen"),
     ("encode_segment", "sdk_core::codegen"),
     ("Number", "sdk_core"),
@@ -39,6 +39,7 @@ const IMPORTS: &[(&str, &str)] = &[
 
 /// What the client crates have at their roots already, by hand.
 const ROOT: &[&str] = &[
+    "Backoff",
     "CallOptions",
     "Checkpoint",
     "Client",

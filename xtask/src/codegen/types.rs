@@ -150,11 +150,11 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
     } = object.component;
     let defaults = object.is_input && object.fields.iter().all(Field::is_option);
     // Members that nobody knows of may be secret where others are.
-    let discreet = object
+    let redacted = object
         .fields
         .iter()
         .any(|field| field.ty.contains("Secret"));
-    let derives = match (discreet, defaults) {
+    let derives = match (redacted, defaults) {
         (false, true) => "Clone, Debug, Default, PartialEq",
         (false, false) => "Clone, Debug, PartialEq",
         (true, true) => "Clone, Default, PartialEq",
@@ -205,11 +205,11 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         code.push('}');
     }
     code.push_str(");\n\n");
-    if discreet {
+    if redacted {
         let fields: Vec<&str> = object.fields.iter().map(Field::ident).collect();
         let _ = write!(
             code,
-            "sdk_core::discreet_debug!({name} {{ {} }});\n\n",
+            "sdk_core::redacted_debug!({name} {{ {} }});\n\n",
             fields.join(", ")
         );
     }
@@ -236,7 +236,7 @@ fn reply(object: &Object<'_>) -> String {
         format!("fn schema_version(&self) -> Option<&str> {{ {value} }}")
     });
     format!(
-        "impl Reply for {} {{ {} }}\n\n",
+        "impl FromReply for {} {{ {} }}\n\n",
         object.component.name,
         body.unwrap_or_default()
     )

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
-use crate::policy::retry::RetryBudget;
+use crate::policy::budget::RetryBudget;
 use crate::secret::value::Secret;
 use crate::suite::address::Purpose;
 use crate::suite::builder::SuiteBuilder;
@@ -33,16 +33,15 @@ impl SuiteBuilder {
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
         faults.extend(self.crossed());
-        if HeaderValue::from_str(&self.agent()).is_err() {
-            faults.push(Error::configuration(
-                "`user_agent` must have visible characters only, as a header has: got another text",
-            ));
+        if let Err(error) = HeaderValue::from_str(&self.agent()) {
+            let message =
+                "`user_agent` must have visible characters only, as a header has: got another text";
+            faults.push(Error::configuration(message).with_cause(error));
         }
         if let Some(Err(fault)) = self.digest_key.as_ref().map(Secret::as_key) {
-            faults.push(Error::configuration(format!(
-                "`digest_key`: {}",
-                Error::short_secret(&fault).message()
-            )));
+            let short = Error::short_secret(fault);
+            let message = format!("`digest_key`: {}", short.message());
+            faults.push(Error::configuration(message).with_cause(short));
         }
         let mut addresses: Vec<Url> = applications
             .values()
@@ -59,7 +58,7 @@ impl SuiteBuilder {
         };
         let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.waits);
         let clients = clients.map_err(|error| {
-            Error::configuration("the HTTP client cannot be built").source(error)
+            Error::configuration("the HTTP client cannot be built").with_cause(error)
         })?;
         let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {

@@ -139,7 +139,7 @@ async fn fault_37_an_operation_that_refuses_every_token_causes_no_storm_beside_o
 async fn fault_37_after_a_streak_a_token_that_served_another_operation_is_doubted_for_seconds() {
     let (entry, _source) = entry(|number| Ok(token(number, 300)));
     let odd = target(&OPERATIONS.command);
-    // The operation refuses tokens until its quiet time has grown long.
+    // The operation refuses tokens until its backoff has grown long.
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(120) {
         refused(&entry, odd).await;

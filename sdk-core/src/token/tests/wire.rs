@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderMap, StatusCode};
+use http::HeaderMap;
 use url::form_urlencoded;
 
 use super::super::{form, reply};
@@ -182,7 +182,6 @@ fn both_error_shapes_are_understood() {
     let mut confidential = Confidential::default();
     confidential.add("s3cret-canary");
     let read = |status: u16, body: &str| {
-        let status = StatusCode::from_u16(status).unwrap();
         reply::failure(status, &HeaderMap::new(), body.as_bytes(), &confidential)
     };
     let error = read(
@@ -237,7 +236,6 @@ fn the_status_decides_when_the_body_explains_nothing() {
         (307, Malformed, false),
     ] {
         for body in ["", "<html>", "null", r#"{"error":7}"#, "[]"] {
-            let status = StatusCode::from_u16(status).unwrap();
             let error = reply::failure(
                 status,
                 &HeaderMap::new(),

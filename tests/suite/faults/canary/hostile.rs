@@ -141,11 +141,9 @@ fn echoes(text: &str) -> Vec<Step> {
 }
 
 pub(super) fn suite_of(peer: &Peer) -> sdk_core::SuiteBuilder {
-    let mut tokens = quick_tokens();
-    tokens.attempts = 1;
     builder_at(&peer.url())
         .retry(RetryPolicy::none())
-        .token_policy(tokens)
+        .token_policy(quick_tokens().with_attempts(1))
 }
 
 /// An event command with all that is confidential, to a server that answers like that.

@@ -1,11 +1,11 @@
 use calls::book_calls;
 use jiff::Zoned;
-use sdk_crm::{Effect, Error, RetryPolicy, Suite};
+use sdk_crm::{Backoff, Effect, Error, RetryPolicy, Suite};
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 
 /// The suite of a server. Retries do not wait.
 fn suite_for(server: &ReferenceServer) -> Result<Suite, Error> {
-    let quick = RetryPolicy::default().base_delay(std::time::Duration::ZERO);
+    let quick = RetryPolicy::default().with_backoff(Backoff::none());
     Suite::builder()
         .variables(server.environment())
         .retry(quick)

@@ -1,0 +1,93 @@
+//! What holds for one call: its own options, else those of its client, else those of the suite.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::options::{CallOptions, SchemaPolicy};
+use crate::policy::retry::RetryPolicy;
+use crate::suite::settings::Settings;
+use crate::token::lifetime::later;
+
+/// What holds for one call, looked up once when it begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) attempt_timeout: Duration,
+    /// How long the call may take as a whole.
+    pub(crate) total: Duration,
+    pub(crate) deadline: Instant,
+    pub(crate) max_bytes: usize,
+    pub(crate) max_elements: usize,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) schema_policy: SchemaPolicy,
+    /// What somebody said of repeats without a documented key.
+    pub(crate) replay_exact: Option<bool>,
+    pub(crate) refuse_missing_scopes: bool,
+}
+
+impl Limits {
+    /// The limits of a call that begins now.
+    pub(crate) fn resolve(own: &CallOptions, client: &CallOptions, suite: &Settings) -> Self {
+        macro_rules! set {
+            ($option:ident) => {
+                own.$option.or(client.$option)
+            };
+        }
+        let total = set!(deadline).unwrap_or(suite.deadline);
+        Self {
+            attempt_timeout: set!(timeout).unwrap_or(suite.attempt_timeout),
+            total,
+            deadline: later(Instant::now(), total),
+            max_bytes: suite.max_response_bytes,
+            max_elements: suite.max_response_elements,
+            retry: set!(retry).unwrap_or(suite.retry),
+            schema_policy: set!(schema_policy).unwrap_or(suite.schema_policy),
+            replay_exact: set!(replay_exact).or(suite.replay_exact),
+            refuse_missing_scopes: set!(refuse_missing_scopes)
+                .unwrap_or(suite.refuse_missing_scopes),
+        }
+    }
+
+    /// How long an attempt that begins now may take.
+    pub(crate) fn attempt_time(&self) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        left.min(self.attempt_timeout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_call_counts_before_its_client_and_that_before_the_suite() {
+        let mut suite = Settings::default();
+        let second = Duration::from_secs(1);
+        let options = |time: Duration, yes: bool, policy: SchemaPolicy| {
+            let mut options = CallOptions::default();
+            (options.timeout, options.deadline) = (Some(time), Some(time));
+            options.retry = Some(RetryPolicy::default().with_attempts(u32::from(yes)));
+            (options.replay_exact, options.refuse_missing_scopes) = (Some(yes), Some(yes));
+            options.schema_policy = Some(policy);
+            options
+        };
+        let of = |limits: Limits| {
+            let times = (limits.attempt_timeout, limits.total);
+            let attempts = limits.retry.attempts;
+            let said = (limits.replay_exact, limits.refuse_missing_scopes);
+            (times, attempts, said, limits.schema_policy)
+        };
+        let unset = CallOptions::default();
+        let own = options(second, true, SchemaPolicy::Warn);
+        let client = options(2 * second, false, SchemaPolicy::Refuse);
+        let by_call = ((second, second), 1, (Some(true), true), SchemaPolicy::Warn);
+        let (two, by) = (2 * second, SchemaPolicy::Refuse);
+        let by_client = ((two, two), 0, (Some(false), false), by);
+        assert_eq!(of(Limits::resolve(&own, &client, &suite)), by_call);
+        assert_eq!(of(Limits::resolve(&unset, &client, &suite)), by_client);
+        (suite.attempt_timeout, suite.deadline) = (3 * second, 4 * second);
+        suite.replay_exact = Some(true);
+        let by_suite = ((3 * second, 4 * second), 3, (Some(true), false), by);
+        assert_eq!(of(Limits::resolve(&unset, &unset, &suite)), by_suite);
+    }
+}
