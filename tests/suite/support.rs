@@ -10,6 +10,7 @@ use sdk_core::{
     SuiteBuilder, TokenPolicy,
 };
 use sdk_reference_server::{Fault, Operation, ReferenceServer};
+use tokio::sync::oneshot;
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
@@ -151,6 +152,23 @@ pub(crate) async fn until(holds: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_micros(100));
         tokio::task::yield_now().await;
     }
+}
+
+/// Runs something on a thread and a runtime of its own, until what this gives is dropped.
+pub(crate) fn apart<F: Future<Output = ()>>(
+    run: impl FnOnce() -> F + Send + 'static,
+) -> oneshot::Sender<()> {
+    let (stop, stopped) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().unwrap().block_on(async {
+            tokio::select! {
+                () = run() => {}
+                _dropped = stopped => {}
+            }
+        });
+    });
+    stop
 }
 
 /// Keeps a paused clock where it is while the runtime waits for a socket.

@@ -8,6 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
+use crate::support::apart;
+
 /// Which bytes are counted: those of requests, or those of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
@@ -63,22 +65,9 @@ impl Proxy {
             state: Mutex::default(),
             changed: Condvar::new(),
         });
-        let (stop, stopped) = oneshot::channel::<()>();
-        std::thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .unwrap();
-                runtime.block_on(async {
-                    let listener = TcpListener::from_std(listener).unwrap();
-                    tokio::select! {
-                        () = accept(listener, shared) => {}
-                        _dropped = stopped => {}
-                    }
-                });
-            }
+        let wire = Arc::clone(&shared);
+        let stop = apart(move || async move {
+            accept(TcpListener::from_std(listener).unwrap(), wire).await;
         });
         Self {
             address,

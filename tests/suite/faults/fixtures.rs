@@ -1,5 +1,9 @@
 //! Requests and replies that many tests need.
 
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use sdk_core::Error;
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::{Value, json};
 
@@ -65,4 +69,13 @@ pub(crate) fn add_person(crm: &sdk_crm::Client) -> sdk_crm::SubmitCommand {
 /// A call for the person that a peer may have.
 pub(crate) fn get_person(crm: &sdk_crm::Client) -> sdk_crm::GetPerson {
     crm.people().get(PERSON)
+}
+
+/// What a call fails with that waits for nothing, and needs no runtime to say so.
+pub(crate) fn at_once(call: impl Future<Output = Error>) -> Error {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(call).poll(&mut context) {
+        Poll::Ready(error) => error,
+        Poll::Pending => panic!("it waits for nothing"),
+    }
 }

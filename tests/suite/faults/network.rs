@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
 
-use super::fixtures::{add_person, committed, get_person, person};
+use super::fixtures::{add_person, at_once, committed, get_person, person};
 use super::two::Http2;
 use crate::peer::{Peer, always, raw, reply, script};
 use crate::programs::{output, program, told};
@@ -310,18 +310,12 @@ fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
 fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
     let peer = Peer::start([]);
     let crm = crm_at(&peer);
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut poll = |call: std::pin::Pin<&mut dyn Future<Output = sdk_core::Error>>| match call
-        .poll(&mut context)
-    {
-        std::task::Poll::Ready(error) => error,
-        std::task::Poll::Pending => panic!("it waits for nothing"),
-    };
-    let call = std::pin::pin!(async { get_person(&crm).await.unwrap_err() });
-    let command = std::pin::pin!(async { add_person(&crm).await.unwrap_err() });
     let mut items = crm.people().list().items().read_ahead(true);
-    let walk = std::pin::pin!(async { items.try_next().await.unwrap_err() });
-    for error in [poll(call), poll(command), poll(walk)] {
+    for error in [
+        at_once(async { get_person(&crm).await.unwrap_err() }),
+        at_once(async { add_person(&crm).await.unwrap_err() }),
+        at_once(async { items.try_next().await.unwrap_err() }),
+    ] {
         assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
         assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
         assert_says(&error, &["no Tokio runtime"]);

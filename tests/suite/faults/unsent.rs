@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sdk_core::{App, Effect, ErrorKind};
 
-use super::fixtures::add_person;
+use super::fixtures::{add_person, at_once};
 use crate::peer::{Peer, always, reply};
 use crate::support::{Clients, assert_says, builder_at, crm_at};
 
@@ -66,16 +66,10 @@ fn fault_75_without_a_runtime_a_token_and_a_look_at_scopes_are_errors_that_say_s
     let peer = Peer::start([]);
     let crm = crm_at(&peer);
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut poll = |call: std::pin::Pin<&mut dyn Future<Output = sdk_core::Error>>| match call
-        .poll(&mut context)
-    {
-        std::task::Poll::Ready(error) => error,
-        std::task::Poll::Pending => panic!("it waits for nothing"),
-    };
-    let prewarm = std::pin::pin!(async { crm.prewarm().await.unwrap_err() });
-    let scopes = std::pin::pin!(async { crm.missing_scopes(&needed).await.unwrap_err() });
-    for error in [poll(prewarm), poll(scopes)] {
+    for error in [
+        at_once(async { crm.prewarm().await.unwrap_err() }),
+        at_once(async { crm.missing_scopes(&needed).await.unwrap_err() }),
+    ] {
         assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
         assert_says(&error, &["no Tokio runtime"]);
     }

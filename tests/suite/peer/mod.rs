@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use tokio::net::TcpSocket;
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::support::until;
+use crate::support::{apart, until};
 
 pub(crate) use bomb::gzip_bomb;
 pub(crate) use script::{Script, always, script};
@@ -139,25 +139,12 @@ impl Reserved {
             written: AtomicUsize::new(0),
             gate: Semaphore::new(0),
         });
-        let (stop, stopped) = oneshot::channel();
         let (ready, listening) = mpsc::channel();
-        let socket = self.socket;
-        std::thread::spawn({
-            let shared = Arc::clone(&shared);
-            move || {
-                let runtime = tokio::runtime::Builder::new_current_thread()
-                    .enable_all()
-                    .build()
-                    .unwrap();
-                runtime.block_on(async {
-                    let listener = socket.listen(1024).unwrap();
-                    ready.send(()).unwrap();
-                    tokio::select! {
-                        () = serve::accept(listener, shared) => {}
-                        _dropped = stopped => {}
-                    }
-                });
-            }
+        let (socket, seen) = (self.socket, Arc::clone(&shared));
+        let stop = apart(move || async move {
+            let listener = socket.listen(1024).unwrap();
+            ready.send(()).unwrap();
+            serve::accept(listener, seen).await;
         });
         listening.recv().unwrap();
         Peer {
