@@ -91,10 +91,10 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
     assert!(error.to_string().contains("refused"), "{error}");
 
     // The server comes back while a call is being repeated.
-    const SHORT: Duration = Duration::from_millis(20);
+    let short = Duration::from_millis(20);
     let patient = RetryPolicy::default()
         .with_attempts(50)
-        .with_backoff(Backoff::new(SHORT, SHORT));
+        .with_backoff(Backoff::new(short, short));
     let command = crm.commands().submit(new_person()).retry(patient).send();
     let command = tokio::spawn(command);
     until(|| suite.stats().attempts >= 3 + 2).await;
