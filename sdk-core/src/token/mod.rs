@@ -1,7 +1,7 @@
 //! Tokens: obtained once for all callers, kept while they live, renewed before they die.
 //!
-//! A [`TokenSource`](crate::TokenSource) gives tokens; [`ClientCredentialsSource`] is the one for client credentials. A [`TokenCache`]
-//! holds one [`TokenEntry`] per audience and scopes, and a client keeps the entry it needs. From there on:
+//! A [`TokenSource`](crate::TokenSource) gives tokens; [`ClientCredentialsSource`] is the one for client credentials.
+//! A [`TokenCache`] holds one [`TokenEntry`] per audience and scopes, and a client keeps the entry it needs. From there on:
 //!
 //! * A fresh token costs a read lock and a look at the monotonic clock.
 //! * Below about a quarter of its lifetime the next call starts a renewal in the background, and goes on. Below a
