@@ -126,26 +126,20 @@ impl Call {
         draft: Result<Draft, Error>,
         wrap: fn(Response<T>) -> R,
     ) -> impl Future<Output = Result<R, Error>> + Send + 'static {
-        let mut draft = draft.map_err(Some);
+        let mut draft = draft;
         async move {
-            let undecoded = || Error::decode("the reply was not decoded").of(self.operation);
             let draft = match &mut draft {
                 Ok(draft) => draft,
-                // Taken once: a future that has ended is not polled again.
-                Err(refused) => {
-                    return Err(refused
-                        .take()
-                        .map_or_else(undecoded, |error| error.of(self.operation)));
-                }
+                Err(refused) => return Err(refused.clone().of(self.operation)),
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
-            let terms = Terms {
-                schema_version: self.operation.schema_version,
-                lenient: limits.schema_policy == SchemaPolicy::Warn,
-                max_elements: limits.max_elements,
-            };
             let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
+                let terms = Terms {
+                    schema_version: self.operation.schema_version,
+                    lenient: limits.schema_policy == SchemaPolicy::Warn,
+                    max_elements: limits.max_elements,
+                };
                 value = Some(decode::<T>(body, terms, shown)?);
                 Ok(())
             };
@@ -153,7 +147,7 @@ impl Call {
             // `execute` succeeds only after `take` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
-                .ok_or_else(undecoded)
+                .ok_or_else(|| Error::decode("the reply was not decoded").of(self.operation))
         }
     }
 

@@ -48,7 +48,7 @@ pub(super) struct Progress<'a> {
     pub(super) effect: Effect,
     pub(super) started: Instant,
     call: &'a Call,
-    draft: &'a Draft,
+    pub(super) draft: &'a Draft,
 }
 
 impl<'a> Progress<'a> {

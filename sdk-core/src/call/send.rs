@@ -67,11 +67,10 @@ impl Call {
                     .and_then(|bearer| self.permitted(bearer, limits))
                 {
                     Ok(bearer) => progress.bearer = Some(bearer),
-                    Err(error) => return Err(self.finish(error, &mut progress, draft)),
+                    Err(error) => return Err(self.finish(error, &mut progress)),
                 }
             }
-            let (error, again, after) = match self.attempt(draft, limits, &mut progress, take).await
-            {
+            let (error, again, after) = match self.attempt(&mut progress, take).await {
                 Verdict::Done(reply) => {
                     self.client.suite().budget.refund();
                     return Ok(Reply {
@@ -81,8 +80,8 @@ impl Call {
                 }
                 Verdict::Renew(error) => {
                     progress.refusal = None;
-                    if !self.may_resend(&progress, draft) {
-                        return Err(self.finish(error, &mut progress, draft));
+                    if !self.may_resend(&progress) {
+                        return Err(self.finish(error, &mut progress));
                     }
                     progress.renewals += 1;
                     progress.refused_in_a_row += 1;
@@ -102,7 +101,7 @@ impl Call {
                 .then(|| self.wait_before_next(limits, made, after))
                 .flatten();
             let Some(wait) = wait else {
-                return Err(self.finish(error, &mut progress, draft));
+                return Err(self.finish(error, &mut progress));
             };
             observe::repeating(&error, progress.attempts, wait);
             sleep(wait).await;
@@ -113,9 +112,9 @@ impl Call {
     ///
     /// It does the first time. After that, a few times at most, if the token had been accepted in the meantime, by whatever
     /// call: it died in the middle of its life then, while one that is refused as soon as it comes says that no token will do.
-    fn may_resend(&self, progress: &Progress<'_>, draft: &Draft) -> bool {
+    fn may_resend(&self, progress: &Progress<'_>) -> bool {
         progress.bearer.as_ref().is_some_and(|bearer| {
-            let target = Target::new(self.operation, draft.url.path());
+            let target = Target::new(self.operation, progress.draft.url.path());
             let tokens = self.client.tokens();
             let rejection = tokens.reject(bearer, target, progress.refused_in_a_row);
             rejection.allows_resend()
@@ -123,13 +122,8 @@ impl Call {
     }
 
     /// One attempt in a span of its own, judged.
-    async fn attempt(
-        &self,
-        draft: &Draft,
-        limits: &Limits,
-        progress: &mut Progress<'_>,
-        take: Take<'_>,
-    ) -> Verdict {
+    async fn attempt(&self, progress: &mut Progress<'_>, take: Take<'_>) -> Verdict {
+        let (limits, draft) = (progress.limits, progress.draft);
         let unsent = |error| Verdict::Fail {
             error,
             again: false,
@@ -143,7 +137,7 @@ impl Call {
         // body does, which then cannot be sent anew by the HTTP client itself.
         let connecting = self.client.suite().clients.connect_timeout();
         let begun = (limits.attempt_time() < connecting).then(Begun::default);
-        let (sending, span) = match self.begin(draft, progress, begun.as_ref()) {
+        let (sending, span) = match self.begin(progress, begun.as_ref()) {
             Ok(begun) => begun,
             Err(error) => return unsent(error),
         };
@@ -175,11 +169,10 @@ impl Call {
     /// Sends the request of an attempt. It is begun before anything waits for it, so that no future has to hold the request.
     fn begin(
         &self,
-        draft: &Draft,
         progress: &mut Progress<'_>,
         begun: Option<&Begun>,
     ) -> Result<(impl Future<Output = attempt::Answer> + use<>, Span), Error> {
-        let request = self.outgoing(draft, progress.bearer.as_deref(), begun)?;
+        let request = self.outgoing(progress.draft, progress.bearer.as_deref(), begun)?;
         let span = observe::attempt_span(self.operation, &request, progress.attempts);
         progress.attempts += 1;
         self.client.suite().counters.attempt();
@@ -236,7 +229,7 @@ impl Call {
     }
 
     /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
-    fn finish(&self, error: Error, progress: &mut Progress<'_>, draft: &Draft) -> Error {
+    fn finish(&self, error: Error, progress: &mut Progress<'_>) -> Error {
         // A renewal that failed is why a refused call went out no more, and not what became of it.
         let error = match progress.refusal.take() {
             Some(refusal) => refusal.after_failed_renewal(error),
@@ -253,7 +246,7 @@ impl Call {
         }
         let first_sent = SystemTime::now().checked_sub(progress.started.elapsed());
         let sent = effect != Effect::NotSent;
-        match self.prepared_from(draft, first_sent.unwrap_or(UNIX_EPOCH), sent) {
+        match self.prepared_from(progress.draft, first_sent.unwrap_or(UNIX_EPOCH), sent) {
             Ok(command) => error.with_command(command),
             Err(_) => error,
         }

@@ -50,7 +50,7 @@ policy! {
         /// its backoff instead, up to the cap of [`renewal_backoff`](Self::renewal_backoff).
         // As long as an attempt may take.
         max_retry_after: Duration = Duration::from_secs(10), with_max_retry_after;
-        /// The time for one renewal as a whole, whatever its [`TokenSource`](super::TokenSource) does.
+        /// The time for one renewal as a whole, whatever its [`TokenSource`](crate::TokenSource) does.
         // Three attempts of 10 s, two waits, and a margin.
         renewal_timeout: Duration = Duration::from_secs(60), with_renewal_timeout;
         /// The wait after a failed renewal. Callers without a live token get the last error meanwhile, without traffic.

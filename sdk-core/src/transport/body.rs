@@ -4,6 +4,7 @@ use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
 use reqwest::Response;
 use secrecy::zeroize::Zeroizing;
+use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
 /// How much of a body that is too large is kept.
@@ -23,30 +24,37 @@ pub(crate) enum Unread {
 }
 
 /// Reads a body. One that comes in one piece, as most do, is not copied.
-pub(crate) async fn read(
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` keeps what it is given twice, in the future of each call"
+)]
+pub(crate) fn read(
     response: &mut Response,
     limit: usize,
     until: Instant,
-) -> Result<Bytes, Unread> {
-    let announced = announced(response);
-    let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
-    let take = |piece: Bytes| {
-        if first.is_empty() {
-            first = piece;
-            return;
+) -> impl Future<Output = Result<Bytes, Unread>> + Send {
+    async move {
+        let announced = announced(response, limit)?;
+        let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
+        while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
+            if first.is_empty() {
+                first = piece;
+            } else {
+                if rest.is_empty() {
+                    rest.reserve(room(announced, first.len(), piece.len()));
+                    rest.extend_from_slice(&first);
+                }
+                rest.extend_from_slice(&piece);
+            }
+            if first.len().max(rest.len()) > limit {
+                return Err(Unread::TooLarge(first.slice(..first.len().min(EXCERPT))));
+            }
         }
-        if rest.is_empty() {
-            rest.reserve(room(announced, first.len(), piece.len()));
-            rest.extend_from_slice(&first);
-        }
-        rest.extend_from_slice(&piece);
-    };
-    match pieces(response, limit, until, take).await {
-        Ok(()) if rest.is_empty() => Ok(first),
-        Ok(()) => Ok(rest.freeze()),
-        Err(Unread::TooLarge(_)) => Err(Unread::TooLarge(first.slice(..first.len().min(EXCERPT)))),
-        Err(unread) => Err(unread),
+        Ok(if rest.is_empty() {
+            first
+        } else {
+            rest.freeze()
+        })
     }
 }
 
@@ -56,53 +64,40 @@ pub(crate) async fn read_secret(
     limit: usize,
     until: Instant,
 ) -> Result<Zeroizing<Vec<u8>>, Unread> {
+    announced(response, limit)?;
     // Room for what came, never for what was announced; each larger buffer leaves a wiped one behind.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
-    let take = |piece: Bytes| {
+    while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
         let length = body.len() + piece.len();
+        if length > limit {
+            return Err(Unread::TooLarge(Bytes::new()));
+        }
         if length > body.capacity() {
             let mut larger = Zeroizing::new(Vec::with_capacity(2 * length));
             larger.extend_from_slice(&body);
             body = larger;
         }
         body.extend_from_slice(&piece);
-    };
-    pieces(response, limit, until, take).await?;
+    }
     Ok(body)
 }
 
-/// Hands a body over piece by piece. The piece that makes it too large is the last one.
-async fn pieces(
-    response: &mut Response,
-    limit: usize,
-    until: Instant,
-    mut take: impl FnMut(Bytes),
-) -> Result<(), Unread> {
-    let too_large = || Err(Unread::TooLarge(Bytes::new()));
-    if announced(response).is_some_and(|length| length > limit) {
-        return too_large();
-    }
-    let mut length = 0_usize;
-    loop {
-        match timeout_at(until, response.chunk()).await {
-            Ok(Ok(None)) => return Ok(()),
-            Ok(Ok(Some(piece))) => {
-                length = length.saturating_add(piece.len());
-                take(piece);
-            }
-            Ok(Err(error)) => return Err(Unread::Broken(error.without_url())),
-            Err(_elapsed) => return Err(Unread::Late),
-        }
-        if length > limit {
-            return too_large();
-        }
-    }
+/// The next piece of a body, if there is one.
+fn piece(
+    came: Result<Result<Option<Bytes>, reqwest::Error>, Elapsed>,
+) -> Result<Option<Bytes>, Unread> {
+    let came = came.map_err(|_elapsed| Unread::Late)?;
+    came.map_err(|error| Unread::Broken(error.without_url()))
 }
 
-/// How long the body is, by its head.
-fn announced(response: &Response) -> Option<usize> {
-    let length = response.headers().get(CONTENT_LENGTH)?;
-    length.to_str().ok()?.parse().ok()
+/// How long the body is by its head, if it may be that long.
+fn announced(response: &Response, limit: usize) -> Result<Option<usize>, Unread> {
+    let length = response.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    match length {
+        Some(length) if length > limit => Err(Unread::TooLarge(Bytes::new())),
+        length => Ok(length),
+    }
 }
 
 /// Room for a body of which two pieces came: what was announced, within a small multiple of what is there. Memory is taken
