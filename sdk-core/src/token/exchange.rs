@@ -12,9 +12,10 @@ use crate::policy::chance::roll;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
+use crate::token::form::{self, Basic};
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
-use crate::token::{form, lifetime, reply, transport};
+use crate::token::{lifetime, reply, transport};
 use crate::transport::body::{self, Unread};
 use crate::transport::cause;
 
@@ -30,7 +31,7 @@ pub struct ClientCredentialsSource {
     token_url: Url,
     credentials: ClientCredentials,
     /// Made once; a failure to make it is the answer to every request.
-    authorization: Result<Option<HeaderValue>, TokenError>,
+    authorization: Result<Option<Basic>, TokenError>,
     policy: TokenPolicy,
     /// The proxy before the endpoint, where one is known.
     proxy: Option<String>,
@@ -48,7 +49,7 @@ impl ClientCredentialsSource {
         policy: &TokenPolicy,
     ) -> Self {
         let authorization = match credentials.method() {
-            ClientAuthentication::Basic => form::basic_header(&credentials).map(Some),
+            ClientAuthentication::Basic => form::basic(&credentials).map(Some),
             ClientAuthentication::RequestBody => Ok(None),
         };
         Self {
@@ -140,8 +141,8 @@ impl ClientCredentialsSource {
             .post(self.token_url.clone())
             .header(ACCEPT, HeaderValue::from_static("application/json"))
             .header(CONTENT_TYPE, FORM);
-        if let Some(authorization) = self.authorization.clone()? {
-            post = post.header(AUTHORIZATION, authorization);
+        if let Some(basic) = self.authorization.as_ref().map_err(TokenError::clone)? {
+            post = post.header(AUTHORIZATION, basic.header.clone());
         }
         Ok(post.body(body))
     }
@@ -167,10 +168,8 @@ impl ClientCredentialsSource {
         let mut confidential = Confidential::default();
         self.credentials.confide(&mut confidential);
         self.given.confide(&mut confidential);
-        if let Ok(Some(header)) = &self.authorization
-            && let Ok(text) = header.to_str()
-        {
-            confidential.add_secret(text.trim_start_matches("Basic "));
+        if let Ok(Some(basic)) = &self.authorization {
+            confidential.add_secret(basic.encoded.expose());
         }
         confidential
     }

@@ -7,23 +7,36 @@ use http::HeaderValue;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded;
 
+use crate::secret::value::Secret;
 use crate::secret::wiped::Wiped;
 use crate::token::bearer::sensitive_header;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::TokenError;
 use crate::token::source::TokenRequest;
 
-/// The value of the `Authorization` header: `Basic` over id and secret, each form-url-encoded first, as
-/// RFC 6749 section 2.3.1 asks. Without that a `:` in the id, or a `%` or `+` in either, is read as something else.
-pub(super) fn basic_header(credentials: &ClientCredentials) -> Result<HeaderValue, TokenError> {
+/// The credential as HTTP Basic sends it.
+pub(super) struct Basic {
+    /// The value of the `Authorization` header.
+    pub(super) header: HeaderValue,
+    /// Id and secret in it, which must not be shown either.
+    pub(super) encoded: Secret,
+}
+
+/// `Basic` over id and secret, each form-url-encoded first, as RFC 6749 section 2.3.1 asks. Without that a `:` in the id, or a
+/// `%` or `+` in either, is read as something else.
+pub(super) fn basic(credentials: &ClientCredentials) -> Result<Basic, TokenError> {
     let mut pair = Zeroizing::new(String::new());
     pair.extend(form_urlencoded::byte_serialize(credentials.id().as_bytes()));
     pair.push(':');
     pair.extend(form_urlencoded::byte_serialize(
         credentials.secret().expose().as_bytes(),
     ));
-    let encoded = Zeroizing::new(STANDARD.encode(pair.as_bytes()));
-    sensitive_header(Zeroizing::new(["Basic ", &encoded].concat().into_bytes()))
+    let encoded = Secret::from(STANDARD.encode(pair.as_bytes()));
+    let header = ["Basic ", encoded.expose()].concat().into_bytes();
+    Ok(Basic {
+        header: sensitive_header(Zeroizing::new(header))?,
+        encoded,
+    })
 }
 
 /// The form that asks for a token, in memory that is wiped on drop.

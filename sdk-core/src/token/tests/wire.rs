@@ -29,7 +29,9 @@ fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(Strin
 fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
     for id in AWKWARD {
         for secret in AWKWARD {
-            let header = form::basic_header(&ClientCredentials::new(id, secret)).unwrap();
+            let header = form::basic(&ClientCredentials::new(id, secret))
+                .unwrap()
+                .header;
             assert!(header.is_sensitive());
             let encoded = header.to_str().unwrap().strip_prefix("Basic ").unwrap();
             let pair = String::from_utf8(STANDARD.decode(encoded).unwrap()).unwrap();
@@ -42,7 +44,9 @@ fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
             assert_eq!(read, [(id.to_owned(), secret.to_owned())]);
         }
     }
-    let header = form::basic_header(&ClientCredentials::new("we:ird", "a b+c%ü")).unwrap();
+    let header = form::basic(&ClientCredentials::new("we:ird", "a b+c%ü"))
+        .unwrap()
+        .header;
     assert_eq!(
         header.to_str().unwrap(),
         format!("Basic {}", STANDARD.encode("we%3Aird:a+b%2Bc%25%C3%BC"))
