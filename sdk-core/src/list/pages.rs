@@ -308,7 +308,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
 /// Of another status than the documented one nobody knows what its page is a page of.
 fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
-    let (status, known) = (page.status(), page.operation().statuses);
+    let (status, known) = (page.http_status(), page.api_operation().statuses);
     if known.is_empty() || known.contains(&status) {
         return Ok(());
     }

@@ -54,7 +54,7 @@ async fn invoices_with_0_and_201_lines_and_bad_references_are_refused_before_the
         let receipt = drafts.create(&draft(&counterparty, lines)).await.unwrap();
         println!(
             "{lines:>3} lines, {counterparty:?}: {} {}",
-            receipt.status(),
+            receipt.http_status(),
             receipt.outcome
         );
     }
@@ -118,7 +118,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
         assert_eq!(serde_json::to_string(&again).unwrap(), body);
         println!(
             "minor units, {name}: sent as {digits}, {} {}",
-            receipt.status(),
+            receipt.http_status(),
             receipt.outcome
         );
     }

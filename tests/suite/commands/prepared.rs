@@ -45,7 +45,7 @@ async fn every_command_can_be_prepared_stored_and_sent_by_another_process() {
             _ => accounting.send_prepared(&command),
         };
         let receipt = send.await.unwrap();
-        assert_eq!(receipt.operation().id, command.operation());
+        assert_eq!(receipt.api_operation().id, command.operation());
 
         let seen = server.requests().pop().unwrap();
         assert_eq!(seen.operation.unwrap().id(), command.operation());

@@ -57,7 +57,7 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
     let again = elsewhere.send_prepared(&command).await.unwrap();
 
     assert_eq!(
-        (found.status(), found.is_replay()),
+        (found.http_status(), found.is_replay()),
         (200, Some(true)),
         "{mishap:?}"
     );
@@ -72,7 +72,7 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
         operation.id(),
         Effect::Unknown,
         stage.server.commits(operation),
-        found.status(),
+        found.http_status(),
         result["publicReference"]
     );
 }
@@ -90,7 +90,10 @@ async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_resu
         .await
         .unwrap();
 
-    assert_eq!((receipt.status(), receipt.is_replay()), (200, Some(true)));
+    assert_eq!(
+        (receipt.http_status(), receipt.is_replay()),
+        (200, Some(true))
+    );
     assert_eq!(receipt.attempts(), 2);
     assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
 }
@@ -131,7 +134,10 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
 
 fn repeated(stage: &Stage, result: Result<Receipt<RawJson>, Error>) {
     let receipt = result.unwrap();
-    assert_eq!((receipt.status(), receipt.is_replay()), (200, Some(true)));
+    assert_eq!(
+        (receipt.http_status(), receipt.is_replay()),
+        (200, Some(true))
+    );
     assert_eq!(receipt.attempts(), 2);
     assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
 }

@@ -24,7 +24,7 @@ async fn a_read_with_a_revoked_token_is_sent_again_with_another() {
 
     let today = world.crm.today().get().await.unwrap();
 
-    assert_eq!((today.status(), today.attempts()), (200, 2));
+    assert_eq!((today.http_status(), today.attempts()), (200, 2));
     assert_eq!(statuses(&world, Operation::GetToday), [200, 401, 200]);
     assert_eq!(world.server.exchanges(), 2);
 }
@@ -50,7 +50,7 @@ async fn a_keyed_command_with_a_revoked_token_keeps_its_key() {
     let receipt = world.kick_off().await.unwrap();
 
     assert_eq!(
-        (receipt.status(), receipt.attempts(), receipt.replayed),
+        (receipt.http_status(), receipt.attempts(), receipt.replayed),
         (201, 2, false)
     );
     let seen = world.server.requests_for(Operation::SubmitEventCommand);
@@ -71,7 +71,7 @@ async fn an_unkeyed_command_with_a_revoked_token_is_sent_again() {
     let command = promotion(&world.server.sample_person(), "Controller");
     let receipt = world.crm.commands().submit(command).await.unwrap();
 
-    assert_eq!((receipt.status(), receipt.attempts()), (201, 2));
+    assert_eq!((receipt.http_status(), receipt.attempts()), (201, 2));
     assert_eq!(statuses(&world, Operation::SubmitCommand), [401, 201]);
     assert_eq!(world.server.commits(Operation::SubmitCommand), 1);
 }

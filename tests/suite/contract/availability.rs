@@ -21,7 +21,7 @@ async fn a_read_is_repeated_until_the_service_is_back() {
 
     let page = world.crm.people().list().await.unwrap();
 
-    assert_eq!((page.status(), page.attempts()), (200, 3));
+    assert_eq!((page.http_status(), page.attempts()), (200, 3));
     assert_eq!(world.server.attempts(Operation::ListPeople), 3);
     assert_eq!(world.server.exchanges(), 1);
 }
@@ -44,7 +44,7 @@ async fn a_keyed_command_is_repeated_with_its_key_and_body_and_committed_once() 
         .unwrap();
 
     assert_eq!(
-        (receipt.status(), receipt.attempts(), receipt.replayed),
+        (receipt.http_status(), receipt.attempts(), receipt.replayed),
         (201, 3, false)
     );
     let key = receipt.idempotency_key().unwrap().as_str();
@@ -66,7 +66,7 @@ async fn a_command_that_was_committed_before_the_503_is_replayed() {
     let receipt = world.kick_off().await.unwrap();
 
     assert_eq!(
-        (receipt.status(), receipt.attempts(), receipt.replayed),
+        (receipt.http_status(), receipt.attempts(), receipt.replayed),
         (200, 2, true)
     );
     assert_eq!(world.server.commits(Operation::SubmitEventCommand), 1);
@@ -93,7 +93,7 @@ async fn a_command_without_a_key_is_not_repeated_unless_the_caller_allows_it() {
     let receipt = exact.await.unwrap();
 
     // An exact replay: the durable result, with a 200.
-    assert_eq!((receipt.status(), receipt.attempts()), (200, 2));
+    assert_eq!((receipt.http_status(), receipt.attempts()), (200, 2));
     assert_eq!(world.server.commits(Operation::SubmitCommand), 1);
 }
 

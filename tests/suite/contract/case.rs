@@ -51,8 +51,8 @@ pub(super) struct Done {
 impl Done {
     pub(super) fn of<T>(response: &Response<T>) -> Done {
         Done {
-            operation: response.operation().id,
-            status: response.status(),
+            operation: response.api_operation().id,
+            status: response.http_status(),
             request_id: response.request_id().map(str::to_owned),
             attempts: response.attempts(),
         }

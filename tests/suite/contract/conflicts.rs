@@ -41,8 +41,8 @@ async fn the_same_event_command_under_the_same_key_is_replayed() {
     let first = command().await.unwrap();
     let again = command().await.unwrap();
 
-    assert_eq!((first.status(), first.replayed), (201, false));
-    assert_eq!((again.status(), again.replayed), (200, true));
+    assert_eq!((first.http_status(), first.replayed), (201, false));
+    assert_eq!((again.http_status(), again.replayed), (200, true));
     assert_eq!(again.public_reference, first.public_reference);
     assert_eq!(world.server.commits(Operation::SubmitEventCommand), 1);
 }
@@ -82,7 +82,7 @@ async fn a_key_is_the_actors_own() {
             .idempotency_key(key("kick-off-2026-02"))
             .await
             .unwrap();
-        assert_eq!(receipt.status(), 201, "{title}");
+        assert_eq!(receipt.http_status(), 201, "{title}");
     }
 }
 
@@ -99,8 +99,11 @@ async fn an_event_is_updated_and_cancelled_with_a_200() {
         .unwrap();
     let cancelled = events.command(&about("cancel", reference)).await.unwrap();
 
-    assert_eq!((updated.status(), updated.record_version), (200, 2));
-    assert_eq!((cancelled.status(), cancelled.record_version), (200, 3));
+    assert_eq!((updated.http_status(), updated.record_version), (200, 2));
+    assert_eq!(
+        (cancelled.http_status(), cancelled.record_version),
+        (200, 3)
+    );
     assert_eq!(updated.operation.as_str(), "event.update");
     assert_eq!(cancelled.operation.as_str(), "event.cancel");
 }
@@ -139,7 +142,7 @@ async fn the_same_crm_command_is_replayed_with_a_200() {
     let first = world.crm.commands().submit(command.clone()).await.unwrap();
     let again = world.crm.commands().submit(command).await.unwrap();
 
-    assert_eq!((first.status(), again.status()), (201, 200));
+    assert_eq!((first.http_status(), again.http_status()), (201, 200));
     assert_eq!(first.bytes(), again.bytes());
     assert_eq!(world.server.commits(Operation::SubmitCommand), 1);
 }
@@ -185,7 +188,7 @@ async fn a_draft_is_replayed_under_its_key_and_conflicts_with_another() {
     let again = with_lines(&world.accounting, 1).await.unwrap();
     let error = with_lines(&elsewhere, 2).await.unwrap_err();
 
-    assert_eq!((again.status(), again.replayed), (201, true));
+    assert_eq!((again.http_status(), again.replayed), (201, true));
     assert_eq!(
         again.command_receipt_reference,
         first.command_receipt_reference

@@ -108,7 +108,7 @@ async fn a_prepared_command_has_its_key_before_it_is_sent() {
     let first = world.calendar.send_prepared(&command).await.unwrap();
     let again = world.calendar.send_prepared(&restored).await.unwrap();
 
-    assert_eq!((first.status(), again.status()), (201, 200));
+    assert_eq!((first.http_status(), again.http_status()), (201, 200));
     let key = command.idempotency_key().unwrap().as_str();
     assert_eq!(keys(&world, Operation::SubmitEventCommand), [key; 2]);
     assert_eq!(world.server.commits(Operation::SubmitEventCommand), 1);

@@ -69,7 +69,7 @@ impl World {
         call: impl IntoFuture<Output = Result<A, Error>> + Clone,
     ) {
         let recorded = call.clone().await.unwrap().response();
-        assert_eq!(recorded.operation().id, operation.id());
+        assert_eq!(recorded.api_operation().id, operation.id());
         let schema = Schema::of_reply(operation);
         let recorded = Json::parse(std::str::from_utf8(recorded.bytes()).unwrap());
         holds::<A::Value>(&recorded, schema, &recorded, "as recorded");

@@ -24,7 +24,7 @@ async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
         .unwrap();
 
     assert!(receipt.replayed);
-    assert_eq!((receipt.status(), receipt.attempts()), (200, 2));
+    assert_eq!((receipt.http_status(), receipt.attempts()), (200, 2));
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
     let keys: Vec<_> = server
         .requests()

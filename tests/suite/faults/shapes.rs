@@ -117,7 +117,7 @@ async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown() {
         let health = crm.service().health().await.unwrap();
         assert!(health.is_null() && health.bytes().is_empty());
         let receipt = crm.commands().submit(new_person()).await.unwrap();
-        assert_eq!((receipt.status(), receipt.attempts()), (status, 1));
+        assert_eq!((receipt.http_status(), receipt.attempts()), (status, 1));
         // Only a status that the contract shows for it is known to mean a commit.
         let shown = (status <= 201).then_some(true);
         assert_eq!(receipt.is_committed(), shown, "{status}");
@@ -180,7 +180,7 @@ async fn fault_57_a_202_with_a_result_is_not_called_committed() {
         .command(&new_event("Kick-off"))
         .await
         .unwrap();
-    assert_eq!((receipt.is_committed(), receipt.status()), (None, 202));
+    assert_eq!((receipt.is_committed(), receipt.http_status()), (None, 202));
     let crm = Client::new(&suite).unwrap();
     let receipt = crm.commands().submit(new_person()).await.unwrap();
     assert_eq!((receipt.is_committed(), receipt.is_replay()), (None, None));

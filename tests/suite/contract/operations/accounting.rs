@@ -99,7 +99,7 @@ async fn a_draft_is_created_with_a_201(world: &World) -> Done {
     assert_eq!(receipt.outcome, AccountingOutcome::Succeeded);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
     assert!(!receipt.command_receipt_reference.is_empty());
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let key = receipt.idempotency_key().unwrap().as_str();
     let seen = world.last(Operation::CreateInvoiceDraft);
     assert_eq!(seen.idempotency_key(), Some(key));
@@ -115,7 +115,7 @@ async fn a_draft_is_created_with_a_201(world: &World) -> Done {
         "lines": [{"description": "Workshop"}],
     });
     assert_eq!(world.last_body(Operation::CreateInvoiceDraft), sent);
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_draft_for_an_archived_counterparty_is_a_422(world: &World) -> Error {
@@ -140,7 +140,7 @@ async fn an_import_run_is_pending_with_a_201(world: &World) -> Done {
 
     assert_eq!(receipt.outcome, AccountingOutcome::Pending);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let sent = json!({
         "schemaVersion": "suite-accounting-import-create.v1",
         "adapterContractVersion": "suite-accounting-adapter.v1",
@@ -151,7 +151,7 @@ async fn an_import_run_is_pending_with_a_201(world: &World) -> Done {
         "intendedCoverage": {"from": "2026-01-01"},
     });
     assert_eq!(world.last_body(Operation::CreateImportRun), sent);
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn another_run_under_the_same_key_is_a_409(world: &World) -> Error {

@@ -34,7 +34,7 @@ async fn an_event_is_created_with_a_201(world: &World) -> Done {
     assert_eq!(receipt.operation, CalendarOperation::EventCreate);
     assert_eq!(receipt.outcome, "succeeded");
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let key = receipt.idempotency_key().unwrap().as_str();
     let seen = world.last(Operation::SubmitEventCommand);
     assert_eq!(seen.idempotency_key(), Some(key));
@@ -54,7 +54,7 @@ async fn an_event_is_created_with_a_201(world: &World) -> Done {
         "checkConflicts": true,
     });
     assert_eq!(world.last_body(Operation::SubmitEventCommand), sent);
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn an_event_at_a_taken_time_is_a_409(world: &World) -> Error {

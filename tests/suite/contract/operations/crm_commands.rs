@@ -20,11 +20,11 @@ async fn a_record_command_is_committed_with_a_201(world: &World) -> Done {
 
     let receipt = world.crm.commands().submit(command.clone()).await.unwrap();
 
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     assert_eq!(receipt.to_value().unwrap()["recordVersion"], 1);
     assert_eq!(receipt.idempotency_key(), None);
     assert_eq!(world.last_body(Operation::SubmitCommand), command);
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_stale_record_version_is_a_409(world: &World) -> Error {
@@ -52,12 +52,12 @@ async fn a_review_is_committed_with_a_201(world: &World) -> Done {
 
     let receipt = world.crm.intake().review(review.clone()).await.unwrap();
 
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     assert_eq!(receipt.to_value().unwrap()["status"], "accepted");
     assert_eq!(world.last_body(Operation::ReviewIntakeSubmission), review);
     let detail = world.crm.intake().get(submission).await.unwrap();
     assert_eq!((detail.record_version, detail.review_history.len()), (2, 1));
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_review_of_what_is_final_is_a_409(world: &World) -> Error {

@@ -35,7 +35,7 @@ async fn a_response_takes_any_json(world: &World) -> Done {
     );
     assert_eq!(receipt.idempotency_key(), None);
     assert_eq!(world.last_body(Operation::RespondAttendance), body);
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_response_to_no_event_is_a_404(world: &World) -> Error {
@@ -51,7 +51,7 @@ async fn an_occurrence_is_changed(world: &World) -> Done {
 
     let operation = &receipt.to_value().unwrap()["operation"];
     assert_eq!(operation, "recurrence.exception.cancel");
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_calendar_without_a_workspace_is_a_403(world: &World) -> Error {
@@ -69,7 +69,7 @@ async fn a_hold_is_created(world: &World) -> Done {
     let receipt = world.calendar.holds().manage(json!({})).await.unwrap();
 
     assert_eq!(receipt.to_value().unwrap()["operation"], "hold.create");
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_hold_that_is_gone_is_a_404(world: &World) -> Error {
@@ -143,10 +143,10 @@ async fn a_counterparty_is_created(world: &World) -> Done {
     let counterparties = world.accounting.counterparties();
     let receipt = counterparties.create(body).await.unwrap();
 
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let overview = world.accounting.overview().get().await.unwrap();
     assert_eq!(overview.to_value().unwrap()["counterparties"], 41);
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn a_post_is_not_repeated_after_a_503(world: &World) -> Error {
@@ -184,7 +184,7 @@ async fn an_intent_is_created(world: &World) -> Done {
     let receipt = intents.create(json!({"subject": "IVD-1"})).await.unwrap();
 
     assert_eq!(receipt.to_value().unwrap()["outcome"], "pending");
-    Done::of(&receipt)
+    Done::of(&receipt.into_response())
 }
 
 async fn an_intent_with_revoked_tokens_is_a_401(world: &World) -> Error {

@@ -1,0 +1,29 @@
+//! The public face: what its names promise, whatever the contract shows next.
+
+use std::fs;
+use std::path::Path;
+
+/// The words that follow a mark in a file of this repository.
+fn words_after(mark: &str, file: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(mark));
+    let end = |line: &str| line.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+    let words = lines.filter_map(|line| Some(line[..end(line)?].to_owned()));
+    let words: Vec<_> = words.collect();
+    assert!(!words.is_empty(), "{file}");
+    words
+}
+
+#[test]
+fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
+    let known = words_after("pub fn ", "sdk-core/src/reply/response.rs");
+    assert!(known.contains(&"http_status".to_owned()));
+    for client in ["crm", "calendar", "accounting", "platform"] {
+        let members = words_after("pub ", &format!("sdk-{client}/src/generated/types.rs"));
+        assert!(members.contains(&"extra".to_owned()));
+        let both: Vec<_> = members.iter().filter(|name| known.contains(name)).collect();
+        assert!(both.is_empty(), "{client}: {both:?}");
+    }
+}
