@@ -19,6 +19,7 @@ use crate::operation::{Operation, Provenance, Replay};
 const SUCCEEDED: &str = "succeeded";
 
 /// Everything about a reply but its decoded value.
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
     pub(crate) status: u16,
@@ -29,6 +30,7 @@ pub(crate) struct Reply {
 }
 
 /// A decoded reply that still has its status, headers and bytes. It dereferences to the value.
+#[derive(Clone)]
 pub struct Response<T> {
     value: T,
     reply: Reply,
@@ -38,6 +40,7 @@ pub struct Response<T> {
 ///
 /// It dereferences to the result. The HTTP status is 201 for a first commit, and 200 for an update, a cancellation or a
 /// replay, as far as the contract shows it; [`is_replay`](Self::is_replay) tells replays apart.
+#[derive(Clone)]
 pub struct Receipt<T> {
     value: T,
     reply: Reply,

@@ -129,5 +129,10 @@ async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
     // One step from the receipt to its result, whose member `operation` says something else.
     assert_eq!(*receipt, serde_json::from_slice(receipt.bytes()).unwrap());
     assert_eq!(receipt.operation.as_str(), "event.create");
+    let copy = receipt.clone();
+    assert_eq!(facts(&copy), facts(&receipt));
+    assert_eq!(copy.idempotency_key(), receipt.idempotency_key());
+    let response = copy.into_response().clone();
+    assert_eq!((&*response, response.bytes()), (&*receipt, receipt.bytes()));
     assert!(!format!("{receipt:?}").contains(receipt.idempotency_key().unwrap().as_str()));
 }
