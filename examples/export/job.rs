@@ -104,7 +104,7 @@ impl Job {
     }
 
     fn write(&mut self, page: Page<Record>) -> Result<(), Failure> {
-        let bytes = self.encoder.encode(&page.try_into_items()?)?;
+        let bytes = self.encoder.encode(&page.into_items()?)?;
         self.target.append(&bytes)?;
         self.progress.at(self.pages.checkpoint().delivered());
         Ok(())

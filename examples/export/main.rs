@@ -93,7 +93,7 @@ async fn to_stdout(mut pages: Pages<Record>, mut stop: Stop) -> Result<ExitCode,
             next = pages.try_next() => next?,
         };
         let Some(page) = next else { break };
-        let lines = encoder.encode(&page.into_inner().try_into_items()?)?;
+        let lines = encoder.encode(&page.into_inner().into_items()?)?;
         out::write(&encode::escaped(std::str::from_utf8(&lines)?));
         if out::is_lost() {
             break;

@@ -85,7 +85,7 @@ pub(crate) async fn pipeline(crm: &sdk_crm::Client) -> Result<(), Error> {
         .limit(1)
         .await?;
     if let Some(reference) = page
-        .items()
+        .items()?
         .first()
         .and_then(|first| first.text("publicReference"))
     {

@@ -47,7 +47,7 @@ pub use options::{CallOptions, SchemaPolicy};
 pub use policy::retry::RetryPolicy;
 pub use replay::rule::{ParkReason, StoredRule, StoredStep};
 pub use replay::send::SendPrepared;
-pub use reply::page::Page;
+pub use reply::page::{Page, PageItems};
 pub use reply::response::{Receipt, Response};
 pub use secret::value::Secret;
 pub use suite::builder::SuiteBuilder;

@@ -8,7 +8,6 @@ use futures_core::stream::FusedStream;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::pages::Pages;
 
@@ -126,14 +125,12 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(page)) => {
                     self.at = before;
-                    if let Some(lack) = page.without_items() {
+                    if let Err(error) = page.items() {
                         self.itemless = true;
                         self.pages.end();
-                        let error = Error::new(ErrorKind::Pagination, lack);
-                        let error = error.hint("`pages()` delivers it as it came");
                         return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
                     }
-                    self.page = page.into_inner().into_items().into_iter();
+                    self.page = page.into_inner().items.unwrap_or_default().into_iter();
                 }
             }
         }

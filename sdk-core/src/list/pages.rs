@@ -31,7 +31,7 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
 /// while let Some(page) = pages.try_next().await? {
-///     println!("{} records", page.items().len());
+///     println!("{} records", page.items()?.len());
 ///     let resume_here = serde_json::to_string(&pages.checkpoint()).expect("a checkpoint is JSON");
 /// }
 /// # Ok(()) }
@@ -275,7 +275,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             skipped = self.checkpoint.skip().min(items.len());
             items.drain(..skipped);
         }
-        let (delivered, next) = (page.items().len(), page.next_cursor());
+        let delivered = page.items.as_ref().map_or(0, Vec::len);
+        let next = page.next_cursor();
         let limit = self.limit.as_deref();
         let fits = expected_status(&page)
             .and_then(|()| self.checkpoint.page(skipped, delivered, next, limit));

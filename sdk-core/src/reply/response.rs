@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::{slice, vec};
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -14,6 +15,7 @@ use crate::error::kind::Effect;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::operation::{Operation, Provenance, Replay};
+use crate::reply::page::{Page, PageItems};
 
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
 const SUCCEEDED: &str = "succeeded";
@@ -144,6 +146,25 @@ impl<T> Response<T> {
 
     pub(crate) fn value_mut(&mut self) -> &mut T {
         &mut self.value
+    }
+}
+
+impl<T> IntoIterator for Response<Page<T>> {
+    type Item = Result<T, Error>;
+    type IntoIter = PageItems<vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let Self { value, reply } = self;
+        PageItems::of(value.into_items().map_err(|error| reply.failed(error)))
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Response<Page<T>> {
+    type Item = Result<&'a T, Error>;
+    type IntoIter = PageItems<slice::Iter<'a, T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        PageItems::of(self.items().map_err(|error| self.failed(error)))
     }
 }
 

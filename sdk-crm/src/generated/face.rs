@@ -418,7 +418,7 @@ impl IntakeApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.intake().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.intake().list().items();
@@ -832,7 +832,7 @@ impl PeopleApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.people().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.people().list().items();
@@ -938,7 +938,7 @@ impl PeopleApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.people().timeline("PER-A0B1C2D3E4F5").limit(200).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.people().timeline("PER-A0B1C2D3E4F5").items();
@@ -1275,7 +1275,7 @@ impl OrganizationsApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.organizations().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.organizations().list().items();
@@ -1571,7 +1571,7 @@ impl OpportunitiesApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.opportunities().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.opportunities().list().items();
@@ -1880,7 +1880,7 @@ impl TasksApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.tasks().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.tasks().list().items();

@@ -73,7 +73,10 @@ async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
     for _ in 0..2 {
         crm.people().list().await.unwrap_err();
     }
-    assert_eq!(crm.people().list().await.unwrap().items().len(), 900);
+    assert_eq!(
+        crm.people().list().await.unwrap().items().unwrap().len(),
+        900
+    );
 }
 
 #[tokio::test]

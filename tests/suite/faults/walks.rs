@@ -129,6 +129,7 @@ async fn fault_27_a_token_that_dies_in_the_middle_of_a_walk_is_renewed() {
     while let Some(page) = pages.try_next().await.unwrap() {
         taken.extend(
             page.items()
+                .unwrap()
                 .iter()
                 .map(|item| item.text("publicReference").unwrap()),
         );

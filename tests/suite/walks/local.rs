@@ -101,7 +101,7 @@ async fn pages_outside_of_the_documented_sizes_are_refused() {
         }
     }
     let longest = crm.people().timeline(person).limit(200).await.unwrap();
-    assert_eq!(longest.items().len(), 200);
+    assert_eq!(longest.items().unwrap().len(), 200);
 }
 
 #[tokio::test]

@@ -71,7 +71,7 @@ async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
         let mut names = Vec::new();
         for _ in 0..done {
             let page = pages.try_next().await.unwrap().unwrap();
-            names.extend(page.items().iter().map(super::name));
+            names.extend(page.items().unwrap().iter().map(super::name));
         }
         let before = server.attempts(Operation::ListPeople);
         let again = crm.people().list().limit(5).pages();

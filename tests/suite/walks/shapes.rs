@@ -102,7 +102,7 @@ async fn pages_deliver_a_page_without_items_as_it_came() {
     let mut pages = crm.people().list().pages();
 
     let first = pages.try_next().await.unwrap().unwrap();
-    assert!(first.items.is_none() && first.items().is_empty());
+    assert!(first.items.is_none());
     let people: Vec<Record> = first.extra.get("people").unwrap().decode().unwrap();
     assert_eq!(people[0].text("publicReference").as_deref(), Some("a"));
     assert_eq!(serde_json::from_slice::<Value>(first.bytes()).unwrap(), odd);
@@ -111,12 +111,56 @@ async fn pages_deliver_a_page_without_items_as_it_came() {
     assert!(second.items.is_none());
     assert!(pages.try_next().await.unwrap().is_none());
 
-    let single = crm.people().list().await.unwrap().into_inner();
-    let error = single.try_into_items().unwrap_err();
-    assert!(
-        error.to_string().contains("`nextCursor`, `people`"),
-        "{error}"
+    // Nor is the error swallowed by who asks for the items at once, or loops over them.
+    let single = crm.people().list().await.unwrap();
+    let looped: Vec<_> = (&single).into_iter().collect();
+    let looped = looped.into_iter().map(Result::unwrap_err).next().unwrap();
+    assert_eq!(
+        (looped.status(), looped.body()),
+        (Some(200), Some(&**single.bytes()))
     );
+    let single = single.into_inner();
+    let (borrowed, mut owned) = (single.items().unwrap_err(), single.clone().into_iter());
+    let [owned, none] = [owned.next(), owned.next()];
+    assert!(none.is_none());
+    for error in [
+        looped,
+        borrowed,
+        owned.unwrap().unwrap_err(),
+        single.into_items().unwrap_err(),
+    ] {
+        let text = error.to_string();
+        assert!(text.contains("`nextCursor`, `people`"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_looped_over_in_order_owned_and_borrowed() {
+    let peer = Peer::start([page(&["a", "b"], "cursor-2")]);
+    let response = crm_at(&peer).people().list().await.unwrap();
+    let page = (*response).clone();
+    let mut looped = [const { Vec::new() }; 4];
+    for person in &response {
+        looped[0].push(person.unwrap().to_string());
+    }
+    for person in &page {
+        looped[1].push(person.unwrap().to_string());
+    }
+    assert_eq!((&page).into_iter().size_hint(), (2, Some(2)));
+    for person in response {
+        looped[2].push(person.unwrap().to_string());
+    }
+    for person in page.clone() {
+        looped[3].push(person.unwrap().to_string());
+    }
+    let items: Vec<_> = page
+        .items()
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(items.len(), 2);
+    assert_eq!(looped, std::array::from_fn::<_, 4, _>(|_| items.clone()));
 }
 
 #[tokio::test]

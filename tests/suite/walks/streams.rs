@@ -66,7 +66,7 @@ async fn combinators_take_what_they_need_and_no_more() {
 
     let sizes: Vec<_> = list()
         .pages()
-        .map_ok(|page| page.items().len())
+        .map_ok(|page| page.items().unwrap().len())
         .try_collect()
         .await
         .unwrap();
