@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
+use crate::json::record::Record;
 use crate::text::one_line;
 
 /// One page of a list.
@@ -149,6 +150,22 @@ impl<'a, T> IntoIterator for &'a Page<T> {
 
     fn into_iter(self) -> Self::IntoIter {
         PageItems::of(self.items())
+    }
+}
+
+impl Page<Record> {
+    /// Decodes all records of this page into a type of the caller's that may borrow from them, without a copy; see
+    /// [`Record`](Record#ways-to-read-it).
+    ///
+    /// # Errors
+    /// When the page has no `items`, or one of them another shape; the error names its place in the page, and the path
+    /// in it.
+    pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<Vec<T>, Error> {
+        let fits = |(place, record): (usize, &'a Record)| {
+            let view = record.view();
+            view.map_err(|error| Error::value(format!("`items[{place}]`: {error}")))
+        };
+        self.items()?.iter().enumerate().map(fits).collect()
     }
 }
 

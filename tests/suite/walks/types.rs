@@ -136,3 +136,59 @@ async fn a_walk_that_is_over_stays_over() {
     assert!(items.decode::<Person>().try_next().await.unwrap().is_none());
     assert_eq!(peer.requests().len(), 1);
 }
+
+/// A person that holds nothing of its own.
+#[derive(Debug, serde::Deserialize)]
+struct Seen<'a> {
+    #[serde(rename = "publicReference")]
+    reference: &'a str,
+    #[serde(borrow, rename = "displayName")]
+    name: Option<std::borrow::Cow<'a, str>>,
+}
+
+#[tokio::test]
+async fn a_page_is_viewed_without_a_copy_of_its_texts() {
+    let whole = json!({"items": [
+        {"publicReference": "a", "displayName": "Ann"},
+        {"publicReference": "b", "displayName": "say \"b\""},
+    ], "nextCursor": null});
+    let peer = Peer::start([peer::json(200, &whole)]);
+    let page = crm_at(&peer).people().list().await.unwrap();
+
+    let people: Vec<Seen<'_>> = page.view().unwrap();
+
+    let names = people.iter().map(|person| person.name.as_deref().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["Ann", "say \"b\""]);
+    for (record, person) in page.items().unwrap().iter().zip(&people) {
+        let text = record.raw().as_str().as_bytes().as_ptr_range();
+        assert!(text.contains(&person.reference.as_ptr()));
+        let member = record.get::<&str>("publicReference").unwrap().unwrap();
+        assert_eq!(member.as_ptr(), person.reference.as_ptr());
+        assert_eq!(record.view::<Seen<'_>>().unwrap().reference, member);
+    }
+}
+
+#[tokio::test]
+async fn what_a_view_cannot_hold_is_named_by_its_path_and_quoted_by_nobody() {
+    let whole = json!({"items": [
+        {"publicReference": "a"},
+        {"publicReference": "quoted \"canary\""},
+    ], "nextCursor": null});
+    let peer = Peer::start([peer::json(200, &whole)]);
+    let page = crm_at(&peer).people().list().await.unwrap();
+
+    let error = page.view::<Seen<'_>>().unwrap_err().to_string();
+
+    let told =
+        "`items[1]`: at `publicReference`: expected a borrowed string, found a string of 19 bytes";
+    assert!(error.contains(told) && !error.contains("canary"), "{error}");
+    let record = &page.items().unwrap()[1];
+    let error = record
+        .get::<&str>("publicReference")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("`publicReference`") && !error.contains("canary"),
+        "{error}"
+    );
+}
