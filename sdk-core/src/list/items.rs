@@ -52,11 +52,8 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 
     /// Goes on where a checkpoint was taken; see [`Pages::resume`].
-    ///
-    /// # Errors
-    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
-    pub fn resume(self, from: Checkpoint) -> Result<Self, Error> {
-        Ok(Self::new(self.pages.resume(from)?))
+    pub fn resume(self, from: Checkpoint) -> Self {
+        Self::new(self.pages.resume(from))
     }
 
     /// The same walk from here on, with each item decoded into a type of yours; see

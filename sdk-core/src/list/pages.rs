@@ -47,8 +47,10 @@ pub struct Pages<T> {
     checkpoint: Checkpoint,
     /// The size of the pages, if the caller set it.
     limit: Option<String>,
-    /// Why the very first request cannot be made.
+    /// Why the next request cannot be made.
     refused: Option<Error>,
+    /// The checkpoint that the walk was to go on at, if it does not fit.
+    misfit: Option<Checkpoint>,
     guard: CycleGuard,
     read_ahead: bool,
     page_limit: Option<u64>,
@@ -97,6 +99,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             make: Arc::new(make),
             state: State::Ready,
             refused,
+            misfit: None,
             guard: CycleGuard::new(),
             read_ahead: false,
             page_limit: None,
@@ -105,20 +108,26 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 
     /// Goes on where a checkpoint was taken, whatever this walk has done so far. After an error, so does
-    /// `let at = pages.checkpoint(); pages = pages.resume(at)?;`.
+    /// `let at = pages.checkpoint(); pages = pages.resume(at);`.
     ///
     /// When the checkpoint lies within a page, the items that were delivered are left out of that page; its
     /// [`bytes`](Response::bytes) are still all of it.
     ///
-    /// # Errors
-    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
-    pub fn resume(mut self, from: Checkpoint) -> Result<Self, Error> {
-        if let Some(error) = self.refused.take() {
-            return Err(error);
+    /// A checkpoint of another operation, of other filters, or of another version of its stored form is refused when the
+    /// first page is asked for. Nothing is sent then, and [`checkpoint`](Self::checkpoint) still is the one that was given.
+    pub fn resume(mut self, from: Checkpoint) -> Self {
+        if self.refused.is_some() {
+            return self;
         }
-        from.fits(&self.checkpoint)
-            .map_err(|error| error.of(self.call.operation()))?;
-        Ok(self.at(from))
+        match from.fits(&self.checkpoint) {
+            Ok(()) => self.at(from),
+            Err(error) => {
+                self.refused = Some(error.of(self.call.operation()));
+                self.misfit = Some(from);
+                self.state = State::Ready;
+                self
+            }
+        }
     }
 
     /// The walk at a place within the page that it fetched last, which it fetches once more.
@@ -134,6 +143,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             State::Ready
         };
         self.guard = CycleGuard::new();
+        self.misfit = None;
         self.checkpoint = checkpoint;
         self
     }
@@ -154,6 +164,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             checkpoint: self.checkpoint,
             limit: self.limit,
             refused: self.refused,
+            misfit: self.misfit,
             guard,
             read_ahead: self.read_ahead,
             page_limit: self.page_limit,
@@ -193,7 +204,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// Where the walk stands: after the page that was delivered last.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
-        self.checkpoint.clone()
+        self.misfit.as_ref().unwrap_or(&self.checkpoint).clone()
     }
 
     pub(super) fn call(&self) -> &Call {

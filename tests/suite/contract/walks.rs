@@ -165,7 +165,7 @@ async fn a_walk_that_was_dropped_goes_on_at_its_checkpoint() {
     let resumed = walk()
         .items()
         .resume(serde_json::from_str(&stored).unwrap());
-    seen.extend(collect(resumed.unwrap()).await);
+    seen.extend(collect(resumed).await);
 
     assert_eq!(seen, whole);
 }

@@ -103,13 +103,7 @@ async fn fault_26_after_a_failure_the_checkpoint_goes_on_in_another_process() {
     let before = server.attempts(Operation::ListPeople);
 
     let crm = crm_for(&server);
-    let mut rest = crm
-        .people()
-        .list()
-        .limit(10)
-        .items()
-        .resume(checkpoint)
-        .unwrap();
+    let mut rest = crm.people().list().limit(10).items().resume(checkpoint);
     taken.extend(take(&mut rest).await.0);
 
     assert_eq!(taken, all);
