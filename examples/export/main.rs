@@ -69,7 +69,7 @@ async fn export(options: &Options) -> Result<ExitCode, Failure> {
     let suite = support::connect(server.as_ref(), "suite-export")?;
     let crm = sdk_crm::Client::new(&suite)?;
     // The next page is on its way while this one is written.
-    let pages = lists::pages(&crm, options).read_ahead(true);
+    let pages = lists::pages(&crm, options).read_ahead();
     match &options.destination {
         Destination::Stdout => to_stdout(pages, stop).await,
         Destination::File(file) => match Job::open(file, pages, options)? {

@@ -43,7 +43,7 @@ pub use list::checkpoint::Checkpoint;
 pub use list::items::Items;
 pub use list::pages::Pages;
 pub use operation::{Method, Operation, Provenance, Replay, Safety};
-pub use options::{CallOptions, SchemaPolicy};
+pub use options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 pub use policy::retry::RetryPolicy;
 pub use replay::rule::{ParkReason, StoredRule, StoredStep};
 pub use replay::send::SendPrepared;

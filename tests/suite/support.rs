@@ -4,8 +4,11 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use sdk_core::{ClientCredentials, IdempotencyKey, RetryPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_core::{
+    ClientCredentials, IdempotencyKey, Items, Pages, RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
+};
 use sdk_reference_server::ReferenceServer;
+use serde::de::DeserializeOwned;
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
@@ -177,5 +180,22 @@ impl MakeWriter<'_> for Events {
 
     fn make_writer(&self) -> Self {
         self.clone()
+    }
+}
+
+/// A walk that reads ahead, or the same one that does not.
+pub(crate) trait Ahead: Sized {
+    fn ahead(self, on: bool) -> Self;
+}
+
+impl<T: DeserializeOwned + Send + 'static> Ahead for Pages<T> {
+    fn ahead(self, on: bool) -> Self {
+        if on { self.read_ahead() } else { self }
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> Ahead for Items<T> {
+    fn ahead(self, on: bool) -> Self {
+        if on { self.read_ahead() } else { self }
     }
 }

@@ -66,9 +66,9 @@ impl Call {
         self.client.endpoint()
     }
 
-    /// The options of this call.
-    pub fn options_mut(&mut self) -> &mut CallOptions {
-        &mut self.options
+    /// Changes the options of this call.
+    pub fn change(&mut self, change: impl FnOnce(CallOptions) -> CallOptions) {
+        self.options = change(std::mem::take(&mut self.options));
     }
 
     /// Sets the idempotency key.

@@ -12,7 +12,7 @@ use crate::client::ApiClient;
 use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::operation::{Operation, Safety};
-use crate::options;
+use crate::options::{self, ExactReplay};
 use crate::policy::retry::RetryPolicy;
 use crate::reply::decode::Unreadable;
 use crate::reply::response::Response;
@@ -170,10 +170,12 @@ impl Call {
             // Whoever gave it a key vouches for it, unless somebody said otherwise.
             Safety::Unkeyed => self
                 .options
-                .replay_exact
-                .or(self.client.defaults().replay_exact)
-                .or(self.client.suite().settings.replay_exact)
-                .unwrap_or(self.options.key.is_some()),
+                .exact_replay
+                .or(self.client.defaults().exact_replay)
+                .or(self.client.suite().settings.exact_replay)
+                .map_or(self.options.key.is_some(), |replay| {
+                    replay == ExactReplay::Allowed
+                }),
         }
     }
 

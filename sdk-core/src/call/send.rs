@@ -14,6 +14,7 @@ use crate::call::{Call, attempt};
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::spans as observe;
+use crate::options::ScopePolicy;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -189,12 +190,12 @@ impl Call {
 
     /// The token, unless the caller wants calls refused that it surely does not open.
     fn permitted(&self, bearer: Arc<BearerToken>) -> Result<Arc<BearerToken>, Error> {
-        let refuse = self
+        let policy = self
             .options
-            .refuse_missing_scopes
-            .or(self.client.defaults().refuse_missing_scopes)
-            .unwrap_or(self.client.suite().settings.refuse_missing_scopes);
-        if refuse && self.operation.surely_missing(bearer.granted_scopes()) {
+            .scope_policy
+            .or(self.client.defaults().scope_policy)
+            .unwrap_or(self.client.suite().settings.scope_policy);
+        if policy == ScopePolicy::Refuse && self.operation.surely_missing(bearer.granted_scopes()) {
             return Err(Error::new(
                 ErrorKind::Forbidden,
                 "not sent, because the token lacks the scope",

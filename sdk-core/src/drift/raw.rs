@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
 use crate::operation::{Method, Operation};
+use crate::options::ExactReplay;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
@@ -116,16 +117,15 @@ impl RawCall {
     }
 
     /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
-    /// [`replay_exact`](Self::replay_exact) forbids it.
+    /// [`exact_replay`](Self::exact_replay) forbids it.
     pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
         self.call.set_key(key);
         self
     }
 
-    /// Lets a command for which the contract shows no key be repeated after an ambiguous failure, or forbids it.
-    pub fn replay_exact(mut self, replay: bool) -> Self {
-        self.call.options_mut().replay_exact = Some(replay);
-        self
+    /// Says whether a command for which the contract shows no key may be repeated after an ambiguous failure.
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
     }
 
     /// Turns the call into a command that can be stored and sent later.

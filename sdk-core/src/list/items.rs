@@ -69,8 +69,8 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 
     /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].
-    pub fn read_ahead(mut self, on: bool) -> Self {
-        self.pages = self.pages.read_ahead(on);
+    pub fn read_ahead(mut self) -> Self {
+        self.pages = self.pages.read_ahead();
         self
     }
 

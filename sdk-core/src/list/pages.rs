@@ -178,8 +178,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// one page too many when the walk is dropped early. The task ends with the walk. Pages, their order and the
     /// checkpoint are the same as without. A consumer that computes without awaiting anything leaves a runtime of one
     /// thread no time to fetch: there it gains nothing.
-    pub fn read_ahead(mut self, on: bool) -> Self {
-        self.read_ahead = on;
+    pub fn read_ahead(mut self) -> Self {
+        self.read_ahead = true;
         self
     }
 

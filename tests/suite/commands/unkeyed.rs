@@ -1,7 +1,9 @@
 //! Rows 13, 16 and 21 for CRM commands, whose key has no documented place: one commit, an unknown effect, and a command
 //! that finds out.
 
-use sdk_core::{CallOptions, Effect, Error, PreparedCommand, RawJson, Receipt, SuiteBuilder};
+use sdk_core::{
+    CallOptions, Effect, Error, ExactReplay, PreparedCommand, RawJson, Receipt, SuiteBuilder,
+};
 use sdk_crm::Client;
 use sdk_reference_server::Operation;
 
@@ -104,11 +106,10 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
         let stage = Stage::start().await;
         stage.mishap(mishap, Operation::SubmitCommand);
         let call = stage.crm.commands().submit(new_person("Ann Example"));
-        repeated(&stage, call.replay_exact(true).send().await);
+        repeated(&stage, call.exact_replay(ExactReplay::Allowed).send().await);
     }
 
-    let mut options = CallOptions::default();
-    options.replay_exact = Some(true);
+    let options = CallOptions::default().with_exact_replay(ExactReplay::Allowed);
     let stage = Stage::start().await;
     stage.mishap(Mishap::LostReply, Operation::SubmitCommand);
     let crm = stage.crm.with_defaults(options);
@@ -120,7 +121,8 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
             .await,
     );
 
-    let stage = Stage::with(|builder: SuiteBuilder| builder.replay_exact(true)).await;
+    let stage =
+        Stage::with(|builder: SuiteBuilder| builder.exact_replay(ExactReplay::Allowed)).await;
     stage.mishap(Mishap::LostReply, Operation::SubmitCommand);
     let call = stage.crm.commands().submit(new_person("Ann Example"));
     repeated(&stage, call.clone().send().await);
@@ -128,7 +130,7 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
     // The call has the last word.
     stage.mishap(Mishap::LostReply, Operation::SubmitCommand);
     let call = stage.crm.commands().submit(new_person("Ben Example"));
-    let error = call.replay_exact(false).await.unwrap_err();
+    let error = call.exact_replay(ExactReplay::Forbidden).await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use sdk_core::{Effect, ErrorKind, ExactReplay, RetryPolicy};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
@@ -89,7 +89,11 @@ async fn a_command_without_a_key_is_not_repeated_unless_the_caller_allows_it() {
     );
     assert_eq!(world.server.commits(Operation::SubmitCommand), 1);
 
-    let exact = world.crm.commands().submit(command()).replay_exact(true);
+    let exact = world
+        .crm
+        .commands()
+        .submit(command())
+        .exact_replay(ExactReplay::Allowed);
     let receipt = exact.await.unwrap();
 
     // An exact replay: the durable result, with a 200.

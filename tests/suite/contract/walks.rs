@@ -143,7 +143,7 @@ async fn a_walk_reads_ahead_without_losing_anything() {
     let world = World::start().await;
     let walk = || world.crm.organizations().list().limit(50);
 
-    let ahead = collect(walk().items().read_ahead(true)).await;
+    let ahead = collect(walk().items().read_ahead()).await;
 
     assert_eq!(ahead, collect(walk().items()).await);
     assert_eq!(ahead.len(), 120);

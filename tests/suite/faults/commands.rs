@@ -1,6 +1,6 @@
 //! Rows 21, 22 and 23: what became of a command, and what is never repeated.
 
-use sdk_core::{Effect, ErrorKind, IdempotencyKey, Suite};
+use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Suite};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
@@ -112,7 +112,10 @@ async fn all_sorts_of_calls(suite: &Suite) -> [sdk_core::Error; 4] {
         .events()
         .command(&event)
         .idempotency_key(key("a-key-for-row-23"));
-    let unkeyed = crm.commands().submit(new_person()).replay_exact(true);
+    let unkeyed = crm
+        .commands()
+        .submit(new_person())
+        .exact_replay(ExactReplay::Allowed);
     [
         crm.people().list().await.unwrap_err(),
         keyed.await.unwrap_err(),

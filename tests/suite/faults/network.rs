@@ -328,7 +328,7 @@ fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
     };
     let call = std::pin::pin!(async { crm.people().get(PERSON).await.unwrap_err() });
     let command = std::pin::pin!(async { crm.commands().submit(new_person()).await.unwrap_err() });
-    let mut items = crm.people().list().items().read_ahead(true);
+    let mut items = crm.people().list().items().read_ahead();
     let walk = std::pin::pin!(async { items.try_next().await.unwrap_err() });
     for error in [poll(call), poll(command), poll(walk)] {
         assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");

@@ -52,7 +52,7 @@ async fn fault_28_a_redirected_exchange_takes_no_secret_along() {
         let moved = redirect(status, format!("{}/oauth/token", elsewhere.url()));
         let peer = Peer::start(always(person()).tokens_always(moved));
         let in_body = ClientCredentials::new("client", "secret")
-            .authentication(ClientAuthentication::RequestBody);
+            .with_authentication(ClientAuthentication::RequestBody);
         let suite = builder_at(&peer.url())
             .credentials(in_body)
             .build()

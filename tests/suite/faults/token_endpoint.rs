@@ -122,7 +122,7 @@ async fn fault_35_any_id_and_secret_pass_a_strict_server() {
             ClientAuthentication::Basic,
             ClientAuthentication::RequestBody,
         ] {
-            let credentials = ClientCredentials::new(id, secret).authentication(method);
+            let credentials = ClientCredentials::new(id, secret).with_authentication(method);
             let suite = builder_for(&server)
                 .credentials(credentials)
                 .build()

@@ -1,4 +1,4 @@
-use sdk_core::{Effect, ErrorKind, least_scopes};
+use sdk_core::{Effect, ErrorKind, ScopePolicy, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 
@@ -93,7 +93,7 @@ async fn of_an_operation_whose_scope_is_not_shown_nothing_is_claimed() {
 async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent() {
     let server = ReferenceServer::start().await;
     let suite = builder_for(&server)
-        .refuse_missing_scopes(true)
+        .scope_policy(ScopePolicy::Refuse)
         .scopes("crm", ["crm:people:read"])
         .build()
         .unwrap();

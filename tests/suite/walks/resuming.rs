@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{Peer, reply, reset};
-use crate::support::{builder_for, crm_at, crm_for};
+use crate::support::{Ahead as _, builder_for, crm_at, crm_for};
 
 /// Through its stored form, as from another process.
 fn stored(checkpoint: &Checkpoint) -> Checkpoint {
@@ -20,7 +20,7 @@ async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
     let all = rest(&mut crm.people().list().limit(50).items()).await.0;
     for ahead in [false, true] {
         for place in 0..=all.len() {
-            let mut items = crm.people().list().limit(5).items().read_ahead(ahead);
+            let mut items = crm.people().list().limit(5).items().ahead(ahead);
             let mut names = Vec::new();
             for _ in 0..place {
                 names.push(super::name(&items.try_next().await.unwrap().unwrap()));
@@ -32,7 +32,7 @@ async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
             assert_eq!(checkpoint.is_finished(), place == all.len());
 
             let list = elsewhere.people().list().limit(5);
-            let mut items = list.items().read_ahead(ahead).resume(checkpoint);
+            let mut items = list.items().ahead(ahead).resume(checkpoint);
             names.extend(rest(&mut items).await.0);
             assert_eq!(names, all, "{place}");
             assert_eq!(items.checkpoint().delivered(), all.len() as u64);
@@ -112,7 +112,7 @@ async fn fault_26_after_an_error_the_same_walk_goes_on() {
             page(&["d"], ""),
         ]);
         let list = crm_at(&peer).people().list().retry(RetryPolicy::none());
-        let mut items = list.items().read_ahead(ahead);
+        let mut items = list.items().ahead(ahead);
 
         let (names, error) = rest(&mut items).await;
         // A read-ahead that failed is told when its page is due, and not before.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, server_of};
 use crate::peer::{self, Peer};
-use crate::support::{crm_at, crm_for};
+use crate::support::{Ahead as _, crm_at, crm_for};
 
 #[tokio::test]
 async fn all_six_lists_are_walked_to_their_ends() {
@@ -64,7 +64,7 @@ async fn a_page_without_items_is_an_error_that_lists_what_came() {
         "nextCursor": "cursor-3"});
     for ahead in [false, true] {
         let peer = Peer::start([page(&["a"], "cursor-2"), peer::json(200, &odd)]);
-        let mut items = crm_at(&peer).people().list().items().read_ahead(ahead);
+        let mut items = crm_at(&peer).people().list().items().ahead(ahead);
 
         let (names, error) = rest(&mut items).await;
 

@@ -9,7 +9,7 @@ use tokio::time::advance;
 
 use super::{PEOPLE, name, page, rest};
 use crate::peer::{Peer, reply, reset, script};
-use crate::support::{HoldClock, crm_at, crm_for};
+use crate::support::{Ahead as _, HoldClock, crm_at, crm_for};
 
 const PAGES: u64 = 300;
 
@@ -103,7 +103,7 @@ async fn fault_27_three_hundred_pages_over_raw_sockets() {
     }
     for ahead in [false, true] {
         let peer = Peer::start(script(steps.clone()));
-        let mut pages = crm_at(&peer).people().list().pages().read_ahead(ahead);
+        let mut pages = crm_at(&peer).people().list().pages().ahead(ahead);
 
         let mut names = Vec::new();
         while let Some(page) = pages.try_next().await.unwrap() {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, server_of};
 use crate::peer::{self, Peer, script, stall};
-use crate::support::{crm_at, crm_for};
+use crate::support::{Ahead as _, crm_at, crm_for};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -50,7 +50,7 @@ async fn a_walk_changes_its_type_at_any_item_and_loses_nothing() {
     let all = rest(&mut crm.people().list().limit(50).items()).await.0;
     for ahead in [false, true] {
         for place in 0..=all.len() {
-            let mut records = crm.people().list().limit(5).items().read_ahead(ahead);
+            let mut records = crm.people().list().limit(5).items().ahead(ahead);
             let mut names = Vec::new();
             for _ in 0..place {
                 names.push(super::name(&records.try_next().await.unwrap().unwrap()));
