@@ -3,6 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use sdk_core::Suite;
+
+use crate::peer::{Peer, always, json};
+use crate::support::builder_at;
+
 /// The words that follow a mark in a file of this repository.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
@@ -26,4 +31,25 @@ fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
         let both: Vec<_> = members.iter().filter(|name| known.contains(name)).collect();
         assert!(both.is_empty(), "{client}: {both:?}");
     }
+}
+
+/// What a program keeps of a client: a part of it, without a lifetime.
+struct Directory {
+    people: sdk_crm::PeopleApi,
+}
+
+#[tokio::test]
+async fn a_group_of_operations_owns_its_client() {
+    let peer = Peer::start(always(json(
+        200,
+        &serde_json::json!({"displayName": "Ann"}),
+    )));
+    let directory = {
+        let suite: Suite = builder_at(&peer.url()).build().unwrap();
+        let people = sdk_crm::Client::new(&suite).unwrap().people();
+        Directory { people }
+    };
+    let task = tokio::spawn(async move { directory.people.get("PER-0123456789AB").await });
+    let person = task.await.unwrap().unwrap();
+    assert_eq!(person.text("displayName").as_deref(), Some("Ann"));
 }

@@ -108,7 +108,7 @@ impl Builder<'_> {
         let mut arguments = vec!["&self".to_owned()];
         let constant = names::screaming(&self.operation.id);
         let mut members = vec![format!(
-            "call: Call::new(self.client.api(), &operations::{constant})"
+            "call: Call::new(&self.api, &operations::{constant})"
         )];
         for parameter in &self.operation.parameters {
             let field = &parameter.field;

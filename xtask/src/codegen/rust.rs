@@ -23,6 +23,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Record", "sdk_core"),
     ("Response", "sdk_core"),
     ("Secret", "sdk_core"),
+    ("ApiClient", "sdk_core::codegen"),
     ("Body", "sdk_core::codegen"),
     ("Bytes", "sdk_core::codegen"),
     ("Call", "sdk_core::codegen"),
