@@ -53,3 +53,23 @@ async fn a_group_of_operations_owns_its_client() {
     let person = task.await.unwrap().unwrap();
     assert_eq!(person.text("displayName").as_deref(), Some("Ann"));
 }
+
+#[tokio::test]
+async fn each_client_says_where_its_requests_go() {
+    let origin = "https://suite.example.test:8443";
+    let mut builder = builder_at(origin);
+    for application in ["crm", "calendar", "accounting", "platform"] {
+        builder = builder.application_url(application, format!("{origin}/{application}/"));
+    }
+    let suite = builder.build().unwrap();
+    assert_eq!(
+        sdk_crm::Client::new(&suite).unwrap().origin(),
+        format!("{origin}/crm")
+    );
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    assert_eq!(calendar.origin(), format!("{origin}/calendar"));
+    let accounting = sdk_accounting::Client::new(&suite).unwrap();
+    assert_eq!(accounting.origin(), format!("{origin}/accounting"));
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    assert_eq!(platform.origin(), format!("{origin}/platform"));
+}
