@@ -22,6 +22,15 @@ fn words_after(mark: &str, file: &str) -> Vec<String> {
 }
 
 #[test]
+fn every_public_name_is_written_down_where_it_is_made_public() {
+    for package in ["core", "crm", "calendar", "accounting", "platform"] {
+        let root = format!("sdk-{package}/src/lib.rs");
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&root)).unwrap();
+        assert!(text.contains("pub use ") && !text.contains("::*"), "{root}");
+    }
+}
+
+#[test]
 fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
     let known = words_after("pub fn ", "sdk-core/src/reply/response.rs");
     assert!(known.contains(&"http_status".to_owned()));

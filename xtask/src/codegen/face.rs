@@ -97,6 +97,13 @@ fn type_name(group: &Group) -> String {
     names::pascal(&group.name) + "Api"
 }
 
+/// What the file makes public.
+pub(crate) fn names(spec: &Spec) -> impl Iterator<Item = String> {
+    let builders = spec.operations.iter();
+    let builders = builders.map(|operation| names::pascal(&operation.id));
+    spec.groups.iter().map(type_name).chain(builders)
+}
+
 /// Groups, builders and types stand side by side, so no two of them may have the same name.
 fn check_names(spec: &Spec, reach: &Reach) -> Result<()> {
     let groups = spec

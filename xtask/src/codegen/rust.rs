@@ -38,18 +38,29 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Number", "sdk_core"),
 ];
 
-/// What the client crates have at their roots already, by hand.
-const ROOT: &[&str] = &[
+/// What every client crate passes on from `sdk-core`.
+pub(crate) const SHARED: &[&str] = &[
     "CallOptions",
     "Checkpoint",
-    "Client",
     "ClientCredentials",
     "Effect",
+    "Error",
     "ErrorKind",
+    "ExactReplay",
     "IdempotencyKey",
+    "Items",
+    "Members",
     "Operation",
+    "Page",
+    "Pages",
+    "PreparedCommand",
+    "RawJson",
+    "Receipt",
+    "Record",
+    "Response",
     "RetryPolicy",
     "SchemaPolicy",
+    "ScopePolicy",
     "Suite",
 ];
 
@@ -95,9 +106,9 @@ fn words(code: &str) -> BTreeSet<&str> {
 /// The names that generated code or its crate has already, which nothing of a spec may have.
 pub(crate) fn is_taken(name: &str) -> bool {
     IMPORTS.iter().any(|(taken, _)| *taken == name)
-        || ROOT.contains(&name)
+        || SHARED.contains(&name)
         || [
-            "Box", "Option", "Result", "Self", "Send", "Some", "None", "String", "Vec",
+            "Box", "Client", "Option", "Result", "Self", "Send", "Some", "None", "String", "Vec",
         ]
         .contains(&name)
 }
