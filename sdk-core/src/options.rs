@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
+use crate::error::kind::ErrorKind;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::Confidential;
 
@@ -119,8 +120,8 @@ pub struct CallOptions {
     /// Whether the call goes without a token although its operation takes one.
     pub(crate) without_token: bool,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// Boxed, because it is hardly ever there and options are moved with each call.
-    invalid: Option<Box<(String, String, String)>>,
+    /// What is wrong with a value that was set: the call fails with it before it is sent.
+    invalid: Option<Box<str>>,
 }
 
 impl CallOptions {
@@ -164,8 +165,8 @@ impl CallOptions {
     /// it is sent.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         let refused = |rule: &str, value: &str| {
-            let name = format!("header {name}");
-            Some(Box::new((name, rule.to_owned(), value.to_owned())))
+            let error = Error::invalid(&format!("header {name}"), rule, value);
+            Some(error.message().into())
         };
         match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             (Ok(name), _) if name == IDEMPOTENCY_KEY => {
@@ -203,10 +204,21 @@ impl CallOptions {
         self
     }
 
+    /// Takes a key, or notes why there is none.
+    pub(crate) fn set_key<K>(&mut self, key: K)
+    where
+        K: TryInto<IdempotencyKey, Error: Into<Error>>,
+    {
+        match key.try_into() {
+            Ok(key) => self.key = Some(Arc::new(key)),
+            Err(error) => self.invalid = Some(error.into().message().into()),
+        }
+    }
+
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.invalid.as_deref() {
             None => Ok(()),
-            Some((name, rule, value)) => Err(Error::invalid(name, rule, value)),
+            Some(message) => Err(Error::new(ErrorKind::InvalidInput, message)),
         }
     }
 
@@ -373,8 +385,12 @@ macro_rules! command_options {
             }
 
             /// Sends an `Idempotency-Key`, though the contract shows none for this operation: for callers who know that the
-            /// service takes one. With it the command may be repeated, unless `exact_replay` forbids it.
-            pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
+            /// service takes one. With it the command may be repeated, unless `exact_replay` forbids it. A text that is no key
+            /// fails the call before it is sent.
+            pub fn idempotency_key<K>(mut self, key: K) -> Self
+            where
+                K: TryInto<$crate::IdempotencyKey, Error: Into<$crate::Error>>,
+            {
                 self.call.set_key(key);
                 self
             }
@@ -391,8 +407,11 @@ macro_rules! keyed_command_options {
 
         impl $builder {
             /// Sets the `Idempotency-Key`. Without it the command gets a random one, which every attempt reuses and
-            /// the receipt shows.
-            pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
+            /// the receipt shows. A text that is no key fails the call before it is sent.
+            pub fn idempotency_key<K>(mut self, key: K) -> Self
+            where
+                K: TryInto<$crate::IdempotencyKey, Error: Into<$crate::Error>>,
+            {
                 self.call.set_key(key);
                 self
             }

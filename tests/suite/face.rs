@@ -3,10 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use sdk_core::Suite;
+use sdk_accounting::types::InvoiceDraftCreate;
+use sdk_core::{Effect, ErrorKind, Method, Suite};
+use sdk_reference_server::ReferenceServer;
+use serde_json::json;
 
-use crate::peer::{Peer, always, json};
-use crate::support::builder_at;
+use crate::peer::{self, Peer, always};
+use crate::samples::event;
+use crate::support::{builder_at, calendar_for, crm_for};
 
 /// The words that follow a mark in a file of this repository.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
@@ -49,10 +53,7 @@ struct Directory {
 
 #[tokio::test]
 async fn a_group_of_operations_owns_its_client() {
-    let peer = Peer::start(always(json(
-        200,
-        &serde_json::json!({"displayName": "Ann"}),
-    )));
+    let peer = Peer::start(always(peer::json(200, &json!({"displayName": "Ann"}))));
     let directory = {
         let suite: Suite = builder_at(&peer.url()).build().unwrap();
         let people = sdk_crm::Client::new(&suite).unwrap().people();
@@ -81,4 +82,68 @@ async fn each_client_says_where_its_requests_go() {
     assert_eq!(accounting.origin(), format!("{origin}/accounting"));
     let platform = sdk_platform::Client::new(&suite).unwrap();
     assert_eq!(platform.origin(), format!("{origin}/platform"));
+}
+
+#[tokio::test]
+async fn what_is_at_hand_is_taken_as_a_reference_a_key_or_lines() {
+    let server = ReferenceServer::start().await;
+    let calendar = calendar_for(&server);
+    let reference: String = server.sample_person().to_string();
+    let person = crm_for(&server).people().get(&reference).await.unwrap();
+    assert_eq!(person.text("publicReference"), Some(reference));
+
+    let (kick_off, key) = (event("Kick-off"), "order-4711.delivery".to_owned());
+    let command = || calendar.events().command(&kick_off);
+    for call in [
+        command().idempotency_key(&key),
+        command().idempotency_key(&*key),
+        command().idempotency_key(key.clone()),
+    ] {
+        let receipt = call.await.unwrap();
+        assert_eq!(receipt.idempotency_key().unwrap().as_str(), key);
+    }
+
+    let tax = sdk_accounting::types::TaxAmount::new();
+    let draft = InvoiceDraftCreate::new("FCP-ABCDEFGHIJKL", tax, vec![]);
+    assert!(draft.lines.is_empty());
+}
+
+#[tokio::test]
+async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
+    let server = ReferenceServer::start().await;
+    let (calendar, crm) = (calendar_for(&server), crm_for(&server));
+    let kick_off = event("Kick-off");
+    let raw = crm
+        .raw_call((Method::Post, "/api/crm/v1/notes"))
+        .body(json!({}));
+    let unkeyed = crm.commands().submit(json!({}));
+    let keyed = || {
+        calendar
+            .events()
+            .command(&kick_off)
+            .idempotency_key("short: canary")
+    };
+    for error in [
+        keyed().await.unwrap_err(),
+        keyed().prepare().unwrap_err(),
+        // A good one after it does not hide the mistake.
+        keyed()
+            .idempotency_key("order-4711.delivery")
+            .await
+            .unwrap_err(),
+        raw.idempotency_key("short: canary").await.unwrap_err(),
+        unkeyed.idempotency_key("short: canary").await.unwrap_err(),
+    ] {
+        assert_eq!(
+            (error.kind(), error.effect()),
+            (ErrorKind::InvalidInput, Effect::NotSent)
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains("`Idempotency-Key` must have 16 to 160 characters: got 13"),
+            "{text}"
+        );
+        assert!(!text.contains("canary"), "{text}");
+    }
+    assert!(server.requests().is_empty());
 }

@@ -16,7 +16,7 @@ pub(crate) fn event(title: &str) -> EventCommand {
 
 /// A draft with so many lines.
 pub(crate) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
-    let line = || json!({"description": "Workshop"});
+    let line = || json!({"description": "Workshop"}).into();
     InvoiceDraftCreate::new(counterparty, tax(), (0..lines).map(|_| line()))
 }
 

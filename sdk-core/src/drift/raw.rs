@@ -7,6 +7,7 @@ use url::Url;
 
 use crate::call::Call;
 use crate::client::ApiClient;
+use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
@@ -118,7 +119,10 @@ impl RawCall {
 
     /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
     /// [`exact_replay`](Self::exact_replay) forbids it.
-    pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
+    pub fn idempotency_key<K>(mut self, key: K) -> Self
+    where
+        K: TryInto<IdempotencyKey, Error: Into<Error>>,
+    {
         self.call.set_key(key);
         self
     }

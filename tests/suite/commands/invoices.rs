@@ -16,7 +16,7 @@ async fn invoices_with_0_and_201_lines_and_bad_references_are_refused_before_the
         InvoiceDraftCreate::new(
             reference,
             tax(),
-            (0..lines).map(|line| json!({"line": line})),
+            (0..lines).map(|line| RawJson::from(json!({"line": line}))),
         )
     };
     let drafts = stage.accounting.invoice_drafts();
@@ -96,7 +96,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
             .minor_units(amount)
             .scale(2);
         let counterparty = stage.server.sample_counterparty();
-        let draft = InvoiceDraftCreate::new(counterparty, tax, [json!({})]);
+        let draft = InvoiceDraftCreate::new(counterparty, tax, [json!({}).into()]);
 
         let receipt = stage
             .accounting
@@ -128,7 +128,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
 async fn an_optional_member_of_a_draft_can_be_left_out_or_be_null() {
     let stage = Stage::start().await;
     let counterparty = stage.server.sample_counterparty();
-    let draft = InvoiceDraftCreate::new(counterparty, tax(), [json!({})]);
+    let draft = InvoiceDraftCreate::new(counterparty, tax(), [json!({}).into()]);
     let drafts = stage.accounting.invoice_drafts();
 
     drafts.create(&draft).await.unwrap();

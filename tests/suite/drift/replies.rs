@@ -246,7 +246,11 @@ async fn fault_33_mutated_replies_of_accounting_decode_and_are_written_back_as_t
         .minor_units("1900")
         .scale(2);
     let counterparty = world.server.sample_counterparty();
-    let draft = InvoiceDraftCreate::new(&*counterparty, tax, [json!({"description": "Workshop"})]);
+    let draft = InvoiceDraftCreate::new(
+        &*counterparty,
+        tax,
+        [json!({"description": "Workshop"}).into()],
+    );
     let (source, coverage) = (json!({"name": "legacy"}), json!({"from": "2026-01-01"}));
     let import = ImportRunCreate::new(
         "adapter",

@@ -156,7 +156,7 @@ fn draft(server: &ReferenceServer) -> InvoiceDraftCreate {
         .currency("EUR")
         .minor_units("1900")
         .scale(2);
-    let lines = [json!({"description": "Workshop"})];
+    let lines = [json!({"description": "Workshop"}).into()];
     InvoiceDraftCreate::new(&*server.sample_counterparty(), tax, lines)
 }
 
