@@ -37,7 +37,7 @@ const PLACE: [&str; 2] = ["cursor", LIMIT];
 ///   [`SuiteBuilder::digest_key`](crate::SuiteBuilder::digest_key) only who has the key can.
 /// - A place between two pages is exact for as long as the server takes the cursor. A place *within* a page is the
 ///   cursor of that page and a count: it is exact as long as the page holds the same items when it is fetched again. If
-///   the list changes under the walk, take checkpoints between pages, from [`Pages`](super::Pages).
+///   the list changes under the walk, take checkpoints between pages, from [`Pages`](crate::Pages).
 /// - The cursor inside is opaque and made by the server. The contract does not say how long it is taken, nor
 ///   whether another client may use it. When it is refused, the error says so, and the walk has to start again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -81,19 +81,19 @@ struct Parts {
 }
 
 impl TokenError {
-    /// For a [`TokenSource`](super::TokenSource): something of its own failed. `error` must not show a secret.
+    /// For a [`TokenSource`](crate::TokenSource): something of its own failed. `error` must not show a secret.
     pub fn from_source(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(TokenErrorKind::Source).with_cause(error)
     }
 
-    /// For a [`TokenSource`](super::TokenSource): the identity provider refused, and will refuse again.
+    /// For a [`TokenSource`](crate::TokenSource): the identity provider refused, and will refuse again.
     pub fn refused(code: impl Into<String>, description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Refused)
             .with_code(code)
             .with_description(description)
     }
 
-    /// For a [`TokenSource`](super::TokenSource): the identity provider cannot answer for now.
+    /// For a [`TokenSource`](crate::TokenSource): the identity provider cannot answer for now.
     pub fn unavailable(description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Unavailable).with_description(description)
     }

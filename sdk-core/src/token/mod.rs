@@ -1,6 +1,6 @@
 //! Tokens: obtained once for all callers, kept while they live, renewed before they die.
 //!
-//! A [`TokenSource`] gives tokens; [`ClientCredentialsSource`] is the one for client credentials. A [`TokenCache`]
+//! A [`TokenSource`](crate::TokenSource) gives tokens; [`ClientCredentialsSource`] is the one for client credentials. A [`TokenCache`]
 //! holds one [`TokenEntry`] per audience and scopes, and a client keeps the entry it needs. From there on:
 //!
 //! * A fresh token costs a read lock and a look at the monotonic clock.

@@ -40,7 +40,7 @@ pub struct TokenPolicy {
     /// The longest `Retry-After` that a renewal waits for. A longer one ends the renewal, and counts as
     /// its backoff instead, up to `backoff_cap`.
     pub max_retry_after: Duration,
-    /// The time for one renewal as a whole, whatever its [`TokenSource`](super::TokenSource) does.
+    /// The time for one renewal as a whole, whatever its [`TokenSource`](crate::TokenSource) does.
     pub renewal_timeout: Duration,
     /// The quiet time after a failed renewal; it doubles with each further failure. Callers without a live
     /// token get the last error meanwhile, without traffic.

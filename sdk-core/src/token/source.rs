@@ -102,7 +102,7 @@ pub struct AccessToken {
 
 impl AccessToken {
     /// A bearer token whose lifetime is read from it if it is a JWT, and otherwise
-    /// [`TokenPolicy::default_lifetime`](super::TokenPolicy::default_lifetime).
+    /// [`TokenPolicy::default_lifetime`](crate::TokenPolicy::default_lifetime).
     pub fn new(secret: impl Into<SecretString>) -> Self {
         Self {
             secret: secret.into(),
