@@ -88,7 +88,7 @@ async fn each_client_says_where_its_requests_go() {
 async fn what_is_at_hand_is_taken_as_a_reference_a_key_or_lines() {
     let server = ReferenceServer::start().await;
     let calendar = calendar_for(&server);
-    let reference: String = server.sample_person().to_string();
+    let reference: String = server.sample_person().clone();
     let person = crm_for(&server).people().get(&reference).await.unwrap();
     assert_eq!(person.text("publicReference"), Some(reference));
 

@@ -55,7 +55,6 @@ impl Members {
     }
 
     /// The members in order.
-    #[must_use]
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
@@ -127,7 +126,7 @@ impl fmt::Debug for Members {
 impl Serialize for Members {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.len()))?;
-        for (name, value) in self.iter() {
+        for (name, value) in self {
             map.serialize_entry(name, value)?;
         }
         map.end()

@@ -144,6 +144,10 @@ impl<T> IntoIterator for Page<T> {
     }
 }
 
+#[expect(
+    clippy::into_iter_without_iter,
+    reason = "`items` is the one other way to the records"
+)]
 impl<'a, T> IntoIterator for &'a Page<T> {
     type Item = Result<&'a T, Error>;
     type IntoIter = PageItems<slice::Iter<'a, T>>;

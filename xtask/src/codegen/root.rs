@@ -9,12 +9,8 @@ use super::spec::Spec;
 /// Writes the file.
 pub(crate) fn write(spec: &Spec) -> String {
     let title = &spec.title;
-    let by_hand: String = spec
-        .app
-        .by_hand
-        .iter()
-        .map(|module| format!("mod {module};\n"))
-        .collect();
+    let by_hand = spec.app.by_hand.iter();
+    let by_hand: String = by_hand.flat_map(|module| ["mod ", module, ";\n"]).collect();
     format!(
         "//! Client of the suite's {title} application.\n#![doc = include_str!(\"../README.md\")]\n\n\
          mod generated;\n{by_hand}\n\
