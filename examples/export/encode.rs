@@ -140,7 +140,7 @@ impl Table {
         for record in &members {
             // One look at each member, however many there are. Of several with one name the first counts.
             let mut values: HashMap<&str, &RawJson> = HashMap::new();
-            for (name, value) in record.iter() {
+            for (name, value) in record {
                 values.entry(name).or_insert(value);
                 if self.left_out.len() < NAMED && !known.contains(name) {
                     self.left_out.insert(name.to_owned());

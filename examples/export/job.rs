@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use sdk_core::{Page, Pages, Record};
+use sdk_core::{ErrorKind, Page, Pages, Record};
 
 use crate::Failure;
 use crate::encode::Encoder;
@@ -49,7 +49,6 @@ impl Job {
                 let encoder = Encoder::for_file(file, columns, saved.columns.clone())?;
                 let target = place.go_on(&saved)?;
                 let pages = pages.resume(saved.checkpoint);
-                let pages = pages.map_err(|error| format!("{error}; --restart begins anew"))?;
                 note!("Going on after {} records.", pages.checkpoint().delivered());
                 (pages, encoder, target)
             }
@@ -86,9 +85,9 @@ impl Job {
                 Ok(None) => return self.complete(),
                 Err(error) => {
                     self.save()?;
-                    // A cursor that the service no longer takes will not do tomorrow either.
-                    let next = match error.status() {
-                        Some(400) => "--restart begins anew",
+                    // A cursor that the service no longer takes will not do tomorrow either, nor a place in another list.
+                    let next = match (error.status(), error.kind()) {
+                        (Some(400), _) | (_, ErrorKind::Pagination) => "--restart begins anew",
                         _ => GO_ON,
                     };
                     self.progress.stopped(next);
@@ -104,7 +103,7 @@ impl Job {
     }
 
     fn write(&mut self, page: Page<Record>) -> Result<(), Failure> {
-        let bytes = self.encoder.encode(&page.try_into_items()?)?;
+        let bytes = self.encoder.encode(&page.into_items()?)?;
         self.target.append(&bytes)?;
         self.progress.at(self.pages.checkpoint().delivered());
         Ok(())

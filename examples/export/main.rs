@@ -69,7 +69,7 @@ async fn export(options: &Options) -> Result<ExitCode, Failure> {
     let suite = support::connect(server.as_ref(), "suite-export")?;
     let crm = sdk_crm::Client::new(&suite)?;
     // The next page is on its way while this one is written.
-    let pages = lists::pages(&crm, options).read_ahead(true);
+    let pages = lists::pages(&crm, options).read_ahead();
     match &options.destination {
         Destination::Stdout => to_stdout(pages, stop).await,
         Destination::File(file) => match Job::open(file, pages, options)? {
@@ -93,7 +93,7 @@ async fn to_stdout(mut pages: Pages<Record>, mut stop: Stop) -> Result<ExitCode,
             next = pages.try_next() => next?,
         };
         let Some(page) = next else { break };
-        let lines = encoder.encode(&page.into_inner().try_into_items()?)?;
+        let lines = encoder.encode(&page.into_inner().into_items()?)?;
         out::write(&encode::escaped(std::str::from_utf8(&lines)?));
         if out::is_lost() {
             break;

@@ -146,7 +146,7 @@ impl Store {
             params![
                 number,
                 receipt.public_reference,
-                receipt.status(),
+                receipt.http_status(),
                 receipt.replayed,
                 std::str::from_utf8(receipt.bytes())?,
             ],

@@ -85,7 +85,7 @@ pub(crate) async fn pipeline(crm: &sdk_crm::Client) -> Result<(), Error> {
         .limit(1)
         .await?;
     if let Some(reference) = page
-        .items()
+        .items()?
         .first()
         .and_then(|first| first.text("publicReference"))
     {
@@ -174,7 +174,7 @@ pub(crate) async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> 
             .await?;
         say(format!(
             "{} {} → {}, replayed: {}",
-            receipt.status(),
+            receipt.http_status(),
             receipt.operation,
             receipt.public_reference,
             receipt.replayed
@@ -218,7 +218,7 @@ pub(crate) async fn books(accounting: &sdk_accounting::Client) -> Result<(), Err
         "invoice draft {} {} ({})",
         receipt.subject_reference,
         receipt.outcome,
-        receipt.status()
+        receipt.http_status()
     ));
 
     let run = ImportRunCreate::new(
@@ -233,7 +233,7 @@ pub(crate) async fn books(accounting: &sdk_accounting::Client) -> Result<(), Err
         "import run {} {} ({})",
         receipt.subject_reference,
         receipt.outcome,
-        receipt.status()
+        receipt.http_status()
     ));
     Ok(())
 }

@@ -121,7 +121,10 @@ async fn read_ahead(stop: &Stop) -> Result<bool, Box<dyn Error>> {
     let mut took = [Duration::ZERO; 2];
     for (ahead, took) in [false, true].into_iter().zip(&mut took) {
         let begin = Instant::now();
-        let mut pages = crm.people().list().limit(PAGE).pages().read_ahead(ahead);
+        let mut pages = crm.people().list().limit(PAGE).pages();
+        if ahead {
+            pages = pages.read_ahead();
+        }
         while pages.try_next().await?.is_some() {
             if stop.is_heard() {
                 return Ok(false);

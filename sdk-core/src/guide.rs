@@ -1,5 +1,8 @@
 //! Pages to read; there is no code in here.
 
+#[doc = include_str!("../docs/compiler.md")]
+pub mod compiler {}
+
 #[doc = include_str!("../docs/errors.md")]
 pub mod errors {}
 

@@ -69,7 +69,7 @@ pub enum Safety {
     /// A command with an `Idempotency-Key`: repeatable with the same key and body.
     Keyed,
     /// A command without a documented key: repeated only when it was provably never sent, unless the caller
-    /// turns on `replay_exact`.
+    /// allows it by `exact_replay`.
     Unkeyed,
 }
 

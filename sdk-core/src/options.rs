@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
+use crate::error::kind::ErrorKind;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::Confidential;
 
@@ -21,6 +22,30 @@ pub enum SchemaPolicy {
     Refuse,
     /// A warning event; what can be decoded is decoded.
     Warn,
+}
+
+/// Whether a command without a documented key may be repeated after an ambiguous failure.
+///
+/// The contract says that an exact replay of a CRM command returns the stored result; it does not show where a key would go.
+/// So if nobody says anything, the SDK repeats such a command only when it was provably never sent, or when its caller gave
+/// it a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactReplay {
+    /// It may be repeated.
+    Allowed,
+    /// It may not, not even with a key of the caller's.
+    Forbidden,
+}
+
+/// What to do with a call of whose scopes the token endpoint said that it granted none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScopePolicy {
+    /// It is sent: the service decides, and what a token was granted is only a hint.
+    #[default]
+    Send,
+    /// It is refused before it is sent.
+    Refuse,
 }
 
 /// Headers that the runtime owns.
@@ -71,37 +96,77 @@ const CORRELATING: [&str; 4] = [
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Options of one call, or the defaults of a client. What is not set is taken from the client, then from the suite.
+///
+/// ```
+/// use std::time::Duration;
+/// use sdk_core::{CallOptions, SchemaPolicy};
+///
+/// let defaults = CallOptions::default()
+///     .with_timeout(Duration::from_secs(5))
+///     .with_schema_policy(SchemaPolicy::Warn)
+///     .with_header("x-tenant", "north");
+/// ```
 #[derive(Clone, Default)]
-#[non_exhaustive]
+#[must_use]
 pub struct CallOptions {
-    /// How long one attempt may take, from the first byte sent to the last one read.
-    pub timeout: Option<Duration>,
-    /// How long the call may take as a whole: token, attempts and waits.
-    pub deadline: Option<Duration>,
-    /// How often and how to repeat.
-    pub retry: Option<RetryPolicy>,
-    /// Whether a command without a documented key may be repeated after an ambiguous failure.
-    pub replay_exact: Option<bool>,
-    /// What to do with another `schemaVersion`.
-    pub schema_policy: Option<SchemaPolicy>,
-    /// Whether a call is refused before it is sent when the token endpoint said that it granted none of its scopes.
-    pub refuse_missing_scopes: Option<bool>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) retry: Option<RetryPolicy>,
+    pub(crate) exact_replay: Option<ExactReplay>,
+    pub(crate) schema_policy: Option<SchemaPolicy>,
+    pub(crate) scope_policy: Option<ScopePolicy>,
     headers: Vec<(HeaderName, HeaderValue)>,
     query: Vec<(String, String)>,
     /// Whether the call goes without a token although its operation takes one.
     pub(crate) without_token: bool,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// Boxed, because it is hardly ever there and options are moved with each call.
-    invalid: Option<Box<(String, String, String)>>,
+    /// What is wrong with a value that was set: the call fails with it before it is sent.
+    invalid: Option<Box<str>>,
 }
 
 impl CallOptions {
+    /// Limits each attempt, from the first byte sent to the last one read.
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Limits the call as a whole: token, attempts and waits.
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets how often and how the call is repeated.
+    pub fn with_retry(mut self, policy: RetryPolicy) -> Self {
+        self.retry = Some(policy);
+        self
+    }
+
+    /// Says whether a command without a documented key may be repeated after an ambiguous failure.
+    pub fn with_exact_replay(mut self, replay: ExactReplay) -> Self {
+        self.exact_replay = Some(replay);
+        self
+    }
+
+    /// Says what to do with a reply of another `schemaVersion`.
+    pub fn with_schema_policy(mut self, policy: SchemaPolicy) -> Self {
+        self.schema_policy = Some(policy);
+        self
+    }
+
+    /// Says what to do with a call that the token surely does not open.
+    pub fn with_scope_policy(mut self, policy: ScopePolicy) -> Self {
+        self.scope_policy = Some(policy);
+        self
+    }
+
     /// Adds a header. A name or value that HTTP does not allow, or a header that the SDK owns, fails the call before
     /// it is sent.
-    pub fn header(&mut self, name: &str, value: &str) {
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
         let refused = |rule: &str, value: &str| {
-            let name = format!("header {name}");
-            Some(Box::new((name, rule.to_owned(), value.to_owned())))
+            let error = Error::invalid(&format!("header {name}"), rule, value);
+            Some(error.message().into())
         };
         match (name.parse::<HeaderName>(), HeaderValue::from_str(value)) {
             (Ok(name), _) if name == IDEMPOTENCY_KEY => {
@@ -122,24 +187,38 @@ impl CallOptions {
                 self.invalid = refused("have a name of HTTP token characters", "another text");
             }
         }
+        self
     }
 
     /// Adds a query parameter that the SDK does not know yet, or does not take yet with this value: nothing about it is
     /// checked but that the call does not have it already.
-    pub fn query(&mut self, name: impl Into<String>, value: impl Into<String>) {
+    pub fn with_query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
+        self
     }
 
     /// Sends calls without a token, whatever their operations take.
     #[doc(hidden)]
-    pub fn without_token(&mut self) {
+    pub fn without_token(mut self) -> Self {
         self.without_token = true;
+        self
+    }
+
+    /// Takes a key, or notes why there is none.
+    pub(crate) fn set_key<K>(&mut self, key: K)
+    where
+        K: TryInto<IdempotencyKey, Error: Into<Error>>,
+    {
+        match key.try_into() {
+            Ok(key) => self.key = Some(Arc::new(key)),
+            Err(error) => self.invalid = Some(error.into().message().into()),
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.invalid.as_deref() {
             None => Ok(()),
-            Some((name, rule, value)) => Err(Error::invalid(name, rule, value)),
+            Some(message) => Err(Error::new(ErrorKind::InvalidInput, message)),
         }
     }
 
@@ -201,9 +280,9 @@ impl fmt::Debug for CallOptions {
             .field("timeout", &self.timeout)
             .field("deadline", &self.deadline)
             .field("retry", &self.retry)
-            .field("replay_exact", &self.replay_exact)
+            .field("exact_replay", &self.exact_replay)
             .field("schema_policy", &self.schema_policy)
-            .field("refuse_missing_scopes", &self.refuse_missing_scopes)
+            .field("scope_policy", &self.scope_policy)
             .field(
                 "headers",
                 &self
@@ -235,45 +314,46 @@ macro_rules! call_options {
     ($builder:ident => $output:ty) => {
         impl $builder {
             /// Limits each attempt, from the first byte sent to the last one read.
-            pub fn timeout(mut self, timeout: ::std::time::Duration) -> Self {
-                self.call.options_mut().timeout = Some(timeout);
-                self
+            pub fn timeout(self, timeout: ::std::time::Duration) -> Self {
+                self.with(|options| options.with_timeout(timeout))
             }
 
             /// Limits the call as a whole: token, attempts and waits.
-            pub fn deadline(mut self, deadline: ::std::time::Duration) -> Self {
-                self.call.options_mut().deadline = Some(deadline);
-                self
+            pub fn deadline(self, deadline: ::std::time::Duration) -> Self {
+                self.with(|options| options.with_deadline(deadline))
             }
 
             /// Sets how often and how the call is repeated.
-            pub fn retry(mut self, policy: $crate::RetryPolicy) -> Self {
-                self.call.options_mut().retry = Some(policy);
-                self
+            pub fn retry(self, policy: $crate::RetryPolicy) -> Self {
+                self.with(|options| options.with_retry(policy))
             }
 
             /// Adds a header. Headers that the SDK sets itself are refused when the request is sent.
-            pub fn header(mut self, name: &str, value: &str) -> Self {
-                self.call.options_mut().header(name, value);
-                self
+            pub fn header(self, name: &str, value: &str) -> Self {
+                self.with(|options| options.with_header(name, value))
             }
 
             /// Adds a query parameter that this version does not know yet. Its value is not checked. One that the call has of
             /// its own is refused when the request is sent; the same name twice through here is sent twice.
-            pub fn query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-                self.call.options_mut().query(name, value);
-                self
+            pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+                self.with(|options| options.with_query(name, value))
             }
 
             /// Sends the call without a token, for a service that is known to want none: a readiness probe, say.
-            pub fn without_token(mut self) -> Self {
-                self.call.options_mut().without_token();
-                self
+            pub fn without_token(self) -> Self {
+                self.with($crate::CallOptions::without_token)
             }
 
             /// Says what to do with a reply of another `schemaVersion`.
-            pub fn schema_policy(mut self, policy: $crate::SchemaPolicy) -> Self {
-                self.call.options_mut().schema_policy = Some(policy);
+            pub fn schema_policy(self, policy: $crate::SchemaPolicy) -> Self {
+                self.with(|options| options.with_schema_policy(policy))
+            }
+
+            fn with(
+                mut self,
+                change: impl FnOnce($crate::CallOptions) -> $crate::CallOptions,
+            ) -> Self {
+                self.call.change(change);
                 self
             }
         }
@@ -298,17 +378,19 @@ macro_rules! command_options {
         $crate::call_options!($builder => $output);
 
         impl $builder {
-            /// Lets this command be repeated after an ambiguous failure. The contract says that an exact replay of a
-            /// CRM command returns the stored result; it does not show where a key would go, so by default the SDK
-            /// repeats such a command only when it was provably never sent.
-            pub fn replay_exact(mut self, replay: bool) -> Self {
-                self.call.options_mut().replay_exact = Some(replay);
-                self
+            /// Says whether this command may be repeated after an ambiguous failure; see
+            /// [`ExactReplay`]($crate::ExactReplay).
+            pub fn exact_replay(self, replay: $crate::ExactReplay) -> Self {
+                self.with(|options| options.with_exact_replay(replay))
             }
 
             /// Sends an `Idempotency-Key`, though the contract shows none for this operation: for callers who know that the
-            /// service takes one. With it the command may be repeated, unless `replay_exact(false)` forbids it.
-            pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
+            /// service takes one. With it the command may be repeated, unless `exact_replay` forbids it. A text that is no key
+            /// fails the call before it is sent.
+            pub fn idempotency_key<K>(mut self, key: K) -> Self
+            where
+                K: TryInto<$crate::IdempotencyKey, Error: Into<$crate::Error>>,
+            {
                 self.call.set_key(key);
                 self
             }
@@ -325,8 +407,11 @@ macro_rules! keyed_command_options {
 
         impl $builder {
             /// Sets the `Idempotency-Key`. Without it the command gets a random one, which every attempt reuses and
-            /// the receipt shows.
-            pub fn idempotency_key(mut self, key: $crate::IdempotencyKey) -> Self {
+            /// the receipt shows. A text that is no key fails the call before it is sent.
+            pub fn idempotency_key<K>(mut self, key: K) -> Self
+            where
+                K: TryInto<$crate::IdempotencyKey, Error: Into<$crate::Error>>,
+            {
                 self.call.set_key(key);
                 self
             }

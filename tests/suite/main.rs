@@ -4,6 +4,7 @@ mod commands;
 mod contract;
 mod drift;
 mod examples;
+mod face;
 mod faults;
 mod open;
 mod peer;

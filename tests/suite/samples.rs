@@ -21,7 +21,7 @@ pub(crate) fn kick_off(calendar: &sdk_calendar::Client) -> sdk_calendar::SubmitE
 
 /// A draft with so many lines.
 pub(crate) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
-    let line = || json!({"description": "Workshop"});
+    let line = || json!({"description": "Workshop"}).into();
     InvoiceDraftCreate::new(counterparty, tax(), (0..lines).map(|_| line()))
 }
 

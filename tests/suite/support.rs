@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use sdk_core::{
-    App, Backoff, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, RetryPolicy, Suite,
-    SuiteBuilder, TokenPolicy,
+    App, Backoff, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items, Pages,
+    RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
 };
 use sdk_reference_server::{Fault, Operation, ReferenceServer};
+use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
@@ -263,5 +264,22 @@ impl MakeWriter<'_> for Events {
 
     fn make_writer(&self) -> Self {
         self.clone()
+    }
+}
+
+/// A walk that reads ahead, or the same one that does not.
+pub(crate) trait Ahead: Sized {
+    fn ahead(self, on: bool) -> Self;
+}
+
+impl<T: DeserializeOwned + Send + 'static> Ahead for Pages<T> {
+    fn ahead(self, on: bool) -> Self {
+        if on { self.read_ahead() } else { self }
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> Ahead for Items<T> {
+    fn ahead(self, on: bool) -> Self {
+        if on { self.read_ahead() } else { self }
     }
 }

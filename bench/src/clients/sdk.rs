@@ -71,9 +71,9 @@ impl Client for Sdk {
         }
         let page = list.await?;
         Ok(Seen {
-            items: page.items().len() as u64,
+            items: page.items()?.len() as u64,
             sum: page
-                .items()
+                .items()?
                 .iter()
                 .map(|item| item.raw().as_str().len() as u64)
                 .sum(),
@@ -123,7 +123,7 @@ impl Client for Decoding {
         }
         let mut pages = list.pages().decode::<Opportunity>();
         let page = pages.try_next().await?.ok_or("there is always a page")?;
-        let items = page.items();
+        let items = page.items()?;
         Ok(Seen {
             items: items.len() as u64,
             sum: items.iter().map(|item| item.record_version).sum(),

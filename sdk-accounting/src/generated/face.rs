@@ -7,25 +7,27 @@ use super::types::{
 };
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::codegen::{Body, Call, Draft};
+use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{Error, PreparedCommand, RawJson, Receipt, Response};
 
 impl Client {
     /// Contract metadata and readiness.
-    pub fn service(&self) -> ServiceApi<'_> {
-        ServiceApi { client: self }
+    pub fn service(&self) -> ServiceApi {
+        ServiceApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Contract metadata and readiness.
 ///
-/// Made by [`Client::service`].
-#[derive(Clone, Copy, Debug)]
-pub struct ServiceApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::service`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct ServiceApi {
+    api: ApiClient,
 }
 
-impl ServiceApi<'_> {
+impl ServiceApi {
     /// Get the contract and version metadata of Accounting.
     ///
     /// Reports the supported contract and version metadata, and where the OpenAPI description is. No
@@ -56,7 +58,7 @@ impl ServiceApi<'_> {
     /// ```
     pub fn meta(&self) -> GetAccountingMetadata {
         GetAccountingMetadata {
-            call: Call::new(self.client.api(), &operations::GET_ACCOUNTING_METADATA),
+            call: Call::new(&self.api, &operations::GET_ACCOUNTING_METADATA),
         }
     }
 
@@ -91,7 +93,7 @@ impl ServiceApi<'_> {
     /// ```
     pub fn ready(&self) -> GetAccountingReadiness {
         GetAccountingReadiness {
-            call: Call::new(self.client.api(), &operations::GET_ACCOUNTING_READINESS),
+            call: Call::new(&self.api, &operations::GET_ACCOUNTING_READINESS),
         }
     }
 }
@@ -189,20 +191,22 @@ sdk_core::call_options!(GetAccountingReadiness => Response<RawJson>);
 
 impl Client {
     /// The actor. Known by method and path only.
-    pub fn actor(&self) -> ActorApi<'_> {
-        ActorApi { client: self }
+    pub fn actor(&self) -> ActorApi {
+        ActorApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The actor. Known by method and path only.
 ///
-/// Made by [`Client::actor`].
-#[derive(Clone, Copy, Debug)]
-pub struct ActorApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::actor`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct ActorApi {
+    api: ApiClient,
 }
 
-impl ActorApi<'_> {
+impl ActorApi {
     /// Call the actor operation.
     ///
     /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
@@ -234,7 +238,7 @@ impl ActorApi<'_> {
     /// ```
     pub fn get(&self) -> GetAccountingActor {
         GetAccountingActor {
-            call: Call::new(self.client.api(), &operations::GET_ACCOUNTING_ACTOR),
+            call: Call::new(&self.api, &operations::GET_ACCOUNTING_ACTOR),
         }
     }
 }
@@ -286,20 +290,22 @@ sdk_core::call_options!(GetAccountingActor => Response<RawJson>);
 
 impl Client {
     /// The overview. Known by method and path only.
-    pub fn overview(&self) -> OverviewApi<'_> {
-        OverviewApi { client: self }
+    pub fn overview(&self) -> OverviewApi {
+        OverviewApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The overview. Known by method and path only.
 ///
-/// Made by [`Client::overview`].
-#[derive(Clone, Copy, Debug)]
-pub struct OverviewApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::overview`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct OverviewApi {
+    api: ApiClient,
 }
 
-impl OverviewApi<'_> {
+impl OverviewApi {
     /// Call the overview operation.
     ///
     /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
@@ -331,7 +337,7 @@ impl OverviewApi<'_> {
     /// ```
     pub fn get(&self) -> GetAccountingOverview {
         GetAccountingOverview {
-            call: Call::new(self.client.api(), &operations::GET_ACCOUNTING_OVERVIEW),
+            call: Call::new(&self.api, &operations::GET_ACCOUNTING_OVERVIEW),
         }
     }
 }
@@ -383,20 +389,22 @@ sdk_core::call_options!(GetAccountingOverview => Response<RawJson>);
 
 impl Client {
     /// Financial counterparties.
-    pub fn counterparties(&self) -> CounterpartiesApi<'_> {
-        CounterpartiesApi { client: self }
+    pub fn counterparties(&self) -> CounterpartiesApi {
+        CounterpartiesApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Financial counterparties.
 ///
-/// Made by [`Client::counterparties`].
-#[derive(Clone, Copy, Debug)]
-pub struct CounterpartiesApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::counterparties`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct CounterpartiesApi {
+    api: ApiClient,
 }
 
-impl CounterpartiesApi<'_> {
+impl CounterpartiesApi {
     /// List financial counterparties.
     ///
     /// A page of counterparties. There are no parameters, and the response body is not shown.
@@ -427,10 +435,7 @@ impl CounterpartiesApi<'_> {
     /// ```
     pub fn list(&self) -> ListFinancialCounterparties {
         ListFinancialCounterparties {
-            call: Call::new(
-                self.client.api(),
-                &operations::LIST_FINANCIAL_COUNTERPARTIES,
-            ),
+            call: Call::new(&self.api, &operations::LIST_FINANCIAL_COUNTERPARTIES),
         }
     }
 
@@ -469,10 +474,7 @@ impl CounterpartiesApi<'_> {
     /// ```
     pub fn create(&self, body: impl Into<RawJson>) -> CreateFinancialCounterparty {
         CreateFinancialCounterparty {
-            call: Call::new(
-                self.client.api(),
-                &operations::CREATE_FINANCIAL_COUNTERPARTY,
-            ),
+            call: Call::new(&self.api, &operations::CREATE_FINANCIAL_COUNTERPARTY),
             body: Body::raw(&body.into()),
         }
     }
@@ -583,20 +585,22 @@ sdk_core::command_options!(CreateFinancialCounterparty => Receipt<RawJson>);
 
 impl Client {
     /// Invoices. Known by method and path only.
-    pub fn invoices(&self) -> InvoicesApi<'_> {
-        InvoicesApi { client: self }
+    pub fn invoices(&self) -> InvoicesApi {
+        InvoicesApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Invoices. Known by method and path only.
 ///
-/// Made by [`Client::invoices`].
-#[derive(Clone, Copy, Debug)]
-pub struct InvoicesApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::invoices`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct InvoicesApi {
+    api: ApiClient,
 }
 
-impl InvoicesApi<'_> {
+impl InvoicesApi {
     /// Call the invoices operation.
     ///
     /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
@@ -628,7 +632,7 @@ impl InvoicesApi<'_> {
     /// ```
     pub fn list(&self) -> ListInvoices {
         ListInvoices {
-            call: Call::new(self.client.api(), &operations::LIST_INVOICES),
+            call: Call::new(&self.api, &operations::LIST_INVOICES),
         }
     }
 }
@@ -680,20 +684,22 @@ sdk_core::call_options!(ListInvoices => Response<RawJson>);
 
 impl Client {
     /// Invoice drafts.
-    pub fn invoice_drafts(&self) -> InvoiceDraftsApi<'_> {
-        InvoiceDraftsApi { client: self }
+    pub fn invoice_drafts(&self) -> InvoiceDraftsApi {
+        InvoiceDraftsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Invoice drafts.
 ///
-/// Made by [`Client::invoice_drafts`].
-#[derive(Clone, Copy, Debug)]
-pub struct InvoiceDraftsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::invoice_drafts`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct InvoiceDraftsApi {
+    api: ApiClient,
 }
 
-impl InvoiceDraftsApi<'_> {
+impl InvoiceDraftsApi {
     /// Create an invoice draft.
     ///
     /// A draft has 1 to 200 lines. The shape of a line is not shown.
@@ -736,7 +742,7 @@ impl InvoiceDraftsApi<'_> {
     /// ```
     pub fn create(&self, body: &InvoiceDraftCreate) -> CreateInvoiceDraft {
         CreateInvoiceDraft {
-            call: Call::new(self.client.api(), &operations::CREATE_INVOICE_DRAFT),
+            call: Call::new(&self.api, &operations::CREATE_INVOICE_DRAFT),
             body: Body::json(&operations::CREATE_INVOICE_DRAFT, body),
         }
     }
@@ -808,20 +814,22 @@ sdk_core::keyed_command_options!(CreateInvoiceDraft => Receipt<AccountingCommand
 
 impl Client {
     /// Import runs.
-    pub fn import_runs(&self) -> ImportRunsApi<'_> {
-        ImportRunsApi { client: self }
+    pub fn import_runs(&self) -> ImportRunsApi {
+        ImportRunsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Import runs.
 ///
-/// Made by [`Client::import_runs`].
-#[derive(Clone, Copy, Debug)]
-pub struct ImportRunsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::import_runs`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct ImportRunsApi {
+    api: ApiClient,
 }
 
-impl ImportRunsApi<'_> {
+impl ImportRunsApi {
     /// Create an import run.
     ///
     /// The members of `sourceApplication` and `intendedCoverage` are not shown.
@@ -861,7 +869,7 @@ impl ImportRunsApi<'_> {
     /// ```
     pub fn create(&self, body: &ImportRunCreate) -> CreateImportRun {
         CreateImportRun {
-            call: Call::new(self.client.api(), &operations::CREATE_IMPORT_RUN),
+            call: Call::new(&self.api, &operations::CREATE_IMPORT_RUN),
             body: Body::json(&operations::CREATE_IMPORT_RUN, body),
         }
     }
@@ -932,20 +940,22 @@ sdk_core::keyed_command_options!(CreateImportRun => Receipt<AccountingCommandRes
 
 impl Client {
     /// Approval intents. Known by method and path only.
-    pub fn approval_intents(&self) -> ApprovalIntentsApi<'_> {
-        ApprovalIntentsApi { client: self }
+    pub fn approval_intents(&self) -> ApprovalIntentsApi {
+        ApprovalIntentsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Approval intents. Known by method and path only.
 ///
-/// Made by [`Client::approval_intents`].
-#[derive(Clone, Copy, Debug)]
-pub struct ApprovalIntentsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::approval_intents`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct ApprovalIntentsApi {
+    api: ApiClient,
 }
 
-impl ApprovalIntentsApi<'_> {
+impl ApprovalIntentsApi {
     /// Post to the approval intents.
     ///
     /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
@@ -981,7 +991,7 @@ impl ApprovalIntentsApi<'_> {
     /// ```
     pub fn create(&self, body: impl Into<RawJson>) -> CreateApprovalIntent {
         CreateApprovalIntent {
-            call: Call::new(self.client.api(), &operations::CREATE_APPROVAL_INTENT),
+            call: Call::new(&self.api, &operations::CREATE_APPROVAL_INTENT),
             body: Body::raw(&body.into()),
         }
     }

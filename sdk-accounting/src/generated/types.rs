@@ -101,7 +101,7 @@ impl InvoiceDraftCreate {
     pub fn new(
         counterparty_reference: impl Into<CounterpartyReference>,
         tax_amount: TaxAmount,
-        lines: impl IntoIterator<Item = impl Into<RawJson>>,
+        lines: impl IntoIterator<Item = RawJson>,
     ) -> Self {
         Self {
             counterparty_reference: counterparty_reference.into(),
@@ -111,7 +111,7 @@ impl InvoiceDraftCreate {
             customer_note: None,
             internal_note: None,
             tax_amount,
-            lines: lines.into_iter().map(Into::into).collect(),
+            lines: lines.into_iter().collect(),
             extra: Members::new(),
         }
     }

@@ -5,25 +5,27 @@
 use super::types::{CalendarCommandResult, EventCommand};
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::codegen::{Body, Call, Draft};
+use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{Error, PreparedCommand, RawJson, Receipt};
 
 impl Client {
     /// Create, update and cancel locally authoritative events.
-    pub fn events(&self) -> EventsApi<'_> {
-        EventsApi { client: self }
+    pub fn events(&self) -> EventsApi {
+        EventsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Create, update and cancel locally authoritative events.
 ///
-/// Made by [`Client::events`].
-#[derive(Clone, Copy, Debug)]
-pub struct EventsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::events`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct EventsApi {
+    api: ApiClient,
 }
 
-impl EventsApi<'_> {
+impl EventsApi {
     /// Create, update or cancel an event.
     ///
     /// Reusing an idempotency key with an identical parsed command replays the durable result; reusing it for a
@@ -70,7 +72,7 @@ impl EventsApi<'_> {
     /// ```
     pub fn command(&self, body: &EventCommand) -> SubmitEventCommand {
         SubmitEventCommand {
-            call: Call::new(self.client.api(), &operations::SUBMIT_EVENT_COMMAND),
+            call: Call::new(&self.api, &operations::SUBMIT_EVENT_COMMAND),
             body: Body::json(&operations::SUBMIT_EVENT_COMMAND, body),
         }
     }
@@ -145,20 +147,22 @@ sdk_core::keyed_command_options!(SubmitEventCommand => Receipt<CalendarCommandRe
 
 impl Client {
     /// Responses to internal invitations.
-    pub fn attendance(&self) -> AttendanceApi<'_> {
-        AttendanceApi { client: self }
+    pub fn attendance(&self) -> AttendanceApi {
+        AttendanceApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Responses to internal invitations.
 ///
-/// Made by [`Client::attendance`].
-#[derive(Clone, Copy, Debug)]
-pub struct AttendanceApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::attendance`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct AttendanceApi {
+    api: ApiClient,
 }
 
-impl AttendanceApi<'_> {
+impl AttendanceApi {
     /// Record the actor's response to an internal invitation.
     ///
     /// Records the authorized actor's response. The contract gives the name and summary of this operation only:
@@ -194,7 +198,7 @@ impl AttendanceApi<'_> {
     /// ```
     pub fn respond(&self, body: impl Into<RawJson>) -> RespondAttendance {
         RespondAttendance {
-            call: Call::new(self.client.api(), &operations::RESPOND_ATTENDANCE),
+            call: Call::new(&self.api, &operations::RESPOND_ATTENDANCE),
             body: Body::raw(&body.into()),
         }
     }
@@ -261,20 +265,22 @@ sdk_core::command_options!(RespondAttendance => Receipt<RawJson>);
 
 impl Client {
     /// Exceptions in a local series.
-    pub fn recurrence(&self) -> RecurrenceApi<'_> {
-        RecurrenceApi { client: self }
+    pub fn recurrence(&self) -> RecurrenceApi {
+        RecurrenceApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Exceptions in a local series.
 ///
-/// Made by [`Client::recurrence`].
-#[derive(Clone, Copy, Debug)]
-pub struct RecurrenceApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::recurrence`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct RecurrenceApi {
+    api: ApiClient,
 }
 
-impl RecurrenceApi<'_> {
+impl RecurrenceApi {
     /// Modify or cancel one materialized occurrence in a local series.
     ///
     /// The contract gives the name and summary of this operation only: its headers, body, scope and responses
@@ -310,7 +316,7 @@ impl RecurrenceApi<'_> {
     /// ```
     pub fn change(&self, body: impl Into<RawJson>) -> ChangeRecurrence {
         ChangeRecurrence {
-            call: Call::new(self.client.api(), &operations::CHANGE_RECURRENCE),
+            call: Call::new(&self.api, &operations::CHANGE_RECURRENCE),
             body: Body::raw(&body.into()),
         }
     }
@@ -377,20 +383,22 @@ sdk_core::command_options!(ChangeRecurrence => Receipt<RawJson>);
 
 impl Client {
     /// Expiring scheduling holds.
-    pub fn holds(&self) -> HoldsApi<'_> {
-        HoldsApi { client: self }
+    pub fn holds(&self) -> HoldsApi {
+        HoldsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Expiring scheduling holds.
 ///
-/// Made by [`Client::holds`].
-#[derive(Clone, Copy, Debug)]
-pub struct HoldsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::holds`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct HoldsApi {
+    api: ApiClient,
 }
 
-impl HoldsApi<'_> {
+impl HoldsApi {
     /// Create or release an expiring scheduling hold.
     ///
     /// The contract gives the name and summary of this operation only: its headers, body, scope and responses
@@ -426,7 +434,7 @@ impl HoldsApi<'_> {
     /// ```
     pub fn manage(&self, body: impl Into<RawJson>) -> ManageHold {
         ManageHold {
-            call: Call::new(self.client.api(), &operations::MANAGE_HOLD),
+            call: Call::new(&self.api, &operations::MANAGE_HOLD),
             body: Body::raw(&body.into()),
         }
     }

@@ -66,14 +66,17 @@ impl Call {
         self.client.endpoint()
     }
 
-    /// The options of this call.
-    pub fn options_mut(&mut self) -> &mut CallOptions {
-        &mut self.options
+    /// Changes the options of this call.
+    pub fn change(&mut self, change: impl FnOnce(CallOptions) -> CallOptions) {
+        self.options = change(std::mem::take(&mut self.options));
     }
 
-    /// Sets the idempotency key.
-    pub fn set_key(&mut self, key: IdempotencyKey) {
-        self.options.key = Some(Arc::new(key));
+    /// Sets the idempotency key; a text that is none fails the call before it is sent.
+    pub fn set_key<K>(&mut self, key: K)
+    where
+        K: TryInto<IdempotencyKey, Error: Into<Error>>,
+    {
+        self.options.set_key(key);
     }
 
     /// Whether the call takes a token.

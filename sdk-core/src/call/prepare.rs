@@ -6,6 +6,7 @@ use crate::call::Call;
 use crate::command::prepared::{Parts, PreparedCommand, Terms};
 use crate::error::Error;
 use crate::operation::Replay;
+use crate::options::ExactReplay;
 use crate::request::draft::Draft;
 
 impl Call {
@@ -66,7 +67,10 @@ impl Call {
                 sent,
                 replay_shown: self.operation.replay != Replay::NotShown,
                 without_token: !self.is_authenticated() && self.operation.authenticated,
-                replay_exact: self.options.replay_exact,
+                replay_exact: self
+                    .options
+                    .exact_replay
+                    .map(|replay| replay == ExactReplay::Allowed),
             },
         }))
     }

@@ -12,7 +12,7 @@ use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::operation::{Operation, Safety};
-use crate::options;
+use crate::options::{self, ExactReplay};
 use crate::reply::decode::Unreadable;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
@@ -149,7 +149,11 @@ impl Call {
         match self.operation.safety {
             Safety::Read | Safety::Keyed => true,
             // Whoever gave it a key vouches for it, unless somebody said otherwise.
-            Safety::Unkeyed => limits.replay_exact.unwrap_or(self.options.key.is_some()),
+            Safety::Unkeyed => limits
+                .exact_replay
+                .map_or(self.options.key.is_some(), |replay| {
+                    replay == ExactReplay::Allowed
+                }),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::spans as observe;
+use crate::options::ScopePolicy;
 use crate::policy::chance::roll;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
@@ -195,7 +196,9 @@ impl Call {
         bearer: Arc<BearerToken>,
         limits: &Limits,
     ) -> Result<Arc<BearerToken>, Error> {
-        if limits.refuse_missing_scopes && self.operation.surely_missing(bearer.granted_scopes()) {
+        if limits.scope_policy == ScopePolicy::Refuse
+            && self.operation.surely_missing(bearer.granted_scopes())
+        {
             return Err(Error::new(
                 ErrorKind::Forbidden,
                 "not sent, because the token lacks the scope",

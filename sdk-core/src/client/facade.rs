@@ -29,6 +29,13 @@ macro_rules! application_client {
                 Self { api: self.api.with_defaults(defaults) }
             }
 
+            /// The URL that its requests go to: scheme, host and port, with the path before those of the operations if the suite was
+            /// given one.
+            #[must_use]
+            pub fn origin(&self) -> &str {
+                self.api.endpoint().base()
+            }
+
             /// The operations of the application: scopes, safety, provenance.
             #[must_use]
             pub fn operations() -> &'static [&'static $crate::Operation] {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::options::{CallOptions, SchemaPolicy};
+use crate::options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
 use crate::suite::settings::Settings;
 use crate::token::lifetime::later;
@@ -21,8 +21,8 @@ pub(crate) struct Limits {
     pub(crate) retry: RetryPolicy,
     pub(crate) schema_policy: SchemaPolicy,
     /// What somebody said of repeats without a documented key.
-    pub(crate) replay_exact: Option<bool>,
-    pub(crate) refuse_missing_scopes: bool,
+    pub(crate) exact_replay: Option<ExactReplay>,
+    pub(crate) scope_policy: ScopePolicy,
 }
 
 impl Limits {
@@ -42,9 +42,8 @@ impl Limits {
             max_elements: suite.max_response_elements,
             retry: set!(retry).unwrap_or(suite.retry),
             schema_policy: set!(schema_policy).unwrap_or(suite.schema_policy),
-            replay_exact: set!(replay_exact).or(suite.replay_exact),
-            refuse_missing_scopes: set!(refuse_missing_scopes)
-                .unwrap_or(suite.refuse_missing_scopes),
+            exact_replay: set!(exact_replay).or(suite.exact_replay),
+            scope_policy: set!(scope_policy).unwrap_or(suite.scope_policy),
         }
     }
 
@@ -63,31 +62,34 @@ mod tests {
     fn the_call_counts_before_its_client_and_that_before_the_suite() {
         let mut suite = Settings::default();
         let second = Duration::from_secs(1);
-        let options = |time: Duration, yes: bool, policy: SchemaPolicy| {
+        let options = |time: Duration, attempts: u32, replay, scopes, schema| {
             let mut options = CallOptions::default();
             (options.timeout, options.deadline) = (Some(time), Some(time));
-            options.retry = Some(RetryPolicy::default().with_attempts(u32::from(yes)));
-            (options.replay_exact, options.refuse_missing_scopes) = (Some(yes), Some(yes));
-            options.schema_policy = Some(policy);
+            options.retry = Some(RetryPolicy::default().with_attempts(attempts));
+            (options.exact_replay, options.scope_policy) = (Some(replay), Some(scopes));
+            options.schema_policy = Some(schema);
             options
         };
         let of = |limits: Limits| {
             let times = (limits.attempt_timeout, limits.total);
             let attempts = limits.retry.attempts;
-            let said = (limits.replay_exact, limits.refuse_missing_scopes);
+            let said = (limits.exact_replay, limits.scope_policy);
             (times, attempts, said, limits.schema_policy)
         };
         let unset = CallOptions::default();
-        let own = options(second, true, SchemaPolicy::Warn);
-        let client = options(2 * second, false, SchemaPolicy::Refuse);
-        let by_call = ((second, second), 1, (Some(true), true), SchemaPolicy::Warn);
-        let (two, by) = (2 * second, SchemaPolicy::Refuse);
-        let by_client = ((two, two), 0, (Some(false), false), by);
+        let (allowed, refuse) = (ExactReplay::Allowed, ScopePolicy::Refuse);
+        let (forbidden, ask) = (ExactReplay::Forbidden, ScopePolicy::default());
+        let (warn, strict) = (SchemaPolicy::Warn, SchemaPolicy::Refuse);
+        let two = 2 * second;
+        let own = options(second, 1, allowed, refuse, warn);
+        let client = options(two, 0, forbidden, ask, strict);
+        let by_call = ((second, second), 1, (Some(allowed), refuse), warn);
+        let by_client = ((two, two), 0, (Some(forbidden), ask), strict);
         assert_eq!(of(Limits::resolve(&own, &client, &suite)), by_call);
         assert_eq!(of(Limits::resolve(&unset, &client, &suite)), by_client);
         (suite.attempt_timeout, suite.deadline) = (3 * second, 4 * second);
-        suite.replay_exact = Some(true);
-        let by_suite = ((3 * second, 4 * second), 3, (Some(true), false), by);
+        suite.exact_replay = Some(allowed);
+        let by_suite = ((3 * second, 4 * second), 3, (Some(allowed), ask), strict);
         assert_eq!(of(Limits::resolve(&unset, &unset, &suite)), by_suite);
     }
 }

@@ -93,7 +93,7 @@ impl ApiClient {
                 let request = self.endpoint().get(operation.route);
                 let mut call = Call::new(self, operation);
                 // Another schema is what the report is for.
-                call.options_mut().schema_policy = Some(SchemaPolicy::Warn);
+                call.change(|options| options.with_schema_policy(SchemaPolicy::Warn));
                 let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
                 let mut confidential = Confidential::default();
                 self.suite().confide(&mut confidential);

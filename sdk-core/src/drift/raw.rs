@@ -7,9 +7,11 @@ use url::Url;
 
 use crate::call::Call;
 use crate::client::ApiClient;
+use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::json::raw::RawJson;
 use crate::operation::{Method, Operation};
+use crate::options::ExactReplay;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
@@ -115,16 +117,18 @@ impl RawCall {
     }
 
     /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
-    /// [`replay_exact`](Self::replay_exact) forbids it.
-    pub fn idempotency_key(mut self, key: crate::IdempotencyKey) -> Self {
+    /// [`exact_replay`](Self::exact_replay) forbids it.
+    pub fn idempotency_key<K>(mut self, key: K) -> Self
+    where
+        K: TryInto<IdempotencyKey, Error: Into<Error>>,
+    {
         self.call.set_key(key);
         self
     }
 
-    /// Lets a command for which the contract shows no key be repeated after an ambiguous failure, or forbids it.
-    pub fn replay_exact(mut self, replay: bool) -> Self {
-        self.call.options_mut().replay_exact = Some(replay);
-        self
+    /// Says whether a command for which the contract shows no key may be repeated after an ambiguous failure.
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
     }
 
     /// Turns the call into a command that can be stored and sent later.

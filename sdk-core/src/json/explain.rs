@@ -1,6 +1,6 @@
 //! Says of JSON that did not fit a type: where, what was expected, and what stood there.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_path_to_error::{Path, Segment};
 
@@ -21,8 +21,8 @@ pub(crate) enum Found {
 }
 
 /// Decodes once more to find the path.
-pub(crate) fn explain<T: DeserializeOwned>(
-    text: &str,
+pub(crate) fn explain<'a, T: Deserialize<'a>>(
+    text: &'a str,
     first: &serde_json::Error,
     found: Found,
 ) -> String {

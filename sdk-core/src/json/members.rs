@@ -1,4 +1,6 @@
 use std::fmt;
+use std::iter::Map;
+use std::{slice, vec};
 
 use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -53,7 +55,7 @@ impl Members {
     }
 
     /// The members in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &RawJson)> {
+    pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
@@ -76,6 +78,45 @@ impl Members {
     }
 }
 
+type Member = (String, RawJson);
+type Iter<'a> = Map<slice::Iter<'a, Member>, fn(&'a Member) -> (&'a str, &'a RawJson)>;
+
+impl<'a> IntoIterator for &'a Members {
+    type Item = (&'a str, &'a RawJson);
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Members {
+    type Item = (String, RawJson);
+    type IntoIter = vec::IntoIter<(String, RawJson)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
+    /// Sets each, as [`insert`](Self::insert) does: of two of one name the later one counts.
+    fn extend<I: IntoIterator<Item = (N, V)>>(&mut self, members: I) {
+        for (name, value) in members {
+            self.insert(name, value);
+        }
+    }
+}
+
+impl<N: Into<String>, V: Into<RawJson>> FromIterator<(N, V)> for Members {
+    /// Of two members of one name the later one counts.
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
+        let mut all = Self::new();
+        all.extend(members);
+        all
+    }
+}
+
 impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self.iter()).finish()
@@ -85,7 +126,7 @@ impl fmt::Debug for Members {
 impl Serialize for Members {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.len()))?;
-        for (name, value) in self.iter() {
+        for (name, value) in self {
             map.serialize_entry(name, value)?;
         }
         map.end()
@@ -113,5 +154,26 @@ impl<'de> Deserialize<'de> for Members {
         }
 
         deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Members;
+
+    #[test]
+    fn members_are_collected_extended_and_looped_over_in_order() {
+        let mut members: Members = [("b", 1), ("a", 2), ("b", 3)].into_iter().collect();
+        members.extend([("c".to_owned(), true)]);
+        assert_eq!(
+            serde_json::to_string(&members).unwrap(),
+            r#"{"b":3,"a":2,"c":true}"#
+        );
+        let borrowed = (&members)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.clone()));
+        let borrowed: Vec<_> = borrowed.collect();
+        assert_eq!(members.clone().into_iter().collect::<Vec<_>>(), borrowed);
+        assert_eq!(borrowed.into_iter().collect::<Members>(), members);
     }
 }

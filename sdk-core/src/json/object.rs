@@ -100,7 +100,7 @@ macro_rules! json_object {
                     let mut map = serializer.serialize_map(::std::option::Option::None)?;
                     $($( map.serialize_entry($constant, $value)?; )*)?
                     $( $crate::json_object!(@write $kind, $name, self.$field, map); )*
-                    for (name, value) in self.extra.iter() {
+                    for (name, value) in &self.extra {
                         let written = match name {
                             $( $name => $crate::json_object!(@written $kind, self.$field), )*
                             $($( $constant => true, )*)?

@@ -67,6 +67,12 @@ macro_rules! open_enum {
             }
         }
 
+        impl ::std::convert::From<&::std::string::String> for $name {
+            fn from(text: &::std::string::String) -> Self {
+                Self::from(text.as_str())
+            }
+        }
+
         impl ::std::convert::From<::std::string::String> for $name {
             fn from(text: ::std::string::String) -> Self {
                 Self::known(&text).unwrap_or(Self::Unknown(text))

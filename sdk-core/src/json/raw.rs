@@ -37,6 +37,11 @@ impl RawJson {
         })
     }
 
+    /// A value that lies in a text.
+    pub(crate) fn of(value: &RawValue) -> Self {
+        Self(value.to_owned())
+    }
+
     /// The JSON `null`.
     #[must_use]
     pub fn null() -> Self {
@@ -55,13 +60,22 @@ impl RawJson {
         self.as_str() == "null"
     }
 
-    /// Decodes into a type of the caller's.
+    /// Decodes into a type of the caller's. What to use when is said at [`Record`](crate::Record#ways-to-read-it).
     ///
     /// # Errors
     /// When the value has another shape; the error names the path of the member that did not fit, and what kind of value
     /// stood there. It quotes none: nothing here knows which are confidential.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        decode_text(self.as_str())
+        self.view()
+    }
+
+    /// Decodes into a type of the caller's that may borrow from this text.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode); and when a text that is to be borrowed has escapes in it, which only a
+    /// `Cow<str>` can hold.
+    pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        view_text(self.as_str())
     }
 
     /// [`decode`](Self::decode) without an explanation of what failed.
@@ -79,7 +93,7 @@ impl RawJson {
 }
 
 /// Decodes in one pass, and only on failure once more to find the path.
-fn decode_text<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     serde_json::from_str(text)
         .map_err(|first| Error::value(explain::<T>(text, &first, Found::Named)))
 }

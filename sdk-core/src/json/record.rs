@@ -2,16 +2,26 @@ use std::fmt;
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::json::members::Members;
-use crate::json::raw::RawJson;
+use crate::json::raw::{RawJson, view_text};
 use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
-/// It is kept as received, costs next to nothing to decode, and opens on demand: one member at a time with
-/// [`get`](Self::get), as a whole into a type of yours with [`decode`](Self::decode).
+/// It is kept as received, costs next to nothing to decode, and opens on demand.
+///
+/// # Ways to read it
+/// - One or two members: [`get`](Self::get), or [`text`](Self::text) where anything but a string is as good as nothing.
+/// - All of it, to be kept: [`decode`](Self::decode) into a type of yours that owns what it holds. A walk does that in one
+///   pass with [`Pages::decode`](crate::Pages::decode) and [`Items::decode`](crate::Items::decode).
+/// - Many records, to be looked at and dropped: [`view`](Self::view), or [`Page::view`](crate::Page::view) for those of a
+///   page, into a type that borrows its texts: nothing is copied.
+/// - What the type does not name: [`members`](Self::members), and [`raw`](Self::raw) for the text itself.
+///
+/// Each says of what does not fit where it stands, and quotes nothing that was received.
 ///
 /// ```
 /// use sdk_core::Record;
@@ -25,27 +35,33 @@ use crate::text::one_line;
 /// assert_eq!(record.text("displayName").as_deref(), Some("Ann"));
 /// let person: Person = record.decode()?;
 /// assert_eq!(person.display_name, "Ann");
+///
+/// #[derive(serde::Deserialize)]
+/// struct Name<'a> { #[serde(rename = "displayName")] text: &'a str }
+///
+/// assert_eq!(record.view::<Name<'_>>()?.text, "Ann");
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Record(RawJson);
 
 impl Record {
-    /// Decodes one member; `None` when it is absent or null.
+    /// Decodes one member, which may be borrowed (`get::<&str>`); `None` when it is absent or null.
     ///
     /// # Errors
     /// When the member has another shape than asked for, or this is no object.
-    pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
-        match self.raw_member(name) {
+    pub fn get<'a, T: Deserialize<'a>>(&'a self, name: &str) -> Result<Option<T>, Error> {
+        match self.member(name) {
             None if !self.is_object() => Err(Error::value(format!(
                 "member `{name}`: expected an object that may have it, found {}",
                 one_line(self.0.as_str())
             ))),
-            None => Ok(None),
-            Some(value) if value.is_null() => Ok(None),
-            Some(value) => value.decode().map(Some).map_err(|error| {
-                Error::value(format!("member `{name}`: {error}")).with_cause(error)
-            }),
+            Some(value) if value.get() != "null" => {
+                view_text(value.get()).map(Some).map_err(|error| {
+                    Error::value(format!("member `{name}`: {error}")).with_cause(error)
+                })
+            }
+            _ => Ok(None),
         }
     }
 
@@ -58,6 +74,10 @@ impl Record {
     /// One member as it came; `None` when it is absent or this is no object.
     #[must_use]
     pub fn raw_member(&self, name: &str) -> Option<RawJson> {
+        self.member(name).map(RawJson::of)
+    }
+
+    fn member(&self, name: &str) -> Option<&RawValue> {
         let mut deserializer = serde_json::Deserializer::from_str(self.0.as_str());
         deserializer
             .deserialize_map(FindMember(name))
@@ -71,6 +91,14 @@ impl Record {
     /// When the object has another shape; the error names the path of the member that did not fit.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.0.decode()
+    }
+
+    /// Decodes the whole object into a type of the caller's that may borrow from it.
+    ///
+    /// # Errors
+    /// As [`RawJson::view`].
+    pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
+        self.0.view()
     }
 
     /// All members in order.
@@ -103,7 +131,7 @@ impl Record {
 struct FindMember<'a>(&'a str);
 
 impl<'de> Visitor<'de> for FindMember<'_> {
-    type Value = Option<RawJson>;
+    type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")

@@ -52,11 +52,8 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 
     /// Goes on where a checkpoint was taken; see [`Pages::resume`].
-    ///
-    /// # Errors
-    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
-    pub fn resume(self, from: Checkpoint) -> Result<Self, Error> {
-        Ok(Self::new(self.pages.resume(from)?))
+    pub fn resume(self, from: Checkpoint) -> Self {
+        Self::new(self.pages.resume(from))
     }
 
     /// The same walk from here on, with each item decoded into a type of yours; see
@@ -72,8 +69,8 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 
     /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].
-    pub fn read_ahead(mut self, on: bool) -> Self {
-        self.pages = self.pages.read_ahead(on);
+    pub fn read_ahead(mut self) -> Self {
+        self.pages = self.pages.read_ahead();
         self
     }
 
@@ -125,14 +122,12 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(page)) => {
                     self.at = before;
-                    if let Some(lack) = page.without_items() {
+                    if let Err(error) = page.items() {
                         self.itemless = true;
                         self.pages.end();
-                        let error = Error::pagination(lack);
-                        let error = error.hint("`pages()` delivers it as it came");
                         return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
                     }
-                    self.page = page.into_inner().into_items().into_iter();
+                    self.page = page.into_inner().items.unwrap_or_default().into_iter();
                 }
             }
         }

@@ -30,7 +30,7 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
 /// while let Some(page) = pages.try_next().await? {
-///     println!("{} records", page.items().len());
+///     println!("{} records", page.items()?.len());
 ///     let resume_here = serde_json::to_string(&pages.checkpoint()).expect("a checkpoint is JSON");
 /// }
 /// # Ok(()) }
@@ -46,8 +46,10 @@ pub struct Pages<T> {
     checkpoint: Checkpoint,
     /// The size of the pages, if the caller set it.
     limit: Option<String>,
-    /// Why the very first request cannot be made.
+    /// Why the next request cannot be made.
     refused: Option<Error>,
+    /// The checkpoint that the walk was to go on at, if it does not fit.
+    misfit: Option<Checkpoint>,
     guard: CycleGuard,
     read_ahead: bool,
     page_limit: Option<u64>,
@@ -92,6 +94,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             make: Arc::new(make),
             state: State::Ready,
             refused,
+            misfit: None,
             guard: CycleGuard::new(),
             read_ahead: false,
             page_limit: None,
@@ -100,20 +103,26 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 
     /// Goes on where a checkpoint was taken, whatever this walk has done so far. After an error, so does
-    /// `let at = pages.checkpoint(); pages = pages.resume(at)?;`.
+    /// `let at = pages.checkpoint(); pages = pages.resume(at);`.
     ///
     /// When the checkpoint lies within a page, the items that were delivered are left out of that page; its
     /// [`bytes`](Response::bytes) are still all of it.
     ///
-    /// # Errors
-    /// When the checkpoint is of another operation, of other filters, or of another version of its stored form.
-    pub fn resume(mut self, from: Checkpoint) -> Result<Self, Error> {
-        if let Some(error) = self.refused.take() {
-            return Err(error);
+    /// A checkpoint of another operation, of other filters, or of another version of its stored form is refused when the
+    /// first page is asked for. Nothing is sent then, and [`checkpoint`](Self::checkpoint) still is the one that was given.
+    pub fn resume(mut self, from: Checkpoint) -> Self {
+        if self.refused.is_some() {
+            return self;
         }
-        from.fits(&self.checkpoint)
-            .map_err(|error| error.of(self.call.operation()))?;
-        Ok(self.at(from))
+        match from.fits(&self.checkpoint) {
+            Ok(()) => self.at(from),
+            Err(error) => {
+                self.refused = Some(error.of(self.call.operation()));
+                self.misfit = Some(from);
+                self.state = State::Ready;
+                self
+            }
+        }
     }
 
     /// The walk at a place within the page that it fetched last, which it fetches once more.
@@ -129,6 +138,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             State::Ready
         };
         self.guard = CycleGuard::new();
+        self.misfit = None;
         self.checkpoint = checkpoint;
         self
     }
@@ -149,6 +159,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             checkpoint: self.checkpoint,
             limit: self.limit,
             refused: self.refused,
+            misfit: self.misfit,
             guard,
             read_ahead: self.read_ahead,
             page_limit: self.page_limit,
@@ -162,8 +173,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// one page too many when the walk is dropped early. The task ends with the walk. Pages, their order and the
     /// checkpoint are the same as without. A consumer that computes without awaiting anything leaves a runtime of one
     /// thread no time to fetch: there it gains nothing.
-    pub fn read_ahead(mut self, on: bool) -> Self {
-        self.read_ahead = on;
+    pub fn read_ahead(mut self) -> Self {
+        self.read_ahead = true;
         self
     }
 
@@ -188,7 +199,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// Where the walk stands: after the page that was delivered last.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
-        self.checkpoint.clone()
+        self.misfit.as_ref().unwrap_or(&self.checkpoint).clone()
     }
 
     pub(super) fn call(&self) -> &Call {
@@ -270,7 +281,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             skipped = self.checkpoint.skip().min(items.len());
             items.drain(..skipped);
         }
-        let (delivered, next) = (page.items().len(), page.next_cursor());
+        let delivered = page.items.as_ref().map_or(0, Vec::len);
+        let next = page.next_cursor();
         let limit = self.limit.as_deref();
         let fits = expected_status(&page)
             .and_then(|()| self.checkpoint.page(skipped, delivered, next, limit));
@@ -303,7 +315,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
 /// Of another status than the documented one nobody knows what its page is a page of.
 fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
-    let (status, known) = (page.status(), page.operation().statuses);
+    let (status, known) = (page.http_status(), page.api_operation().statuses);
     if known.is_empty() || known.contains(&status) {
         return Ok(());
     }

@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::json::raw::RawJson;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
-use crate::options::SchemaPolicy;
+use crate::options::{CallOptions, ExactReplay, SchemaPolicy};
 use crate::policy::retry::RetryPolicy;
 use crate::reply::decode::FromReply;
 use crate::reply::response::Receipt;
@@ -77,27 +77,27 @@ impl SendPrepared {
 impl<T: FromReply> SendPrepared<T> {
     /// Limits each attempt, from the first byte sent to the last one read.
     pub fn timeout(self, timeout: Duration) -> Self {
-        self.with(|call| call.options_mut().timeout = Some(timeout))
+        self.with(|options| options.with_timeout(timeout))
     }
 
     /// Limits the call as a whole: token, attempts and waits.
     pub fn deadline(self, deadline: Duration) -> Self {
-        self.with(|call| call.options_mut().deadline = Some(deadline))
+        self.with(|options| options.with_deadline(deadline))
     }
 
     /// Sets how often and how the call is repeated.
     pub fn retry(self, policy: RetryPolicy) -> Self {
-        self.with(|call| call.options_mut().retry = Some(policy))
+        self.with(|options| options.with_retry(policy))
     }
 
-    /// Lets a command without a documented key be repeated after an ambiguous failure of this call.
-    pub fn replay_exact(self, replay: bool) -> Self {
-        self.with(|call| call.options_mut().replay_exact = Some(replay))
+    /// Says whether a command without a documented key may be repeated after an ambiguous failure of this call.
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
     }
 
     /// Says what to do with a reply of another `schemaVersion`.
     pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
-        self.with(|call| call.options_mut().schema_policy = Some(policy))
+        self.with(|options| options.with_schema_policy(policy))
     }
 
     /// Adds a header to those that the command was prepared with, such as one for tracing.
@@ -114,7 +114,7 @@ impl<T: FromReply> SendPrepared<T> {
             );
             self.prepared = Err(Error::invalid_unseen(&name, rule).of(call.operation));
         }
-        self.with(|call| call.options_mut().header(name, value))
+        self.with(|options| options.with_header(name, value))
     }
 
     /// Lets a command go out that a raw call of a path prepared: it can be any request of the application. Say so only
@@ -148,9 +148,9 @@ impl<T: FromReply> SendPrepared<T> {
         call.replay(draft).await
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Call)) -> Self {
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
         if let Ok((call, _)) = &mut self.prepared {
-            change(call);
+            call.change(change);
         }
         self
     }
@@ -214,10 +214,17 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     let mut call = Call::new(client, operation);
     call.stored = Some(Arc::new(command.clone()));
     call.options.key = command.shared_key();
-    call.options.replay_exact = command.terms().replay_exact;
+    let allowed = |allowed| {
+        if allowed {
+            ExactReplay::Allowed
+        } else {
+            ExactReplay::Forbidden
+        }
+    };
+    call.options.exact_replay = command.terms().replay_exact.map(allowed);
     call.options.without_token = command.terms().without_token;
     for (name, value) in command.headers() {
-        call.options.header(name, value);
+        call.change(|options| options.with_header(name, value));
     }
     Ok((call, draft))
 }

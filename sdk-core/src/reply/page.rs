@@ -1,5 +1,6 @@
 use std::fmt;
 use std::marker::PhantomData;
+use std::{slice, vec};
 
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -8,12 +9,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::Error;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
+use crate::json::record::Record;
 use crate::text::one_line;
 
 /// One page of a list.
 ///
 /// Only the page of opportunities is shown in the contract; that the other lists carry `items` is assumed (A07
-/// in `specs/ASSUMPTIONS.md`). A page without `items` still decodes: everything it has is in [`extra`](Self::extra).
+/// in `specs/ASSUMPTIONS.md`). A page without `items` still decodes: everything it has is in [`extra`](Self::extra). It
+/// never looks like an empty one: [`items`](Self::items) is an error then, and a `for` loop over the page is given that
+/// error in place of a record.
+///
+/// ```
+/// # use sdk_core::{Error, Page, Record};
+/// # fn example(page: Page<Record>) -> Result<(), Error> {
+/// for person in &page {
+///     println!("{}", person?);
+/// }
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
@@ -29,27 +42,25 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// The records of this page; empty when the page has no `items`.
-    #[must_use]
-    pub fn items(&self) -> &[T] {
-        self.items.as_deref().unwrap_or_default()
-    }
-
-    /// The records of this page, taken out; empty when the page has no `items`.
-    #[must_use]
-    pub fn into_items(self) -> Vec<T> {
-        self.items.unwrap_or_default()
+    /// The records of this page.
+    ///
+    /// # Errors
+    /// When the page has no `items`; the error lists the members that it has.
+    pub fn items(&self) -> Result<&[T], Error> {
+        self.items.as_deref().ok_or_else(|| self.itemless())
     }
 
     /// The records of this page, taken out.
     ///
     /// # Errors
-    /// When the page has no `items`; the error lists the members that it has.
-    pub fn try_into_items(self) -> Result<Vec<T>, Error> {
-        match self.without_items() {
-            Some(lack) => Err(Error::pagination(lack).hint("`pages()` delivers it as it came")),
-            None => Ok(self.into_items()),
-        }
+    /// As [`items`](Self::items).
+    pub fn into_items(mut self) -> Result<Vec<T>, Error> {
+        self.items.take().ok_or_else(|| self.itemless())
+    }
+
+    fn itemless(&self) -> Error {
+        let lack = self.without_items().unwrap_or_default();
+        Error::pagination(lack).hint("`pages()` delivers it as it came")
     }
 
     /// Says of a page without `items` what it has instead.
@@ -88,6 +99,79 @@ impl<T> Page<T> {
     }
 }
 
+/// The records of a page, or in their place the one error that says that the page has none.
+#[derive(Debug)]
+#[must_use = "an iterator does nothing until it is asked"]
+pub struct PageItems<I> {
+    items: I,
+    lack: Option<Error>,
+}
+
+impl<I: Iterator + Default> PageItems<I> {
+    pub(crate) fn of(items: Result<impl IntoIterator<IntoIter = I>, Error>) -> Self {
+        let (items, lack) = match items {
+            Ok(items) => (items.into_iter(), None),
+            Err(error) => (I::default(), Some(error)),
+        };
+        Self { items, lack }
+    }
+}
+
+impl<I: Iterator> Iterator for PageItems<I> {
+    type Item = Result<I::Item, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.items
+            .next()
+            .map(Ok)
+            .or_else(|| self.lack.take().map(Err))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let lacks = usize::from(self.lack.is_some());
+        let (least, most) = self.items.size_hint();
+        (least + lacks, most.map(|most| most + lacks))
+    }
+}
+
+impl<T> IntoIterator for Page<T> {
+    type Item = Result<T, Error>;
+    type IntoIter = PageItems<vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        PageItems::of(self.into_items())
+    }
+}
+
+#[expect(
+    clippy::into_iter_without_iter,
+    reason = "`items` is the one other way to the records"
+)]
+impl<'a, T> IntoIterator for &'a Page<T> {
+    type Item = Result<&'a T, Error>;
+    type IntoIter = PageItems<slice::Iter<'a, T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        PageItems::of(self.items())
+    }
+}
+
+impl Page<Record> {
+    /// Decodes all records of this page into a type of the caller's that may borrow from them, without a copy; see
+    /// [`Record`](Record#ways-to-read-it).
+    ///
+    /// # Errors
+    /// When the page has no `items`, or one of them another shape; the error names its place in the page, and the path
+    /// in it.
+    pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<Vec<T>, Error> {
+        let fits = |(place, record): (usize, &'a Record)| {
+            let view = record.view();
+            view.map_err(|error| Error::value(format!("`items[{place}]`: {error}")))
+        };
+        self.items()?.iter().enumerate().map(fits).collect()
+    }
+}
+
 impl<T: Serialize> Serialize for Page<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -100,7 +184,7 @@ impl<T: Serialize> Serialize for Page<T> {
         if let Some(cursor) = &self.next_cursor {
             map.serialize_entry("nextCursor", cursor)?;
         }
-        for (name, value) in self.extra.iter() {
+        for (name, value) in &self.extra {
             let stands_already = match name {
                 "schemaVersion" => self.schema_version.is_some(),
                 "items" => self.items.is_some(),

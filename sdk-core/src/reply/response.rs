@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+use std::{slice, vec};
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -14,11 +15,13 @@ use crate::error::kind::Effect;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::operation::{Operation, Provenance, Replay};
+use crate::reply::page::{Page, PageItems};
 
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
 const SUCCEEDED: &str = "succeeded";
 
 /// Everything about a reply but its decoded value.
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
     pub(crate) status: u16,
@@ -29,103 +32,154 @@ pub(crate) struct Reply {
 }
 
 /// A decoded reply that still has its status, headers and bytes. It dereferences to the value.
+#[derive(Clone)]
 pub struct Response<T> {
     value: T,
     reply: Reply,
 }
+
+/// What a command that the service took leaves: its result, and what is needed to prove or repeat it.
+///
+/// It dereferences to the result. The HTTP status is 201 for a first commit, and 200 for an update, a cancellation or a
+/// replay, as far as the contract shows it; [`is_replay`](Self::is_replay) tells replays apart.
+#[derive(Clone)]
+pub struct Receipt<T> {
+    value: T,
+    reply: Reply,
+}
+
+/// What both say of the call. None of these names is one of a member that the contract has: what is a method is known to
+/// the SDK, what is a field came from the service.
+macro_rules! wraps_a_value {
+    ($wrapper:ident) => {
+        impl<T> $wrapper<T> {
+            /// The value alone.
+            #[must_use]
+            pub fn into_inner(self) -> T {
+                self.value
+            }
+
+            /// The HTTP status, always 2xx.
+            #[must_use]
+            pub fn http_status(&self) -> u16 {
+                self.reply.status
+            }
+
+            /// The reply's headers.
+            #[must_use]
+            pub fn headers(&self) -> &HeaderMap {
+                &self.reply.headers
+            }
+
+            /// The correlated request id, if the server sent one (`x-request-id`, assumed: A44).
+            #[must_use]
+            pub fn request_id(&self) -> Option<&str> {
+                request_id(&self.reply.headers)
+            }
+
+            /// How many attempts it took.
+            #[must_use]
+            pub fn attempts(&self) -> u32 {
+                self.reply.attempts
+            }
+
+            /// The bytes as they came.
+            #[must_use]
+            pub fn bytes(&self) -> &Bytes {
+                &self.reply.body
+            }
+
+            /// The operation that was called, as the table has it.
+            #[must_use]
+            pub fn api_operation(&self) -> &'static Operation {
+                self.reply.operation
+            }
+        }
+
+        impl<T> Deref for $wrapper<T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                &self.value
+            }
+        }
+
+        impl<T: fmt::Debug> fmt::Debug for $wrapper<T> {
+            /// Shows the value; of a reply with a secret, and of one to a raw call of a path, only its size. Headers and
+            /// bytes are left out.
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let mut shown = f.debug_struct(stringify!($wrapper));
+                shown
+                    .field("operation", &self.reply.operation.id)
+                    .field("status", &self.reply.status)
+                    .field("attempts", &self.reply.attempts);
+                // Types of replies with secrets redact them, raw JSON does not.
+                if self.reply.operation.secret_reply {
+                    shown.field("body_bytes", &self.reply.body.len());
+                } else {
+                    shown.field("value", &self.value);
+                }
+                shown.finish_non_exhaustive()
+            }
+        }
+
+        impl<T: fmt::Display> fmt::Display for $wrapper<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.value.fmt(f)
+            }
+        }
+    };
+}
+
+wraps_a_value!(Response);
+wraps_a_value!(Receipt);
 
 impl<T> Response<T> {
     pub(crate) fn new(value: T, reply: Reply) -> Self {
         Self { value, reply }
     }
 
-    /// The value alone.
-    #[must_use]
-    pub fn into_inner(self) -> T {
-        self.value
-    }
-
     /// An error about a reply that came, and whose content does not do. What a server can put into headers is left out.
     pub(crate) fn failed(&self, error: Error) -> Error {
-        error
-            .of(self.reply.operation)
-            .with_status(self.reply.status)
-            .with_body(self.reply.body.clone())
-            .with_attempts(self.reply.attempts)
-            .with_effect(Effect::Unknown)
+        self.reply.failed(error)
     }
 
     pub(crate) fn value_mut(&mut self) -> &mut T {
         &mut self.value
     }
+}
 
-    /// The HTTP status, always 2xx.
-    #[must_use]
-    pub fn status(&self) -> u16 {
-        self.reply.status
-    }
+impl<T> IntoIterator for Response<Page<T>> {
+    type Item = Result<T, Error>;
+    type IntoIter = PageItems<vec::IntoIter<T>>;
 
-    /// The reply's headers.
-    #[must_use]
-    pub fn headers(&self) -> &HeaderMap {
-        &self.reply.headers
-    }
-
-    /// The correlated request id, if the server sent one (`x-request-id`, assumed: A44).
-    #[must_use]
-    pub fn request_id(&self) -> Option<&str> {
-        request_id(&self.reply.headers)
-    }
-
-    /// How many attempts it took.
-    #[must_use]
-    pub fn attempts(&self) -> u32 {
-        self.reply.attempts
-    }
-
-    /// The bytes as they came.
-    #[must_use]
-    pub fn bytes(&self) -> &Bytes {
-        &self.reply.body
-    }
-
-    /// The operation that was called.
-    #[must_use]
-    pub fn operation(&self) -> &'static Operation {
-        self.reply.operation
+    fn into_iter(self) -> Self::IntoIter {
+        let Self { value, reply } = self;
+        PageItems::of(value.into_items().map_err(|error| reply.failed(error)))
     }
 }
 
-impl<T> Deref for Response<T> {
-    type Target = T;
+#[expect(
+    clippy::into_iter_without_iter,
+    reason = "`items` is the one other way to the records"
+)]
+impl<'a, T> IntoIterator for &'a Response<Page<T>> {
+    type Item = Result<&'a T, Error>;
+    type IntoIter = PageItems<slice::Iter<'a, T>>;
 
-    fn deref(&self) -> &T {
-        &self.value
+    fn into_iter(self) -> Self::IntoIter {
+        PageItems::of(self.items().map_err(|error| self.failed(error)))
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Response<T> {
-    /// Shows the value; of a reply with a secret, and of one to a raw call of a path, only its size. Headers and bytes are
-    /// left out.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Response");
-        shown
-            .field("operation", &self.reply.operation.id)
-            .field("status", &self.reply.status)
-            .field("attempts", &self.reply.attempts);
-        // Types of replies with secrets redact them, raw JSON does not.
-        if self.reply.operation.secret_reply {
-            shown.field("body_bytes", &self.reply.body.len());
-        } else {
-            shown.field("value", &self.value);
-        }
-        shown.finish_non_exhaustive()
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for Response<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.value.fmt(f)
+impl Reply {
+    fn failed(&self, error: Error) -> Error {
+        error
+            .of(self.operation)
+            .with_status(self.status)
+            .with_body(self.body.clone())
+            .with_attempts(self.attempts)
+            .with_effect(Effect::Unknown)
     }
 }
 
@@ -136,23 +190,16 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
         .and_then(|value| value.to_str().ok())
 }
 
-/// What a command that the service took leaves: its result, and what is needed to prove or repeat it.
-///
-/// It dereferences to [`Response`], and that to the result. The status is 201 for a first commit, and 200 for an update,
-/// a cancellation or a replay, as far as the contract shows it; [`is_replay`](Self::is_replay) tells replays apart.
-pub struct Receipt<T> {
-    response: Response<T>,
-}
-
 impl<T> Receipt<T> {
     pub(crate) fn new(response: Response<T>) -> Self {
-        Self { response }
+        let Response { value, reply } = response;
+        Self { value, reply }
     }
 
     /// The key that the command went out with; `None` for commands without a documented key.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.response.reply.key.as_deref()
+        self.reply.key.as_deref()
     }
 
     /// Whether this is the stored result of an earlier, identical command, and nothing was committed by this call.
@@ -161,10 +208,10 @@ impl<T> Receipt<T> {
     /// Calendar and Accounting say it in the member `replayed` of the result, the CRM by the status 200 instead of 201.
     #[must_use]
     pub fn is_replay(&self) -> Option<bool> {
-        match self.operation().replay {
+        match self.reply.operation.replay {
             Replay::NotShown => None,
             // Of any other status, such as a 202, the contract says nothing.
-            Replay::Status(status) => (self.status() == status)
+            Replay::Status(status) => (self.reply.status == status)
                 .then_some(true)
                 .or_else(|| self.is_committed().map(|_| false)),
             Replay::Member => {
@@ -181,9 +228,9 @@ impl<T> Receipt<T> {
     /// that are known by name only: the service took the command, and what became of it is not shown.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {
-        let operation = self.operation();
+        let operation = self.reply.operation;
         let shown = operation.provenance == Provenance::Documented
-            && operation.statuses.contains(&self.status());
+            && operation.statuses.contains(&self.reply.status);
         // The CRM's results are not shown: of theirs the status alone speaks.
         let said =
             operation.replay != Replay::Member || self.outcome().as_deref() == Some(SUCCEEDED);
@@ -195,16 +242,11 @@ impl<T> Receipt<T> {
         text.parse::<Record>().ok()?.text("outcome")
     }
 
-    /// The result alone.
-    #[must_use]
-    pub fn into_inner(self) -> T {
-        self.response.into_inner()
-    }
-
     /// The response with its status, headers and bytes.
     #[must_use]
     pub fn into_response(self) -> Response<T> {
-        self.response
+        let Self { value, reply } = self;
+        Response { value, reply }
     }
 }
 
@@ -214,33 +256,8 @@ impl Receipt<RawJson> {
     /// # Errors
     /// When the result has another shape.
     pub fn decode<U: DeserializeOwned>(self) -> Result<Receipt<U>, Error> {
-        let decoded = self.response.value.decode();
-        let value = decoded.map_err(|error| self.response.failed(error))?;
-        let reply = self.response.reply;
-        Ok(Receipt {
-            response: Response { value, reply },
-        })
-    }
-}
-
-impl<T> Deref for Receipt<T> {
-    type Target = Response<T>;
-
-    fn deref(&self) -> &Response<T> {
-        &self.response
-    }
-}
-
-impl<T: fmt::Debug> fmt::Debug for Receipt<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receipt")
-            .field("response", &self.response)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for Receipt<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.response.fmt(f)
+        let Self { value, reply } = self;
+        let value = value.decode().map_err(|error| reply.failed(error))?;
+        Ok(Receipt { value, reply })
     }
 }

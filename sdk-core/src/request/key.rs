@@ -1,5 +1,6 @@
 //! Keys that callers give: their form is checked before anything is sent.
 
+use std::convert::Infallible;
 use std::str::FromStr;
 
 use crate::command::key::IdempotencyKey;
@@ -61,6 +62,21 @@ impl TryFrom<String> for IdempotencyKey {
 
     fn try_from(text: String) -> Result<Self, Error> {
         text.parse()
+    }
+}
+
+impl TryFrom<&String> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: &String) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+/// What cannot fail is no error: a key where a text would be taken as well.
+impl From<Infallible> for Error {
+    fn from(never: Infallible) -> Self {
+        match never {}
     }
 }
 

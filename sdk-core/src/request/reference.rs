@@ -191,6 +191,12 @@ macro_rules! reference {
             }
         }
 
+        impl ::std::convert::From<&::std::string::String> for $name {
+            fn from(text: &::std::string::String) -> Self {
+                Self::from(text.as_str())
+            }
+        }
+
         impl ::std::convert::From<::std::string::String> for $name {
             /// Takes the text as it is; its form is checked when it is sent.
             fn from(text: ::std::string::String) -> Self {

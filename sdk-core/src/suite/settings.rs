@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::options::SchemaPolicy;
+use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
 
 /// Limits and policies of a suite. Each can be set on the builder, most of them per call too.
@@ -15,8 +15,8 @@ pub(crate) struct Settings {
     pub(crate) max_response_elements: usize,
     pub(crate) schema_policy: SchemaPolicy,
     /// What the caller said, if anything.
-    pub(crate) replay_exact: Option<bool>,
-    pub(crate) refuse_missing_scopes: bool,
+    pub(crate) exact_replay: Option<ExactReplay>,
+    pub(crate) scope_policy: ScopePolicy,
 }
 
 impl Default for Settings {
@@ -32,9 +32,8 @@ impl Default for Settings {
             // Many times what the largest documented reply may have; in memory a few tens of mebibytes at the very worst.
             max_response_elements: 100_000,
             schema_policy: SchemaPolicy::Refuse,
-            replay_exact: None,
-            // The service decides; what a token was granted is only a hint.
-            refuse_missing_scopes: false,
+            exact_replay: None,
+            scope_policy: ScopePolicy::Send,
         }
     }
 }

@@ -19,15 +19,15 @@ pub enum ClientAuthentication {
 /// A client id and its secret, with what the token endpoint wants to know besides.
 ///
 /// The form fields of the token request are not documented, so everything beyond `grant_type` can be
-/// adjusted: [`form_field`](Self::form_field) adds or replaces a field, and
-/// [`audience_field`](Self::audience_field) renames the one that carries the audience.
+/// adjusted: [`with_form_field`](Self::with_form_field) adds or replaces a field, and
+/// [`with_audience_field`](Self::with_audience_field) renames the one that carries the audience.
 ///
 /// ```
 /// use sdk_core::{ClientAuthentication, ClientCredentials};
 ///
 /// let credentials = ClientCredentials::new("reporting-service", "correct horse")
-///     .authentication(ClientAuthentication::RequestBody)
-///     .form_field("organization", "ORG-0123456789AB");
+///     .with_authentication(ClientAuthentication::RequestBody)
+///     .with_form_field("organization", "ORG-0123456789AB");
 /// assert!(!format!("{credentials:?}").contains("horse"));
 /// ```
 #[derive(Clone)]
@@ -53,20 +53,20 @@ impl ClientCredentials {
     }
 
     /// Chooses where id and secret travel.
-    pub fn authentication(mut self, authentication: ClientAuthentication) -> Self {
+    pub fn with_authentication(mut self, authentication: ClientAuthentication) -> Self {
         self.authentication = authentication;
         self
     }
 
     /// Adds a form field to every exchange. A field of a name that the exchange would send by itself
     /// replaces that one; a field added twice is sent twice.
-    pub fn form_field(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
+    pub fn with_form_field(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.fields.push((name.into(), value.into()));
         self
     }
 
     /// Names the form field that carries the audience: `audience` unless set, `resource` with RFC 8707.
-    pub fn audience_field(mut self, name: impl Into<String>) -> Self {
+    pub fn with_audience_field(mut self, name: impl Into<String>) -> Self {
         self.audience_field = name.into();
         self
     }

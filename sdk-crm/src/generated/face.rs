@@ -9,27 +9,29 @@ use super::types::{
 };
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::codegen::{Body, Call, Draft};
+use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{
     Error, Items, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response, Timestamp,
 };
 
 impl Client {
     /// Liveness, readiness and contract metadata. No authentication.
-    pub fn service(&self) -> ServiceApi<'_> {
-        ServiceApi { client: self }
+    pub fn service(&self) -> ServiceApi {
+        ServiceApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Liveness, readiness and contract metadata. No authentication.
 ///
-/// Made by [`Client::service`].
-#[derive(Clone, Copy, Debug)]
-pub struct ServiceApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::service`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct ServiceApi {
+    api: ApiClient,
 }
 
-impl ServiceApi<'_> {
+impl ServiceApi {
     /// Check that the CRM process is alive.
     ///
     /// No authentication. The response body is not shown.
@@ -60,7 +62,7 @@ impl ServiceApi<'_> {
     /// ```
     pub fn health(&self) -> GetHealth {
         GetHealth {
-            call: Call::new(self.client.api(), &operations::GET_HEALTH),
+            call: Call::new(&self.api, &operations::GET_HEALTH),
         }
     }
 
@@ -94,7 +96,7 @@ impl ServiceApi<'_> {
     /// ```
     pub fn ready(&self) -> GetReadiness {
         GetReadiness {
-            call: Call::new(self.client.api(), &operations::GET_READINESS),
+            call: Call::new(&self.api, &operations::GET_READINESS),
         }
     }
 
@@ -128,7 +130,7 @@ impl ServiceApi<'_> {
     /// ```
     pub fn meta(&self) -> GetCrmMetadata {
         GetCrmMetadata {
-            call: Call::new(self.client.api(), &operations::GET_CRM_METADATA),
+            call: Call::new(&self.api, &operations::GET_CRM_METADATA),
         }
     }
 }
@@ -267,20 +269,22 @@ sdk_core::call_options!(GetCrmMetadata => Response<RawJson>);
 
 impl Client {
     /// The explainable attention queue.
-    pub fn today(&self) -> TodayApi<'_> {
-        TodayApi { client: self }
+    pub fn today(&self) -> TodayApi {
+        TodayApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The explainable attention queue.
 ///
-/// Made by [`Client::today`].
-#[derive(Clone, Copy, Debug)]
-pub struct TodayApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::today`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct TodayApi {
+    api: ApiClient,
 }
 
-impl TodayApi<'_> {
+impl TodayApi {
     /// Get the attention queue.
     ///
     /// What needs the caller's attention, with the reasons for its priority, and at most 25 recent changes.
@@ -313,7 +317,7 @@ impl TodayApi<'_> {
     /// ```
     pub fn get(&self) -> GetToday {
         GetToday {
-            call: Call::new(self.client.api(), &operations::GET_TODAY),
+            call: Call::new(&self.api, &operations::GET_TODAY),
         }
     }
 }
@@ -368,20 +372,22 @@ sdk_core::call_options!(GetToday => Response<AttentionQueue>);
 
 impl Client {
     /// The quarantined intake queue, its submissions and their review.
-    pub fn intake(&self) -> IntakeApi<'_> {
-        IntakeApi { client: self }
+    pub fn intake(&self) -> IntakeApi {
+        IntakeApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The quarantined intake queue, its submissions and their review.
 ///
-/// Made by [`Client::intake`].
-#[derive(Clone, Copy, Debug)]
-pub struct IntakeApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::intake`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct IntakeApi {
+    api: ApiClient,
 }
 
-impl IntakeApi<'_> {
+impl IntakeApi {
     /// List intake submissions.
     ///
     /// One page of the intake queue, 25 submissions unless `limit` says otherwise and never more than 50.
@@ -419,7 +425,7 @@ impl IntakeApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.intake().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.intake().list().items();
@@ -431,7 +437,7 @@ impl IntakeApi<'_> {
     /// ```
     pub fn list(&self) -> ListIntakeSubmissions {
         ListIntakeSubmissions {
-            call: Call::new(self.client.api(), &operations::LIST_INTAKE_SUBMISSIONS),
+            call: Call::new(&self.api, &operations::LIST_INTAKE_SUBMISSIONS),
             limit: None,
             status: None,
             state: None,
@@ -483,7 +489,7 @@ impl IntakeApi<'_> {
     /// ```
     pub fn get(&self, reference: impl Into<IntakeReference>) -> GetIntakeSubmission {
         GetIntakeSubmission {
-            call: Call::new(self.client.api(), &operations::GET_INTAKE_SUBMISSION),
+            call: Call::new(&self.api, &operations::GET_INTAKE_SUBMISSION),
             reference: reference.into(),
         }
     }
@@ -529,7 +535,7 @@ impl IntakeApi<'_> {
     /// ```
     pub fn review(&self, body: impl Into<RawJson>) -> ReviewIntakeSubmission {
         ReviewIntakeSubmission {
-            call: Call::new(self.client.api(), &operations::REVIEW_INTAKE_SUBMISSION),
+            call: Call::new(&self.api, &operations::REVIEW_INTAKE_SUBMISSION),
             body: Body::raw(&body.into()),
         }
     }
@@ -783,20 +789,22 @@ sdk_core::command_options!(ReviewIntakeSubmission => Receipt<RawJson>);
 
 impl Client {
     /// Canonical people and their activity timelines.
-    pub fn people(&self) -> PeopleApi<'_> {
-        PeopleApi { client: self }
+    pub fn people(&self) -> PeopleApi {
+        PeopleApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Canonical people and their activity timelines.
 ///
-/// Made by [`Client::people`].
-#[derive(Clone, Copy, Debug)]
-pub struct PeopleApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::people`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct PeopleApi {
+    api: ApiClient,
 }
 
-impl PeopleApi<'_> {
+impl PeopleApi {
     /// List people.
     ///
     /// One page of people, 25 unless `limit` says otherwise and never more than 50. The fields of a person are
@@ -833,7 +841,7 @@ impl PeopleApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.people().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.people().list().items();
@@ -845,7 +853,7 @@ impl PeopleApi<'_> {
     /// ```
     pub fn list(&self) -> ListPeople {
         ListPeople {
-            call: Call::new(self.client.api(), &operations::LIST_PEOPLE),
+            call: Call::new(&self.api, &operations::LIST_PEOPLE),
             q: None,
             status: None,
             limit: None,
@@ -897,7 +905,7 @@ impl PeopleApi<'_> {
     /// ```
     pub fn get(&self, reference: impl Into<PersonReference>) -> GetPerson {
         GetPerson {
-            call: Call::new(self.client.api(), &operations::GET_PERSON),
+            call: Call::new(&self.api, &operations::GET_PERSON),
             reference: reference.into(),
         }
     }
@@ -939,7 +947,7 @@ impl PeopleApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.people().timeline("PER-A0B1C2D3E4F5").limit(200).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.people().timeline("PER-A0B1C2D3E4F5").items();
@@ -951,7 +959,7 @@ impl PeopleApi<'_> {
     /// ```
     pub fn timeline(&self, reference: impl Into<PersonReference>) -> GetPersonTimeline {
         GetPersonTimeline {
-            call: Call::new(self.client.api(), &operations::GET_PERSON_TIMELINE),
+            call: Call::new(&self.api, &operations::GET_PERSON_TIMELINE),
             reference: reference.into(),
             limit: None,
             cursor: None,
@@ -1226,20 +1234,22 @@ sdk_core::call_options!(GetPersonTimeline => Response<Page<Record>>);
 
 impl Client {
     /// Canonical organizations.
-    pub fn organizations(&self) -> OrganizationsApi<'_> {
-        OrganizationsApi { client: self }
+    pub fn organizations(&self) -> OrganizationsApi {
+        OrganizationsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Canonical organizations.
 ///
-/// Made by [`Client::organizations`].
-#[derive(Clone, Copy, Debug)]
-pub struct OrganizationsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::organizations`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct OrganizationsApi {
+    api: ApiClient,
 }
 
-impl OrganizationsApi<'_> {
+impl OrganizationsApi {
     /// List organizations.
     ///
     /// One page of organizations, 25 unless `limit` says otherwise and never more than 50. The fields of an
@@ -1276,7 +1286,7 @@ impl OrganizationsApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.organizations().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.organizations().list().items();
@@ -1288,7 +1298,7 @@ impl OrganizationsApi<'_> {
     /// ```
     pub fn list(&self) -> ListOrganizations {
         ListOrganizations {
-            call: Call::new(self.client.api(), &operations::LIST_ORGANIZATIONS),
+            call: Call::new(&self.api, &operations::LIST_ORGANIZATIONS),
             q: None,
             status: None,
             limit: None,
@@ -1340,7 +1350,7 @@ impl OrganizationsApi<'_> {
     /// ```
     pub fn get(&self, reference: impl Into<OrganizationReference>) -> GetOrganization {
         GetOrganization {
-            call: Call::new(self.client.api(), &operations::GET_ORGANIZATION),
+            call: Call::new(&self.api, &operations::GET_ORGANIZATION),
             reference: reference.into(),
         }
     }
@@ -1521,20 +1531,22 @@ sdk_core::call_options!(GetOrganization => Response<Record>);
 
 impl Client {
     /// The commercial pipeline.
-    pub fn opportunities(&self) -> OpportunitiesApi<'_> {
-        OpportunitiesApi { client: self }
+    pub fn opportunities(&self) -> OpportunitiesApi {
+        OpportunitiesApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The commercial pipeline.
 ///
-/// Made by [`Client::opportunities`].
-#[derive(Clone, Copy, Debug)]
-pub struct OpportunitiesApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::opportunities`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct OpportunitiesApi {
+    api: ApiClient,
 }
 
-impl OpportunitiesApi<'_> {
+impl OpportunitiesApi {
     /// List opportunities.
     ///
     /// One page of the commercial pipeline, 25 opportunities unless `limit` says otherwise and never more than
@@ -1572,7 +1584,7 @@ impl OpportunitiesApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.opportunities().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.opportunities().list().items();
@@ -1584,7 +1596,7 @@ impl OpportunitiesApi<'_> {
     /// ```
     pub fn list(&self) -> ListOpportunities {
         ListOpportunities {
-            call: Call::new(self.client.api(), &operations::LIST_OPPORTUNITIES),
+            call: Call::new(&self.api, &operations::LIST_OPPORTUNITIES),
             q: None,
             stage: None,
             limit: None,
@@ -1637,7 +1649,7 @@ impl OpportunitiesApi<'_> {
     /// ```
     pub fn get(&self, reference: impl Into<OpportunityReference>) -> GetOpportunity {
         GetOpportunity {
-            call: Call::new(self.client.api(), &operations::GET_OPPORTUNITY),
+            call: Call::new(&self.api, &operations::GET_OPPORTUNITY),
             reference: reference.into(),
         }
     }
@@ -1830,20 +1842,22 @@ sdk_core::call_options!(GetOpportunity => Response<Record>);
 
 impl Client {
     /// Tasks.
-    pub fn tasks(&self) -> TasksApi<'_> {
-        TasksApi { client: self }
+    pub fn tasks(&self) -> TasksApi {
+        TasksApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Tasks.
 ///
-/// Made by [`Client::tasks`].
-#[derive(Clone, Copy, Debug)]
-pub struct TasksApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::tasks`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct TasksApi {
+    api: ApiClient,
 }
 
-impl TasksApi<'_> {
+impl TasksApi {
     /// List tasks.
     ///
     /// One page of tasks, 25 unless `limit` says otherwise and never more than 50. Without `owner` it holds the
@@ -1881,7 +1895,7 @@ impl TasksApi<'_> {
     /// ```no_run
     /// # async fn example(crm: sdk_crm::Client) -> Result<(), sdk_core::Error> {
     /// let page = crm.tasks().list().limit(50).await?;
-    /// println!("{} on this page", page.items().len());
+    /// println!("{} on this page", page.items()?.len());
     ///
     /// // Or all of them: pages are fetched as they are needed.
     /// let mut items = crm.tasks().list().items();
@@ -1893,7 +1907,7 @@ impl TasksApi<'_> {
     /// ```
     pub fn list(&self) -> ListTasks {
         ListTasks {
-            call: Call::new(self.client.api(), &operations::LIST_TASKS),
+            call: Call::new(&self.api, &operations::LIST_TASKS),
             q: None,
             status: None,
             owner: None,
@@ -2026,20 +2040,22 @@ sdk_core::call_options!(ListTasks => Response<Page<Record>>);
 
 impl Client {
     /// Search across records.
-    pub fn search(&self) -> SearchApi<'_> {
-        SearchApi { client: self }
+    pub fn search(&self) -> SearchApi {
+        SearchApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Search across records.
 ///
-/// Made by [`Client::search`].
-#[derive(Clone, Copy, Debug)]
-pub struct SearchApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::search`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct SearchApi {
+    api: ApiClient,
 }
 
-impl SearchApi<'_> {
+impl SearchApi {
     /// Search across records.
     ///
     /// Bounded search results, 20 unless `limit` says otherwise and never more than 50. There is no cursor. The
@@ -2085,7 +2101,7 @@ impl SearchApi<'_> {
     /// ```
     pub fn query(&self, q: impl Into<String>) -> Search {
         Search {
-            call: Call::new(self.client.api(), &operations::SEARCH),
+            call: Call::new(&self.api, &operations::SEARCH),
             q: q.into(),
             limit: None,
         }
@@ -2166,20 +2182,22 @@ sdk_core::call_options!(Search => Response<RawJson>);
 
 impl Client {
     /// The pipeline funnel, as of now and over a window.
-    pub fn funnel(&self) -> FunnelApi<'_> {
-        FunnelApi { client: self }
+    pub fn funnel(&self) -> FunnelApi {
+        FunnelApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The pipeline funnel, as of now and over a window.
 ///
-/// Made by [`Client::funnel`].
-#[derive(Clone, Copy, Debug)]
-pub struct FunnelApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::funnel`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct FunnelApi {
+    api: ApiClient,
 }
 
-impl FunnelApi<'_> {
+impl FunnelApi {
     /// Get the pipeline funnel.
     ///
     /// The pipeline as of now, and the flow measured over a window. `to` defaults to now, and `from` to 30 days
@@ -2217,7 +2235,7 @@ impl FunnelApi<'_> {
     /// ```
     pub fn get(&self) -> GetFunnel {
         GetFunnel {
-            call: Call::new(self.client.api(), &operations::GET_FUNNEL),
+            call: Call::new(&self.api, &operations::GET_FUNNEL),
             from: None,
             to: None,
         }
@@ -2299,20 +2317,22 @@ sdk_core::call_options!(GetFunnel => Response<Funnel>);
 
 impl Client {
     /// Actors who can own work.
-    pub fn actors(&self) -> ActorsApi<'_> {
-        ActorsApi { client: self }
+    pub fn actors(&self) -> ActorsApi {
+        ActorsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Actors who can own work.
 ///
-/// Made by [`Client::actors`].
-#[derive(Clone, Copy, Debug)]
-pub struct ActorsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::actors`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct ActorsApi {
+    api: ApiClient,
 }
 
-impl ActorsApi<'_> {
+impl ActorsApi {
     /// List the actors who can own work.
     ///
     /// Actors with active workspace membership, and their current workload. The response body is not shown.
@@ -2342,7 +2362,7 @@ impl ActorsApi<'_> {
     /// ```
     pub fn list(&self) -> GetActors {
         GetActors {
-            call: Call::new(self.client.api(), &operations::GET_ACTORS),
+            call: Call::new(&self.api, &operations::GET_ACTORS),
         }
     }
 }
@@ -2392,20 +2412,22 @@ sdk_core::call_options!(GetActors => Response<RawJson>);
 
 impl Client {
     /// Navigation, views and actions, filtered to the caller.
-    pub fn presentation(&self) -> PresentationApi<'_> {
-        PresentationApi { client: self }
+    pub fn presentation(&self) -> PresentationApi {
+        PresentationApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Navigation, views and actions, filtered to the caller.
 ///
-/// Made by [`Client::presentation`].
-#[derive(Clone, Copy, Debug)]
-pub struct PresentationApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::presentation`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct PresentationApi {
+    api: ApiClient,
 }
 
-impl PresentationApi<'_> {
+impl PresentationApi {
     /// Get the presentation descriptor.
     ///
     /// Navigation, views and actions, filtered to the caller: only sections reachable by the caller's effective
@@ -2438,7 +2460,7 @@ impl PresentationApi<'_> {
     /// ```
     pub fn get(&self) -> GetPresentation {
         GetPresentation {
-            call: Call::new(self.client.api(), &operations::GET_PRESENTATION),
+            call: Call::new(&self.api, &operations::GET_PRESENTATION),
         }
     }
 }
@@ -2493,20 +2515,22 @@ sdk_core::call_options!(GetPresentation => Response<Presentation>);
 
 impl Client {
     /// Controlled commands that create or change a record.
-    pub fn commands(&self) -> CommandsApi<'_> {
-        CommandsApi { client: self }
+    pub fn commands(&self) -> CommandsApi {
+        CommandsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Controlled commands that create or change a record.
 ///
-/// Made by [`Client::commands`].
-#[derive(Clone, Copy, Debug)]
-pub struct CommandsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::commands`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct CommandsApi {
+    api: ApiClient,
 }
 
-impl CommandsApi<'_> {
+impl CommandsApi {
     /// Submit a record command.
     ///
     /// Creates or changes a person, organization, opportunity, activity or task. The command is subject to
@@ -2550,7 +2574,7 @@ impl CommandsApi<'_> {
     /// ```
     pub fn submit(&self, body: impl Into<RawJson>) -> SubmitCommand {
         SubmitCommand {
-            call: Call::new(self.client.api(), &operations::SUBMIT_COMMAND),
+            call: Call::new(&self.api, &operations::SUBMIT_COMMAND),
             body: Body::raw(&body.into()),
         }
     }

@@ -4,5 +4,5 @@
 
 pub(crate) mod calls;
 pub(crate) mod face;
-pub(crate) mod operations;
-pub(crate) mod types;
+pub mod operations;
+pub mod types;

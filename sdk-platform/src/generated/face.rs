@@ -5,25 +5,27 @@
 use super::types::{TokenRequest, TokenResponse};
 use super::{calls, operations};
 use crate::Client;
-use sdk_core::codegen::{Body, Call, Draft};
+use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{Error, RawJson, Response};
 
 impl Client {
     /// The exchange of a client credential for a token.
-    pub fn oauth(&self) -> OauthApi<'_> {
-        OauthApi { client: self }
+    pub fn oauth(&self) -> OauthApi {
+        OauthApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// The exchange of a client credential for a token.
 ///
-/// Made by [`Client::oauth`].
-#[derive(Clone, Copy, Debug)]
-pub struct OauthApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::oauth`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct OauthApi {
+    api: ApiClient,
 }
 
-impl OauthApi<'_> {
+impl OauthApi {
     /// Exchange a client credential for a token.
     ///
     /// The OAuth 2.0 client credential exchange. The token lasts at most 300 seconds. The form fields of the
@@ -64,7 +66,7 @@ impl OauthApi<'_> {
     /// ```
     pub fn token(&self, body: &TokenRequest) -> ExchangeToken {
         ExchangeToken {
-            call: Call::new(self.client.api(), &operations::EXCHANGE_TOKEN),
+            call: Call::new(&self.api, &operations::EXCHANGE_TOKEN),
             body: Body::form(&operations::EXCHANGE_TOKEN, body),
         }
     }
@@ -127,20 +129,22 @@ sdk_core::call_options!(ExchangeToken => Response<TokenResponse>);
 
 impl Client {
     /// Installed apps visible to the client.
-    pub fn apps(&self) -> AppsApi<'_> {
-        AppsApi { client: self }
+    pub fn apps(&self) -> AppsApi {
+        AppsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Installed apps visible to the client.
 ///
-/// Made by [`Client::apps`].
-#[derive(Clone, Copy, Debug)]
-pub struct AppsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::apps`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct AppsApi {
+    api: ApiClient,
 }
 
-impl AppsApi<'_> {
+impl AppsApi {
     /// List the installed apps.
     ///
     /// The installed apps visible to the client. The response body is not shown.
@@ -171,7 +175,7 @@ impl AppsApi<'_> {
     /// ```
     pub fn list(&self) -> ListApps {
         ListApps {
-            call: Call::new(self.client.api(), &operations::LIST_APPS),
+            call: Call::new(&self.api, &operations::LIST_APPS),
         }
     }
 }
@@ -222,20 +226,22 @@ sdk_core::call_options!(ListApps => Response<RawJson>);
 
 impl Client {
     /// Organization and installation context.
-    pub fn organization(&self) -> OrganizationApi<'_> {
-        OrganizationApi { client: self }
+    pub fn organization(&self) -> OrganizationApi {
+        OrganizationApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Organization and installation context.
 ///
-/// Made by [`Client::organization`].
-#[derive(Clone, Copy, Debug)]
-pub struct OrganizationApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::organization`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct OrganizationApi {
+    api: ApiClient,
 }
 
-impl OrganizationApi<'_> {
+impl OrganizationApi {
     /// Get the organization context.
     ///
     /// Bounded organization and installation context. The response body is not shown.
@@ -266,7 +272,7 @@ impl OrganizationApi<'_> {
     /// ```
     pub fn get(&self) -> GetOrganizationContext {
         GetOrganizationContext {
-            call: Call::new(self.client.api(), &operations::GET_ORGANIZATION_CONTEXT),
+            call: Call::new(&self.api, &operations::GET_ORGANIZATION_CONTEXT),
         }
     }
 }
@@ -317,20 +323,22 @@ sdk_core::call_options!(GetOrganizationContext => Response<RawJson>);
 
 impl Client {
     /// Active allowlisted projections.
-    pub fn publications(&self) -> PublicationsApi<'_> {
-        PublicationsApi { client: self }
+    pub fn publications(&self) -> PublicationsApi {
+        PublicationsApi {
+            api: self.api().clone(),
+        }
     }
 }
 
 /// Active allowlisted projections.
 ///
-/// Made by [`Client::publications`].
-#[derive(Clone, Copy, Debug)]
-pub struct PublicationsApi<'a> {
-    client: &'a Client,
+/// Made by [`Client::publications`], whose client it holds: it can be kept.
+#[derive(Clone, Debug)]
+pub struct PublicationsApi {
+    api: ApiClient,
 }
 
-impl PublicationsApi<'_> {
+impl PublicationsApi {
     /// Get one active allowlisted projection.
     ///
     /// Besides the scope, platform and source-app entitlements are required. The response body is not shown.
@@ -372,7 +380,7 @@ impl PublicationsApi<'_> {
         source_record_id: impl Into<String>,
     ) -> GetPublication {
         GetPublication {
-            call: Call::new(self.client.api(), &operations::GET_PUBLICATION),
+            call: Call::new(&self.api, &operations::GET_PUBLICATION),
             app_id: app_id.into(),
             resource_type: resource_type.into(),
             source_record_id: source_record_id.into(),

@@ -49,7 +49,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
             .minor_units(amount)
             .scale(2);
         let counterparty = stage.server.sample_counterparty();
-        let draft = InvoiceDraftCreate::new(counterparty, tax, [json!({})]);
+        let draft = InvoiceDraftCreate::new(counterparty, tax, [json!({}).into()]);
 
         let receipt = stage
             .accounting
@@ -71,7 +71,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
         assert_eq!(serde_json::to_string(&again).unwrap(), body);
         println!(
             "minor units, {name}: sent as {digits}, {} {}",
-            receipt.status(),
+            receipt.http_status(),
             receipt.outcome
         );
     }
@@ -81,7 +81,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
 async fn an_optional_member_of_a_draft_can_be_left_out_or_be_null() {
     let stage = Stage::start().await;
     let counterparty = stage.server.sample_counterparty();
-    let draft = InvoiceDraftCreate::new(counterparty, tax(), [json!({})]);
+    let draft = InvoiceDraftCreate::new(counterparty, tax(), [json!({}).into()]);
     let drafts = stage.accounting.invoice_drafts();
 
     drafts.create(&draft).await.unwrap();

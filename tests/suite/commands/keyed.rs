@@ -16,7 +16,7 @@ async fn fault_21_an_event_is_committed_once_whatever_happens_to_the_reply() {
         let receipt = kick_off(&stage.calendar).await.unwrap();
         assert!(receipt.replayed, "{mishap:?}");
         assert_eq!(
-            (receipt.status(), receipt.operation.as_str()),
+            (receipt.http_status(), receipt.operation.as_str()),
             (200, "event.create")
         );
         check(&stage, mishap, Operation::SubmitEventCommand, &receipt);

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use sdk_calendar::types::EventCommand;
-use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Method, RawJson};
+use sdk_core::{Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Method, RawJson};
 use sdk_reference_server::Operation;
 
 use super::samples::event;
@@ -145,7 +145,9 @@ async fn a_caller_who_knows_better_gives_a_key_to_a_command_without_a_documented
 
     stage.mishap(Mishap::Unavailable, Operation::SubmitCommand);
     let call = stage.crm.commands().submit(new_person("Bob"));
-    let call = call.idempotency_key(key()).replay_exact(false);
+    let call = call
+        .idempotency_key(key())
+        .exact_replay(ExactReplay::Forbidden);
     assert_eq!(call.await.unwrap_err().attempts(), 1);
 }
 

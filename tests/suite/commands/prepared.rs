@@ -87,9 +87,9 @@ async fn the_wrong_client_refuses_a_command() {
 #[tokio::test]
 async fn headers_and_parameters_of_the_call_go_along_once() {
     let stage = Stage::start().await;
-    let mut defaults = CallOptions::default();
-    defaults.header("x-from", "client");
-    defaults.query("tenant", "a");
+    let defaults = CallOptions::default()
+        .with_header("x-from", "client")
+        .with_query("tenant", "a");
     let calendar = stage.calendar.with_defaults(defaults);
     let call = kick_off(&calendar);
     let command = call

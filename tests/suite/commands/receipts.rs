@@ -13,7 +13,7 @@ use crate::support::key;
 /// Status, replay, attempts and whether there is a key.
 fn facts<T>(receipt: &Receipt<T>) -> (u16, Option<bool>, u32, bool) {
     (
-        receipt.status(),
+        receipt.http_status(),
         receipt.is_replay(),
         receipt.attempts(),
         receipt.idempotency_key().is_some(),
@@ -118,6 +118,14 @@ async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
     assert_eq!(facts(&receipt), (200, Some(true), 2, true));
     assert!(receipt.request_id().is_some());
     assert!(receipt.bytes().starts_with(b"{"));
-    assert_eq!(receipt.operation().id, "submitEventCommand");
+    assert_eq!(receipt.api_operation().id, "submitEventCommand");
+    // One step from the receipt to its result, whose member `operation` says something else.
+    assert_eq!(*receipt, serde_json::from_slice(receipt.bytes()).unwrap());
+    assert_eq!(receipt.operation.as_str(), "event.create");
+    let copy = receipt.clone();
+    assert_eq!(facts(&copy), facts(&receipt));
+    assert_eq!(copy.idempotency_key(), receipt.idempotency_key());
+    let response = copy.into_response().clone();
+    assert_eq!((&*response, response.bytes()), (&*receipt, receipt.bytes()));
     assert!(!format!("{receipt:?}").contains(receipt.idempotency_key().unwrap().as_str()));
 }

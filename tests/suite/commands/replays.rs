@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Effect, ErrorKind, Method, RetryPolicy, SchemaPolicy};
+use sdk_core::{Effect, ErrorKind, ExactReplay, Method, RetryPolicy, SchemaPolicy};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
@@ -57,7 +57,10 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
     let raw = stage.calendar.send_prepared(&command).await.unwrap();
     let decoded = raw.decode::<CalendarCommandResult>().unwrap();
     assert_eq!(decoded.public_reference, receipt.public_reference);
-    assert_eq!((decoded.is_replay(), decoded.status()), (Some(true), 200));
+    assert_eq!(
+        (decoded.is_replay(), decoded.http_status()),
+        (Some(true), 200)
+    );
     assert_eq!(decoded.idempotency_key(), command.idempotency_key());
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
 }
@@ -80,7 +83,10 @@ async fn fault_23_a_replay_that_is_refused_is_final() {
             let fault = stage.server.fault(operation).status(status);
             let before = stage.server.attempts(operation);
             let send = match command.application() {
-                "crm" => stage.crm.send_prepared(&command).replay_exact(true),
+                "crm" => stage
+                    .crm
+                    .send_prepared(&command)
+                    .exact_replay(ExactReplay::Allowed),
                 _ => stage.calendar.send_prepared(&command),
             };
             let error = send.await.unwrap_err();

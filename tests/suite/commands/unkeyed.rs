@@ -1,7 +1,9 @@
 //! Rows 13, 16 and 21 for CRM commands, whose key has no documented place: one commit, an unknown effect, and a command
 //! that finds out.
 
-use sdk_core::{CallOptions, Effect, Error, PreparedCommand, RawJson, Receipt, SuiteBuilder};
+use sdk_core::{
+    CallOptions, Effect, Error, ExactReplay, PreparedCommand, RawJson, Receipt, SuiteBuilder,
+};
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage, new_person, review, stored};
@@ -54,7 +56,7 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
     let again = elsewhere.send_prepared(&command).await.unwrap();
 
     assert_eq!(
-        (found.status(), found.is_replay()),
+        (found.http_status(), found.is_replay()),
         (200, Some(true)),
         "{mishap:?}"
     );
@@ -69,7 +71,7 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
         operation.id(),
         Effect::Unknown,
         stage.server.commits(operation),
-        found.status(),
+        found.http_status(),
         result["publicReference"]
     );
 }
@@ -87,7 +89,10 @@ async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_resu
         .await
         .unwrap();
 
-    assert_eq!((receipt.status(), receipt.is_replay()), (200, Some(true)));
+    assert_eq!(
+        (receipt.http_status(), receipt.is_replay()),
+        (200, Some(true))
+    );
     assert_eq!(receipt.attempts(), 2);
     assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
 }
@@ -98,11 +103,10 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
         let stage = Stage::start().await;
         stage.mishap(mishap, Operation::SubmitCommand);
         let call = stage.crm.commands().submit(new_person("Ann Example"));
-        repeated(&stage, call.replay_exact(true).send().await);
+        repeated(&stage, call.exact_replay(ExactReplay::Allowed).send().await);
     }
 
-    let mut options = CallOptions::default();
-    options.replay_exact = Some(true);
+    let options = CallOptions::default().with_exact_replay(ExactReplay::Allowed);
     let stage = Stage::start().await;
     stage.mishap(Mishap::LostReply, Operation::SubmitCommand);
     let crm = stage.crm.with_defaults(options);
@@ -114,7 +118,8 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
             .await,
     );
 
-    let stage = Stage::with(|builder: SuiteBuilder| builder.replay_exact(true)).await;
+    let stage =
+        Stage::with(|builder: SuiteBuilder| builder.exact_replay(ExactReplay::Allowed)).await;
     stage.mishap(Mishap::LostReply, Operation::SubmitCommand);
     let call = stage.crm.commands().submit(new_person("Ann Example"));
     repeated(&stage, call.clone().send().await);
@@ -122,13 +127,16 @@ async fn replay_exact_per_call_per_client_or_per_suite_repeats_crm_commands() {
     // The call has the last word.
     stage.mishap(Mishap::LostReply, Operation::SubmitCommand);
     let call = stage.crm.commands().submit(new_person("Ben Example"));
-    let error = call.replay_exact(false).await.unwrap_err();
+    let error = call.exact_replay(ExactReplay::Forbidden).await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
 }
 
 fn repeated(stage: &Stage, result: Result<Receipt<RawJson>, Error>) {
     let receipt = result.unwrap();
-    assert_eq!((receipt.status(), receipt.is_replay()), (200, Some(true)));
+    assert_eq!(
+        (receipt.http_status(), receipt.is_replay()),
+        (200, Some(true))
+    );
     assert_eq!(receipt.attempts(), 2);
     assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
 }

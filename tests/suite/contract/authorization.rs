@@ -18,7 +18,10 @@ async fn any_of_the_four_scopes_opens_its_own_kind_of_command_only() {
     let task = json!({"commandType": "task.create", "payload": {"title": "Call back"}});
     let person = promotion(&world.server.sample_person(), "Controller");
 
-    assert_eq!(crm.commands().submit(task).await.unwrap().status(), 201);
+    assert_eq!(
+        crm.commands().submit(task).await.unwrap().http_status(),
+        201
+    );
     let error = crm.commands().submit(person).await.unwrap_err();
 
     assert!(error.is_forbidden());

@@ -11,15 +11,15 @@ pub(super) fn succeeded<T>(world: &World, operation: Operation, got: &Response<T
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
     wire::check(row, &seen);
-    assert_eq!(got.operation().id, id);
+    assert_eq!(got.api_operation().id, id);
     assert_eq!(u64::from(got.attempts()), world.server.attempts(operation));
     let last = seen.last().unwrap();
-    assert_eq!(Some(got.status()), last.status, "{id}");
+    assert_eq!(Some(got.http_status()), last.status, "{id}");
     assert_eq!(got.request_id(), Some(&*request_id(last)), "{id}");
     assert!(
-        row.statuses.contains(&got.status()),
+        row.statuses.contains(&got.http_status()),
         "{id}: {}",
-        got.status()
+        got.http_status()
     );
     let commits = u64::from(is_command(row));
     assert_eq!(world.server.commits(operation), commits, "{id}: commits");

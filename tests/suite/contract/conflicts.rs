@@ -35,7 +35,7 @@ async fn a_key_is_the_actors_own() {
             .idempotency_key(key("kick-off-2026-02"))
             .await
             .unwrap();
-        assert_eq!(receipt.status(), 201, "{title}");
+        assert_eq!(receipt.http_status(), 201, "{title}");
     }
 }
 

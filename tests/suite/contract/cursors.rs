@@ -30,7 +30,10 @@ async fn a_cursor_goes_on_where_its_page_ended_with_any_page_size() {
 
     let next = active().limit(20).cursor(&cursor).await.unwrap();
 
-    assert_eq!(references(next.items()), references(&whole.items()[10..30]));
+    assert_eq!(
+        references(next.items().unwrap()),
+        references(&whole.items().unwrap()[10..30])
+    );
     let query = world.last(Operation::ListPeople).query.unwrap();
     assert!(query.contains(&format!("cursor={cursor}")), "{query}");
 }
@@ -68,7 +71,9 @@ async fn a_cursor_of_another_persons_timeline_is_refused() {
     let people = world.crm.people();
     let first = people.timeline(world.server.sample_person()).await.unwrap();
     let everybody = people.list().limit(2).await.unwrap();
-    let other = everybody.items()[1].text("publicReference").unwrap();
+    let other = everybody.items().unwrap()[1]
+        .text("publicReference")
+        .unwrap();
 
     let theirs = people.timeline(other).cursor(first.next_cursor().unwrap());
 

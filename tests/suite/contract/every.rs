@@ -165,7 +165,7 @@ impl Visitor for Ending {
             panic!("{id}: {} requests", seen.len())
         };
         assert_eq!(first.status, Some(401), "{id}");
-        assert_eq!(second.status, Some(got.status()), "{id}");
+        assert_eq!(second.status, Some(got.http_status()), "{id}");
         assert_eq!(first.idempotency_key(), second.idempotency_key(), "{id}");
         assert_eq!(first.body(), second.body(), "{id}");
         let commits = u64::from(is_command(row(operation)));
@@ -302,7 +302,7 @@ impl Visitor for Stored {
             .await
             .unwrap();
 
-        assert_eq!(receipt.operation().id, id);
+        assert_eq!(receipt.api_operation().id, id);
         assert_eq!(command.operation(), id);
         let seen = world.last(operation);
         assert_eq!(

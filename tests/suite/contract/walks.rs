@@ -24,8 +24,12 @@ async fn assert_walked(
     while let Some(page) = pages.try_next().await.unwrap() {
         turned += 1;
         let left = count - by_page.len();
-        assert_eq!(page.items().len(), left.min(page_size), "page {turned}");
-        by_page.extend(page.into_inner().into_items());
+        assert_eq!(
+            page.items().unwrap().len(),
+            left.min(page_size),
+            "page {turned}"
+        );
+        by_page.extend(page.into_inner().into_items().unwrap());
     }
     assert_eq!(turned, count.div_ceil(page_size));
     assert_eq!(world.server.attempts(operation), turned as u64);
@@ -95,7 +99,7 @@ async fn a_token_that_expires_in_the_middle_of_a_walk_costs_one_page_another_att
 
     while let Some(page) = pages.try_next().await.unwrap() {
         attempts.push(page.attempts());
-        people.extend(page.into_inner().into_items());
+        people.extend(page.into_inner().into_items().unwrap());
         if attempts.len() == 3 {
             world.server.advance(Duration::from_secs(301));
         }

@@ -64,7 +64,7 @@ fn accounting_commands_round_trip_with_their_constants() {
     let draft = InvoiceDraftCreate::new(
         "FCP-ABCDEFGHIJKL",
         tax,
-        [json!({"description": "Workshop"})],
+        [json!({"description": "Workshop"}).into()],
     )
     .billing_profile_reference("profile")
     .document_date("2026-02-01")

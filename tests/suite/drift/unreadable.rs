@@ -192,7 +192,7 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
         format!(r#"{{"items":[{deep}],"nextCursor":null}}"#),
     );
     let people = crm.people().list().await.unwrap();
-    assert_eq!(people.items()[0].raw().as_str(), deep);
+    assert_eq!(people.items().unwrap()[0].raw().as_str(), deep);
     reply(Operation::Search, deep.clone());
     assert_eq!(crm.search().query("an").await.unwrap().as_str(), deep);
 

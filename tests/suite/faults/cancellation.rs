@@ -5,7 +5,7 @@ use tokio::task::JoinSet;
 
 use super::fixtures::{PERSON, get_person, page, person, server};
 use crate::peer::{Peer, always, script, stall};
-use crate::support::{Clients, crm_at, crm_for, suite_at, until};
+use crate::support::{Ahead as _, Clients, crm_at, crm_for, suite_at, until};
 
 #[tokio::test]
 async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others() {
@@ -65,7 +65,7 @@ async fn fault_36_a_dropped_stream_asks_for_nothing_more() {
         people.try_next().await.unwrap().unwrap();
     }
     drop(people);
-    let mut ahead = crm.people().list().limit(10).pages().read_ahead(true);
+    let mut ahead = crm.people().list().limit(10).pages().read_ahead();
     ahead.try_next().await.unwrap().unwrap();
     drop(ahead);
     crm.people().get(server.sample_person()).await.unwrap();
@@ -82,7 +82,7 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection
         let suite = suite_at(&peer);
         let crm = suite.crm();
 
-        let mut pages = crm.people().list().pages().read_ahead(ahead);
+        let mut pages = crm.people().list().pages().ahead(ahead);
         pages.try_next().await.unwrap().unwrap();
         tokio::select! {
             _second = pages.try_next() => panic!("it never comes"),

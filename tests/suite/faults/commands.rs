@@ -1,6 +1,6 @@
 //! Rows 21, 22 and 23: what became of a command, and what is never repeated.
 
-use sdk_core::{Effect, ErrorKind, IdempotencyKey, Suite};
+use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Suite};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn fault_21_a_commit_whose_reply_is_lost_is_replayed_with_its_key() {
     let receipt = kick_off(&calendar).await.unwrap();
 
     assert!(receipt.replayed);
-    assert_eq!((receipt.status(), receipt.attempts()), (200, 2));
+    assert_eq!((receipt.http_status(), receipt.attempts()), (200, 2));
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
     let keys: Vec<_> = server
         .requests()
@@ -109,7 +109,7 @@ async fn all_sorts_of_calls(suite: &Suite) -> [sdk_core::Error; 4] {
         .events()
         .command(&event)
         .idempotency_key(key("a-key-for-row-23"));
-    let unkeyed = add_person(&crm).replay_exact(true);
+    let unkeyed = add_person(&crm).exact_replay(ExactReplay::Allowed);
     [
         crm.people().list().await.unwrap_err(),
         keyed.await.unwrap_err(),

@@ -44,7 +44,7 @@ async fn fault_33_unknown_values_and_members_are_kept_and_written_back() {
         .command(&event)
         .await
         .unwrap();
-    survives(&receipt);
+    survives(&receipt.into_response());
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sdk_core::{
-    App, CallOptions, Effect, ErrorKind, ParkReason, PreparedCommand, Secret, StoredRule,
-    StoredStep,
+    App, CallOptions, Effect, ErrorKind, ExactReplay, ParkReason, PreparedCommand, Secret,
+    StoredRule, StoredStep,
 };
 use serde_json::{Value, json};
 
@@ -127,40 +127,44 @@ async fn fault_72_a_replay_goes_without_a_token_if_the_command_did() {
 
 #[tokio::test]
 async fn fault_72_repeats_are_allowed_by_the_call_before_the_client_and_the_suite() {
+    type Said = Option<ExactReplay>;
+    const YES: Said = Some(ExactReplay::Allowed);
+    const NO: Said = Some(ExactReplay::Forbidden);
     // What a broken reply leads to: one attempt, or two.
-    let attempts =
-        async |suite: Option<bool>, client: Option<bool>, call: Option<bool>, raw: bool| {
-            let peer = Peer::start([close(), committed()]);
-            let mut builder = builder_at(&peer.url());
-            if let Some(replay) = suite {
-                builder = builder.replay_exact(replay);
-            }
-            let mut defaults = CallOptions::default();
-            defaults.replay_exact = client;
-            let crm = builder.crm().with_defaults(defaults);
-            let mut submit = add_person(&crm);
-            if let Some(replay) = call {
-                submit = submit.replay_exact(replay);
-            }
-            let ended = if raw {
-                let command = stored(&submit.prepare().unwrap());
-                crm.send_prepared(&command).await.map(drop)
-            } else {
-                submit.await.map(drop)
-            };
-            if let Err(error) = &ended {
-                assert_eq!(error.effect(), Effect::Unknown);
-            }
-            peer.requests().len()
+    let attempts = async |suite: Said, client: Said, call: Said, raw: bool| {
+        let peer = Peer::start([close(), committed()]);
+        let mut builder = builder_at(&peer.url());
+        if let Some(replay) = suite {
+            builder = builder.exact_replay(replay);
+        }
+        let mut defaults = CallOptions::default();
+        if let Some(replay) = client {
+            defaults = defaults.with_exact_replay(replay);
+        }
+        let crm = builder.crm().with_defaults(defaults);
+        let mut submit = add_person(&crm);
+        if let Some(replay) = call {
+            submit = submit.exact_replay(replay);
+        }
+        let ended = if raw {
+            let command = stored(&submit.prepare().unwrap());
+            crm.send_prepared(&command).await.map(drop)
+        } else {
+            submit.await.map(drop)
         };
+        if let Err(error) = &ended {
+            assert_eq!(error.effect(), Effect::Unknown);
+        }
+        peer.requests().len()
+    };
     for is_stored in [false, true] {
         for (suite, client, call, expected) in [
             (None, None, None, 1),
-            (Some(true), None, None, 2),
-            (Some(true), Some(false), None, 1),
-            (Some(false), Some(true), None, 2),
-            (Some(true), Some(true), Some(false), 1),
-            (Some(false), Some(false), Some(true), 2),
+            (YES, None, None, 2),
+            (YES, NO, None, 1),
+            (NO, YES, None, 2),
+            (YES, YES, NO, 1),
+            (NO, NO, YES, 2),
         ] {
             let seen = attempts(suite, client, call, is_stored).await;
             assert_eq!(seen, expected, "{suite:?} {client:?} {call:?} {is_stored}");
@@ -173,12 +177,14 @@ async fn fault_72_a_key_does_not_overrule_who_forbids_repeats() {
     for by_client in [true, false] {
         let peer = Peer::start([close(), committed()]);
         let mut defaults = CallOptions::default();
-        defaults.replay_exact = by_client.then_some(false);
+        if by_client {
+            defaults = defaults.with_exact_replay(ExactReplay::Forbidden);
+        }
         let crm = crm_at(&peer).with_defaults(defaults);
         let mut call = add_person(&crm);
         call = call.idempotency_key(key("a-key-of-the-caller"));
         if !by_client {
-            call = call.replay_exact(false);
+            call = call.exact_replay(ExactReplay::Forbidden);
         }
         let error = call.await.unwrap_err();
         assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));

@@ -310,7 +310,7 @@ fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
 fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
     let peer = Peer::start([]);
     let crm = crm_at(&peer);
-    let mut items = crm.people().list().items().read_ahead(true);
+    let mut items = crm.people().list().items().read_ahead();
     for error in [
         at_once(async { get_person(&crm).await.unwrap_err() }),
         at_once(async { add_person(&crm).await.unwrap_err() }),

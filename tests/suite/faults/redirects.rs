@@ -49,7 +49,7 @@ async fn fault_28_a_redirected_exchange_takes_no_secret_along() {
         let moved = redirect(status, format!("{}/oauth/token", elsewhere.url()));
         let peer = Peer::start(always(person()).tokens_always(moved));
         let in_body = ClientCredentials::new("client", "secret")
-            .authentication(ClientAuthentication::RequestBody);
+            .with_authentication(ClientAuthentication::RequestBody);
         let crm = builder_at(&peer.url()).credentials(in_body).crm();
         let error = get_person(&crm).await.unwrap_err();
 

@@ -149,10 +149,8 @@ async fn fault_72_a_replay_sends_what_was_prepared_whatever_its_client_has_becom
     let peer = Peer::start(always(committed()));
     let crm = crm_at(&peer);
     let with = |tenant: &str, trace: &str| {
-        let mut defaults = CallOptions::default();
-        defaults.header("x-tenant", tenant);
-        defaults.query("trace", trace);
-        crm.with_defaults(defaults)
+        let defaults = CallOptions::default().with_header("x-tenant", tenant);
+        crm.with_defaults(defaults.with_query("trace", trace))
     };
     let (before, after) = (with("north", "a"), with("south", "b"));
     let command = add_person(&before).header("x-part", "1").query("step", "2");
@@ -179,8 +177,7 @@ async fn fault_72_a_replay_sends_what_was_prepared_whatever_its_client_has_becom
     // What a failed call hands back is what it sent, too.
     let peer = Peer::start([crate::peer::close(), committed()]);
     let crm = crm_at(&peer);
-    let mut defaults = CallOptions::default();
-    defaults.header("x-tenant", "north");
+    let defaults = CallOptions::default().with_header("x-tenant", "north");
     let error = add_person(&crm.with_defaults(defaults)).await.unwrap_err();
     crm.send_prepared(error.command().unwrap()).await.unwrap();
     let seen = peer.requests();
@@ -325,7 +322,7 @@ async fn fault_79_tens_of_thousands_of_headers_are_an_error_and_no_panic() {
     let mut options = CallOptions::default();
     let mut call = kick_off(&calendar);
     for number in 0..40_000 {
-        options.header(&format!("x-{number}"), "1");
+        options = options.with_header(&format!("x-{number}"), "1");
         if number < 200 {
             call = call.header(&format!("x-{number}"), "1");
         }

@@ -119,7 +119,7 @@ async fn fault_35_any_id_and_secret_pass_a_strict_server() {
             ClientAuthentication::Basic,
             ClientAuthentication::RequestBody,
         ] {
-            let credentials = ClientCredentials::new(id, secret).authentication(method);
+            let credentials = ClientCredentials::new(id, secret).with_authentication(method);
             let crm = builder_for(&server).credentials(credentials).crm();
 
             let page = crm.people().list().await;

@@ -90,6 +90,6 @@ async fn fault_16_without_a_key_the_effect_is_unknown_and_the_command_replayable
         .await
         .unwrap();
 
-    assert_eq!(receipt.status(), 200);
+    assert_eq!(receipt.http_status(), 200);
     assert_eq!(server.commits(Operation::SubmitCommand), 1);
 }

@@ -267,7 +267,7 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
             assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
         }
         assert_eq!(stored.is_committed(), committed, "{status} {outcome}");
-        assert_eq!(stored.status(), status);
+        assert_eq!(stored.http_status(), status);
         let requests = peer.requests();
         assert_eq!(requests.len(), 2);
         assert!(requests.iter().all(|seen| seen.key().is_some()));

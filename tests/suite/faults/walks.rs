@@ -83,13 +83,7 @@ async fn fault_26_after_a_failure_the_checkpoint_goes_on_in_another_process() {
     let before = server.attempts(Operation::ListPeople);
 
     let crm = crm_for(&server);
-    let mut others = crm
-        .people()
-        .list()
-        .limit(10)
-        .items()
-        .resume(checkpoint)
-        .unwrap();
+    let mut others = crm.people().list().limit(10).items().resume(checkpoint);
     taken.extend(rest(&mut others).await.0);
 
     assert_eq!(taken, all);
@@ -109,6 +103,7 @@ async fn fault_27_a_token_that_dies_in_the_middle_of_a_walk_is_renewed() {
     while let Some(page) = pages.try_next().await.unwrap() {
         taken.extend(
             page.items()
+                .unwrap()
                 .iter()
                 .map(|item| item.text("publicReference").unwrap()),
         );

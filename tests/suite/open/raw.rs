@@ -1,4 +1,4 @@
-use sdk_core::{Effect, ErrorKind, IdempotencyKey, Method, RetryPolicy, SchemaPolicy};
+use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method, RetryPolicy, SchemaPolicy};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
@@ -92,12 +92,12 @@ async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
     let calls = [
         call()
             .idempotency_key(IdempotencyKey::random())
-            .replay_exact(false),
+            .exact_replay(ExactReplay::Forbidden),
         call()
-            .replay_exact(false)
+            .exact_replay(ExactReplay::Forbidden)
             .idempotency_key(IdempotencyKey::random()),
         of_operation
-            .replay_exact(false)
+            .exact_replay(ExactReplay::Forbidden)
             .idempotency_key(IdempotencyKey::random()),
     ];
     let count = calls.len() as u64;
@@ -107,7 +107,7 @@ async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
         assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
         let command = error.into_command().unwrap();
         let again = calendar.send_prepared(&command).allow_raw_path();
-        let again = again.replay_exact(false);
+        let again = again.exact_replay(ExactReplay::Forbidden);
         assert_eq!(again.await.unwrap_err().attempts(), 1);
     }
 
@@ -195,7 +195,10 @@ async fn a_key_that_the_contract_does_not_show_makes_a_raw_command_repeatable() 
     assert_eq!(keys, [expected.as_str(); 2]);
 
     server.fault(Operation::SubmitCommand).times(1).lose_reply();
-    let error = call("twice").replay_exact(false).await.unwrap_err();
+    let error = call("twice")
+        .exact_replay(ExactReplay::Forbidden)
+        .await
+        .unwrap_err();
     assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
 
     // The same holds for what was stored.

@@ -21,8 +21,7 @@ async fn fault_34_a_new_suffix_is_a_warning_per_call_per_client_or_per_suite() {
     let server = ReferenceServer::start().await;
     server.fault(Operation::GetToday).schema_suffix("v9");
     let crm = crm_for(&server);
-    let mut tolerant = CallOptions::default();
-    tolerant.schema_policy = Some(SchemaPolicy::Warn);
+    let tolerant = CallOptions::default().with_schema_policy(SchemaPolicy::Warn);
     let suite = builder_for(&server)
         .schema_policy(SchemaPolicy::Warn)
         .build()

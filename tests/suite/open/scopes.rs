@@ -95,7 +95,7 @@ async fn of_an_operation_whose_scope_is_not_shown_nothing_is_claimed() {
 async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent() {
     let server = ReferenceServer::start().await;
     let crm = builder_for(&server)
-        .refuse_missing_scopes(true)
+        .scope_policy(sdk_core::ScopePolicy::Refuse)
         .scopes(App::Crm, ["crm:people:read"])
         .crm();
 

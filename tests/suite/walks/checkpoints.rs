@@ -15,8 +15,15 @@ const OTHER: &str = "PER-BA9876543210";
 async fn a_checkpoint_refuses_another_query() {
     let server = server_of(10).await;
     let crm = crm_for(&server);
-    let refuses = |of: Items<Record>, with: Items<Record>, why: &str| {
-        let error = with.resume(of.checkpoint()).unwrap_err();
+    let refuses = async |of: Items<Record>, with: Items<Record>, why: &str| {
+        let mut walk = with.resume(of.checkpoint());
+        let error = walk.try_next().await.unwrap_err();
+        // The place is not lost with the error, and the walk is over.
+        assert_eq!(
+            format!("{:?}", walk.checkpoint()),
+            format!("{:?}", of.checkpoint())
+        );
+        assert!(walk.try_next().await.unwrap().is_none());
         assert_eq!(error.kind(), ErrorKind::Pagination);
         assert!(error.operation().is_some());
         assert_says(&error, &[why]);
@@ -29,24 +36,30 @@ async fn a_checkpoint_refuses_another_query() {
         people().items(),
         crm.tasks().list().items(),
         "of crm.listPeople",
-    );
-    refuses(ann().items(), people().items(), filters);
-    refuses(ann().items(), people().q("ann").items(), filters);
-    refuses(ann().items(), ann().q("bob").items(), filters);
+    )
+    .await;
+    refuses(ann().items(), people().items(), filters).await;
+    refuses(ann().items(), people().q("ann").items(), filters).await;
+    refuses(ann().items(), ann().q("bob").items(), filters).await;
     refuses(
         people().items(),
         people().query("region", "eu").items(),
         filters,
-    );
+    )
+    .await;
     let timeline = |of| crm.people().timeline(of).items();
-    refuses(timeline(PERSON), timeline(OTHER), filters);
+    refuses(timeline(PERSON), timeline(OTHER), filters).await;
 
     // How the list is fetched is not what is listed.
     let mut ann_so_far = ann().limit(1).items();
     rest(&mut ann_so_far).await;
     let same = people().status(PersonStatus::Active).q("ann");
     let same = same.limit(50).header("x-trace", "1").items();
-    assert!(same.resume(ann_so_far.checkpoint()).is_ok());
+    let mut same = same.resume(ann_so_far.checkpoint());
+    assert!(same.try_next().await.unwrap().is_none());
+    // A walk that is over is refused like any other.
+    assert!(ann_so_far.checkpoint().is_finished());
+    refuses(ann_so_far, people().items(), filters).await;
 }
 
 #[tokio::test]
@@ -62,7 +75,7 @@ async fn a_checkpoint_survives_another_base_url() {
     let mut items = at("/routed/crm");
     items.try_next().await.unwrap();
 
-    let mut items = at("/crm-two").resume(items.checkpoint()).unwrap();
+    let mut items = at("/crm-two").resume(items.checkpoint());
     items.try_next().await.unwrap();
 
     let seen = peer.requests();
@@ -95,7 +108,8 @@ async fn the_stored_form_has_a_version_and_names_its_operation() {
     );
 
     let later: Checkpoint = serde_json::from_value(json!({"version": 2, "place": "C"})).unwrap();
-    let error = crm.people().list().items().resume(later).unwrap_err();
+    let mut items = crm.people().list().items().resume(later);
+    let error = items.try_next().await.unwrap_err();
     assert_says(&error, &["version 2"]);
     assert!(serde_json::from_value::<Checkpoint>(json!({"cursor": "C"})).is_err());
 }
@@ -112,6 +126,8 @@ async fn a_walk_that_cannot_begin_cannot_be_resumed_either() {
         .limit(51)
         .items()
         .resume(checkpoint)
+        .try_next()
+        .await
         .unwrap_err();
 
     assert!(error.is_invalid_input());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{self, Peer, always, reply, script};
-use crate::support::{assert_says, crm_at, crm_for};
+use crate::support::{Ahead as _, assert_says, crm_at, crm_for};
 
 #[tokio::test]
 async fn a_cursor_that_is_null_or_empty_ends_the_walk() {
@@ -55,7 +55,7 @@ async fn fault_24_a_circle_ends_any_walk_before_its_first_page_is_fetched_again(
     for ahead in [false, true] {
         let peer = Peer::start(circle.clone());
         let crm = crm_at(&peer);
-        let mut items = crm.people().list().items().read_ahead(ahead);
+        let mut items = crm.people().list().items().ahead(ahead);
         let (names, error) = rest(&mut items).await;
 
         let error = error.unwrap();
@@ -66,7 +66,7 @@ async fn fault_24_a_circle_ends_any_walk_before_its_first_page_is_fetched_again(
         assert_eq!(peer.requests().len(), 3);
 
         let peer = Peer::start(circle.clone());
-        let mut pages = crm_at(&peer).people().list().pages().read_ahead(ahead);
+        let mut pages = crm_at(&peer).people().list().pages().ahead(ahead);
         let (names, error) = rest_of_pages(&mut pages).await;
         assert_eq!(error.unwrap().kind(), ErrorKind::Pagination);
         assert_eq!(names, ["a", "b", "c"]);
@@ -91,7 +91,7 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
     let crm = crm_for(&server);
     for ahead in [false, true] {
         let before = server.attempts(Operation::ListPeople);
-        let list = || crm.people().list().limit(10).items().read_ahead(ahead);
+        let list = || crm.people().list().limit(10).items().ahead(ahead);
         let mut items = list().max_pages(3);
 
         let (mut names, error) = rest(&mut items).await;
@@ -102,7 +102,7 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
         assert_eq!(names.len(), 30);
         assert_eq!(server.attempts(Operation::ListPeople) - before, 3);
 
-        let mut items = list().resume(items.checkpoint()).unwrap();
+        let mut items = list().resume(items.checkpoint());
         names.extend(rest(&mut items).await.0);
         names.sort();
         names.dedup();

@@ -57,7 +57,7 @@ async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>
     let mut names = Vec::new();
     loop {
         match pages.try_next().await {
-            Ok(Some(page)) => names.extend(page.items().iter().map(name)),
+            Ok(Some(page)) => names.extend(page.items().unwrap().iter().map(name)),
             Ok(None) => return (names, None),
             Err(error) => return (names, Some(error)),
         }

@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{page, rest, rest_of_pages, server_of};
 use crate::peer::{Peer, reply, reset};
-use crate::support::{Clients, assert_says, builder_for, crm_at, crm_for};
+use crate::support::{Ahead as _, Clients, assert_says, builder_for, crm_at, crm_for};
 
 /// Through its stored form, as from another process.
 fn stored(checkpoint: &Checkpoint) -> Checkpoint {
@@ -20,7 +20,7 @@ async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
     let all = rest(&mut crm.people().list().limit(50).items()).await.0;
     for ahead in [false, true] {
         for place in 0..=all.len() {
-            let mut items = crm.people().list().limit(5).items().read_ahead(ahead);
+            let mut items = crm.people().list().limit(5).items().ahead(ahead);
             let mut names = Vec::new();
             for _ in 0..place {
                 names.push(super::name(&items.try_next().await.unwrap().unwrap()));
@@ -32,7 +32,7 @@ async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
             assert_eq!(checkpoint.is_finished(), place == all.len());
 
             let list = elsewhere.people().list().limit(5);
-            let mut items = list.items().read_ahead(ahead).resume(checkpoint).unwrap();
+            let mut items = list.items().ahead(ahead).resume(checkpoint);
             names.extend(rest(&mut items).await.0);
             assert_eq!(names, all, "{place}");
             assert_eq!(items.checkpoint().delivered(), all.len() as u64);
@@ -50,7 +50,7 @@ async fn fault_26_a_walk_interrupted_at_each_item_delivers_each_once() {
     loop {
         let mut items = crm.people().list().limit(5).items();
         if let Some(at) = &at {
-            items = items.resume(stored(at)).unwrap();
+            items = items.resume(stored(at));
         }
         let Some(item) = items.try_next().await.unwrap() else {
             break;
@@ -71,11 +71,11 @@ async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
         let mut names = Vec::new();
         for _ in 0..done {
             let page = pages.try_next().await.unwrap().unwrap();
-            names.extend(page.items().iter().map(super::name));
+            names.extend(page.items().unwrap().iter().map(super::name));
         }
         let before = server.attempts(Operation::ListPeople);
         let again = crm.people().list().limit(5).pages();
-        let mut again = again.resume(stored(&pages.checkpoint())).unwrap();
+        let mut again = again.resume(stored(&pages.checkpoint()));
         names.extend(rest_of_pages(&mut again).await.0);
         assert_eq!(names, all);
         // Between pages nothing is fetched twice.
@@ -95,7 +95,7 @@ async fn fault_26_a_walk_goes_on_with_pages_of_another_size() {
                 items.try_next().await.unwrap().unwrap();
             }
             let again = crm.people().list().limit(limit).items();
-            let mut again = again.resume(stored(&items.checkpoint())).unwrap();
+            let mut again = again.resume(stored(&items.checkpoint()));
             assert_eq!(rest(&mut again).await.0, all[place..], "{place}, {limit}");
         }
     }
@@ -112,7 +112,7 @@ async fn fault_26_after_an_error_the_same_walk_goes_on() {
             page(&["d"], ""),
         ]);
         let list = crm_at(&peer).people().list().retry(RetryPolicy::none());
-        let mut items = list.items().read_ahead(ahead);
+        let mut items = list.items().ahead(ahead);
 
         let (names, error) = rest(&mut items).await;
         // A read-ahead that failed is told when its page is due, and not before.
@@ -120,13 +120,13 @@ async fn fault_26_after_an_error_the_same_walk_goes_on() {
         assert_eq!(error.unwrap().status(), Some(503));
 
         let at = items.checkpoint();
-        items = items.resume(at).unwrap();
+        items = items.resume(at);
         let (names, error) = rest(&mut items).await;
         assert_eq!(names, ["c"]);
         assert!(error.unwrap().is_unavailable());
 
         let at = items.checkpoint();
-        items = items.resume(at).unwrap();
+        items = items.resume(at);
         let (names, error) = rest(&mut items).await;
         assert_eq!(
             (names.as_slice(), error.is_none()),
@@ -156,7 +156,7 @@ async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
         items.try_next().await.unwrap().unwrap();
     }
     let list = crm_for(&other).people().list().limit(10).items();
-    let mut items = list.resume(stored(&items.checkpoint())).unwrap();
+    let mut items = list.resume(stored(&items.checkpoint()));
     let (names, error) = rest(&mut items).await;
 
     let error = error.unwrap();
@@ -178,7 +178,7 @@ async fn a_finished_walk_stays_finished() {
     let before = server.attempts(Operation::ListPeople);
 
     let again = crm.people().list().items();
-    let mut again = again.resume(stored(&items.checkpoint())).unwrap();
+    let mut again = again.resume(stored(&items.checkpoint()));
 
     assert!(again.try_next().await.unwrap().is_none());
     assert_eq!(server.attempts(Operation::ListPeople), before);

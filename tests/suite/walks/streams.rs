@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{name, page, rest, server_of};
 use crate::peer::{Peer, always};
-use crate::support::{Clients, Events, crm_at, crm_for, suite_at};
+use crate::support::{Ahead as _, Clients, Events, crm_at, crm_for, suite_at};
 
 const SOON: Duration = Duration::from_millis(20);
 
@@ -27,8 +27,8 @@ fn walks_are_send_sync_unpin_and_static() {
 async fn nothing_is_sent_before_the_first_item_is_asked_for() {
     let server = server_of(10).await;
     let crm = crm_for(&server);
-    drop(crm.people().list().items().read_ahead(true));
-    drop(crm.people().list().pages().read_ahead(true));
+    drop(crm.people().list().items().read_ahead());
+    drop(crm.people().list().pages().read_ahead());
     let items = crm.people().list().pages().items();
     assert!(!items.is_terminated());
     assert!(server.requests().is_empty());
@@ -66,7 +66,7 @@ async fn combinators_take_what_they_need_and_no_more() {
 
     let sizes: Vec<_> = list()
         .pages()
-        .map_ok(|page| page.items().len())
+        .map_ok(|page| page.items().unwrap().len())
         .try_collect()
         .await
         .unwrap();
@@ -94,7 +94,7 @@ async fn fault_36_a_cancelled_try_next_loses_nothing() {
             page(&["b"], "cursor-3").held(),
             page(&["c"], ""),
         ]);
-        let mut items = crm_at(&peer).people().list().items().read_ahead(ahead);
+        let mut items = crm_at(&peer).people().list().items().ahead(ahead);
         let mut names = Vec::new();
         for waits in [true, true, false] {
             if waits {
@@ -116,7 +116,7 @@ async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
     let peer = Peer::start([page(&["a"], "2"), page(&["b"], "3"), page(&["c"], "")]);
     let suite = suite_at(&peer);
     let crm = suite.crm();
-    let mut items = crm.people().list().items().read_ahead(true);
+    let mut items = crm.people().list().items().read_ahead();
     for seen in [2, 3, 3] {
         items.try_next().await.unwrap().unwrap();
         peer.saw(seen).await;
@@ -147,7 +147,7 @@ async fn read_ahead_stays_in_the_span_of_the_walk() {
     let (events, _guard) = Events::here();
     let span = tracing::info_span!("nightly_export");
 
-    let mut items = pin!(crm_at(&peer).people().list().items().read_ahead(true));
+    let mut items = pin!(crm_at(&peer).people().list().items().read_ahead());
     tracing::Instrument::instrument(rest(&mut items), span).await;
 
     let ends = events.lines("INFO", &["suite.attempts=1}", "close"]);
@@ -168,7 +168,7 @@ fn fault_48_read_ahead_on_a_runtime_that_is_gone_or_stands_still_is_fetched_anew
             page(&["b"], "3"),
             page(&["c"], ""),
         ]);
-        let mut items = crm_at(&peer).people().list().items().read_ahead(true);
+        let mut items = crm_at(&peer).people().list().items().read_ahead();
         let first = runtime();
         first.block_on(async {
             items.try_next().await.unwrap().unwrap();
@@ -195,7 +195,7 @@ async fn fault_36_a_dropped_walk_leaves_no_task_behind() {
     let suite = suite_at(&peer);
     let crm = suite.crm();
     peer.release(1);
-    let mut items = crm.people().list().items().read_ahead(true);
+    let mut items = crm.people().list().items().read_ahead();
     items.try_next().await.unwrap().unwrap();
     peer.saw(2).await;
     assert!(alive() > before);

@@ -9,7 +9,7 @@ use tokio::time::advance;
 
 use super::{PEOPLE, name, page, rest};
 use crate::peer::{Peer, reply, reset, script};
-use crate::support::{HoldClock, crm_at, crm_for};
+use crate::support::{Ahead as _, HoldClock, crm_at, crm_for};
 
 const PAGES: u64 = 300;
 
@@ -45,7 +45,7 @@ async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
     let mut revocations = vec![2_500, 1_000];
     let (mut token, mut pages_with_it) = (server.exchanges(), 0);
     while let Some(page) = pages.try_next().await.unwrap() {
-        names.extend(page.items().iter().map(name));
+        names.extend(page.items().unwrap().iter().map(name));
         // The server's clock goes a little faster than the client's.
         server.advance(Duration::from_millis(90));
         advance(Duration::from_millis(80)).await;
@@ -103,11 +103,11 @@ async fn fault_27_three_hundred_pages_over_raw_sockets() {
     }
     for ahead in [false, true] {
         let peer = Peer::start(script(steps.clone()));
-        let mut pages = crm_at(&peer).people().list().pages().read_ahead(ahead);
+        let mut pages = crm_at(&peer).people().list().pages().ahead(ahead);
 
         let mut names = Vec::new();
         while let Some(page) = pages.try_next().await.unwrap() {
-            names.extend(page.items().iter().map(name));
+            names.extend(page.items().unwrap().iter().map(name));
             // Tokens that are refused one right after the other are not renewed each time: these are not.
             advance(Duration::from_secs(2)).await;
         }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{page, rest, server_of};
 use crate::peer::{self, Peer, script, stall};
-use crate::support::{assert_failed, crm_at, crm_for};
+use crate::support::{Ahead as _, assert_failed, crm_at, crm_for};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -37,7 +37,7 @@ async fn each_record_is_of_the_type_asked_for() {
 
     let mut pages = list().pages().decode::<Person>();
     let first = pages.try_next().await.unwrap().unwrap();
-    assert_eq!(first.items()[4].public_reference, all[4]);
+    assert_eq!(first.items().unwrap()[4].public_reference, all[4]);
     // What the type does not name is still in the reply.
     assert!(first.bytes().windows(7).any(|part| part == b"\"email\""));
     assert_eq!(server.attempts(Operation::ListPeople), 5 + 5 + 1);
@@ -50,7 +50,7 @@ async fn a_walk_changes_its_type_at_any_item_and_loses_nothing() {
     let all = rest(&mut crm.people().list().limit(50).items()).await.0;
     for ahead in [false, true] {
         for place in 0..=all.len() {
-            let mut records = crm.people().list().limit(5).items().read_ahead(ahead);
+            let mut records = crm.people().list().limit(5).items().ahead(ahead);
             let mut names = Vec::new();
             for _ in 0..place {
                 names.push(super::name(&records.try_next().await.unwrap().unwrap()));
@@ -91,7 +91,7 @@ async fn a_page_that_is_under_way_is_fetched_by_the_walk_of_the_other_type() {
     let mut pages = pages.decode::<Person>();
     let page = pages.try_next().await.unwrap().unwrap();
 
-    assert_eq!(page.items()[0].display_name, "B");
+    assert_eq!(page.items().unwrap()[0].display_name, "B");
     assert!(pages.try_next().await.unwrap().is_none());
     assert_eq!(pages.checkpoint().delivered(), 2);
 }
@@ -120,7 +120,7 @@ async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
     assert_eq!(error.body(), Some(odd.to_string().as_bytes()));
     assert!(people.try_next().await.unwrap().is_none(), "it is over");
 
-    let mut records = list().items().resume(people.checkpoint()).unwrap();
+    let mut records = list().items().resume(people.checkpoint());
     assert_eq!(rest(&mut records).await.0, ["a", "b"]);
 }
 
@@ -132,4 +132,60 @@ async fn a_walk_that_is_over_stays_over() {
 
     assert!(items.decode::<Person>().try_next().await.unwrap().is_none());
     assert_eq!(peer.requests().len(), 1);
+}
+
+/// A person that holds nothing of its own.
+#[derive(Debug, serde::Deserialize)]
+struct Seen<'a> {
+    #[serde(rename = "publicReference")]
+    reference: &'a str,
+    #[serde(borrow, rename = "displayName")]
+    name: Option<std::borrow::Cow<'a, str>>,
+}
+
+#[tokio::test]
+async fn a_page_is_viewed_without_a_copy_of_its_texts() {
+    let whole = json!({"items": [
+        {"publicReference": "a", "displayName": "Ann"},
+        {"publicReference": "b", "displayName": "say \"b\""},
+    ], "nextCursor": null});
+    let peer = Peer::start([peer::json(200, &whole)]);
+    let page = crm_at(&peer).people().list().await.unwrap();
+
+    let people: Vec<Seen<'_>> = page.view().unwrap();
+
+    let names = people.iter().map(|person| person.name.as_deref().unwrap());
+    assert_eq!(names.collect::<Vec<_>>(), ["Ann", "say \"b\""]);
+    for (record, person) in page.items().unwrap().iter().zip(&people) {
+        let text = record.raw().as_str().as_bytes().as_ptr_range();
+        assert!(text.contains(&person.reference.as_ptr()));
+        let member = record.get::<&str>("publicReference").unwrap().unwrap();
+        assert_eq!(member.as_ptr(), person.reference.as_ptr());
+        assert_eq!(record.view::<Seen<'_>>().unwrap().reference, member);
+    }
+}
+
+#[tokio::test]
+async fn what_a_view_cannot_hold_is_named_by_its_path_and_quoted_by_nobody() {
+    let whole = json!({"items": [
+        {"publicReference": "a"},
+        {"publicReference": "quoted \"canary\""},
+    ], "nextCursor": null});
+    let peer = Peer::start([peer::json(200, &whole)]);
+    let page = crm_at(&peer).people().list().await.unwrap();
+
+    let error = page.view::<Seen<'_>>().unwrap_err().to_string();
+
+    let told =
+        "`items[1]`: at `publicReference`: expected a borrowed string, found a string of 19 bytes";
+    assert!(error.contains(told) && !error.contains("canary"), "{error}");
+    let record = &page.items().unwrap()[1];
+    let error = record
+        .get::<&str>("publicReference")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("`publicReference`") && !error.contains("canary"),
+        "{error}"
+    );
 }

@@ -8,7 +8,8 @@ use super::spec::{Operation, Parameter, Place, Spec};
 use super::{Result, docs, inputs, names, rust};
 
 /// What every builder has already, and a parameter must therefore not be called.
-const METHODS: [&str; 13] = [
+const METHODS: [&str; 14] = [
+    "with",
     "timeout",
     "deadline",
     "retry",
@@ -16,7 +17,7 @@ const METHODS: [&str; 13] = [
     "headers",
     "query",
     "schema_policy",
-    "replay_exact",
+    "exact_replay",
     "idempotency_key",
     "send",
     "pages",
@@ -107,7 +108,7 @@ impl Builder<'_> {
         let mut arguments = vec!["&self".to_owned()];
         let constant = names::screaming(&self.operation.id);
         let mut members = vec![format!(
-            "call: Call::new(self.client.api(), &operations::{constant})"
+            "call: Call::new(&self.api, &operations::{constant})"
         )];
         for parameter in &self.operation.parameters {
             let field = &parameter.field;

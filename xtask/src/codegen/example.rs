@@ -79,7 +79,7 @@ pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
     if operation.is_list() {
         lines.extend([
             format!("let page = {limited}.await?;"),
-            "println!(\"{} on this page\", page.items().len());\n".to_owned(),
+            "println!(\"{} on this page\", page.items()?.len());\n".to_owned(),
             "// Or all of them: pages are fetched as they are needed.".to_owned(),
             format!("let mut items = {call}.items();"),
             "while let Some(item) = items.try_next().await? {\n    println!(\"{item}\");\n}"

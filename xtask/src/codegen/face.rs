@@ -57,10 +57,12 @@ fn write_group(group: &Group, builders: &[&Builder<'_>]) -> Result<String> {
         docs::prose(&group.description)
     };
     let mut code = format!(
-        "impl Client {{\n{}pub fn {method}(&self) -> {name}<'_> {{\n{name} {{ client: self }}\n}}\n}}\n\n\
-         {}#[derive(Clone, Copy, Debug)]\npub struct {name}<'a> {{\nclient: &'a Client,\n}}\n\nimpl {name}<'_> {{\n",
+        "impl Client {{\n{}pub fn {method}(&self) -> {name} {{\n{name} {{ api: self.api().clone() }}\n}}\n}}\n\n\
+         {}#[derive(Clone, Debug)]\npub struct {name} {{\napi: ApiClient,\n}}\n\nimpl {name} {{\n",
         docs::comment(&description),
-        docs::comment(&format!("{description}\n\nMade by [`Client::{method}`].")),
+        docs::comment(&format!(
+            "{description}\n\nMade by [`Client::{method}`], whose client it holds: it can be kept."
+        )),
     );
     let mut rest = String::new();
     for builder in builders {
@@ -77,8 +79,12 @@ fn write_group(group: &Group, builders: &[&Builder<'_>]) -> Result<String> {
 }
 
 /// Methods that the clients have already, by hand.
-const CLIENT: [&str; 6] = [
+const CLIENT: [&str; 10] = [
     "new",
+    "origin",
+    "raw_call",
+    "check_contract",
+    "missing_scopes",
     "with_defaults",
     "operations",
     "prewarm",
@@ -89,6 +95,13 @@ const CLIENT: [&str; 6] = [
 /// Groups have a suffix, since a group is often called as its main type is: `funnel`, `search`.
 fn type_name(group: &Group) -> String {
     names::pascal(&group.name) + "Api"
+}
+
+/// What the file makes public.
+pub(crate) fn names(spec: &Spec) -> impl Iterator<Item = String> {
+    let builders = spec.operations.iter();
+    let builders = builders.map(|operation| names::pascal(&operation.id));
+    spec.groups.iter().map(type_name).chain(builders)
 }
 
 /// Groups, builders and types stand side by side, so no two of them may have the same name.

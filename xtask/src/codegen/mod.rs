@@ -18,6 +18,7 @@ mod reach;
 mod readme;
 mod request;
 mod resolve;
+mod root;
 mod rust;
 mod schema;
 mod server;
@@ -47,6 +48,8 @@ pub(crate) struct App {
     pub(crate) name: &'static str,
     /// Its client crate.
     pub(crate) package: &'static str,
+    /// The modules of that crate that are written by hand.
+    by_hand: &'static [&'static str],
 }
 
 /// The applications, in the order of the contract.
@@ -54,18 +57,22 @@ const APPS: [App; 4] = [
     App {
         name: "crm",
         package: "sdk-crm",
+        by_hand: &["owner"],
     },
     App {
         name: "calendar",
         package: "sdk-calendar",
+        by_hand: &["event"],
     },
     App {
         name: "accounting",
         package: "sdk-accounting",
+        by_hand: &[],
     },
     App {
         name: "platform",
         package: "sdk-platform",
+        by_hand: &[],
     },
 ];
 
@@ -75,8 +82,8 @@ const MODULE: &str = "\
 
 pub(crate) mod calls;
 pub(crate) mod face;
-pub(crate) mod operations;
-pub(crate) mod types;
+pub mod operations;
+pub mod types;
 ";
 
 /// Generates all code below `root`, or with `check` only says what would change.
@@ -155,6 +162,8 @@ fn client(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     ] {
         tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
     }
+    let root_file = format!("{}/src/lib.rs", spec.app.package);
+    tree.add_rust(root, root_file, &spec.file(), &root::write(spec))?;
     tree.own(folder);
     Ok(())
 }

@@ -23,6 +23,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Response", "sdk_core"),
     ("Secret", "sdk_core"),
     ("Timestamp", "sdk_core"),
+    ("ApiClient", "sdk_core::codegen"),
     ("Body", "sdk_core::codegen"),
     ("Bytes", "sdk_core::codegen"),
     ("Call", "sdk_core::codegen"),
@@ -37,20 +38,35 @@ const IMPORTS: &[(&str, &str)] = &[
     ("Number", "sdk_core"),
 ];
 
-/// What the client crates have at their roots already, by hand.
-const ROOT: &[&str] = &[
+/// What every client crate passes on from `sdk-core`.
+pub(crate) const SHARED: &[&str] = &[
+    "App",
     "Backoff",
     "CallOptions",
     "Checkpoint",
-    "Client",
     "ClientCredentials",
+    "Date",
     "Effect",
+    "Error",
     "ErrorKind",
+    "ExactReplay",
     "IdempotencyKey",
+    "Items",
+    "Members",
     "Operation",
+    "Page",
+    "Pages",
+    "PreparedCommand",
+    "RawJson",
+    "Receipt",
+    "Record",
+    "Response",
     "RetryPolicy",
     "SchemaPolicy",
+    "ScopePolicy",
     "Suite",
+    "Timestamp",
+    "ZonedTime",
 ];
 
 /// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
@@ -95,9 +111,9 @@ fn words(code: &str) -> BTreeSet<&str> {
 /// The names that generated code or its crate has already, which nothing of a spec may have.
 pub(crate) fn is_taken(name: &str) -> bool {
     IMPORTS.iter().any(|(taken, _)| *taken == name)
-        || ROOT.contains(&name)
+        || SHARED.contains(&name)
         || [
-            "Box", "Option", "Result", "Self", "Send", "Some", "None", "String", "Vec",
+            "Box", "Client", "Option", "Result", "Self", "Send", "Some", "None", "String", "Vec",
         ]
         .contains(&name)
 }
@@ -158,7 +174,8 @@ pub(crate) fn argument(
                 .strip_prefix("Vec<")
                 .and_then(|rest| rest.strip_suffix('>'))
                 .unwrap_or(ty);
-            if converts(items) {
+            // Of an empty array of any JSON nobody could say what turns into it.
+            if converts(items) && **items != Shape::Value {
                 Argument {
                     ty: format!("impl IntoIterator<Item = impl Into<{item}>>"),
                     value: format!("{name}.into_iter().map(Into::into).collect()"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::options::SchemaPolicy;
+use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
 use crate::suite::Suite;
@@ -217,17 +217,15 @@ impl SuiteBuilder {
         self
     }
 
-    /// Lets commands without a documented key be repeated after an ambiguous failure; see
-    /// [`CallOptions::replay_exact`](crate::CallOptions::replay_exact).
-    pub fn replay_exact(mut self, replay: bool) -> Self {
-        self.settings.replay_exact = Some(replay);
+    /// Says whether commands without a documented key may be repeated after an ambiguous failure.
+    pub fn exact_replay(mut self, replay: ExactReplay) -> Self {
+        self.settings.exact_replay = Some(replay);
         self
     }
 
-    /// Refuses calls before they are sent when the token endpoint said that it granted none of their scopes. Off by
-    /// default: the service decides.
-    pub fn refuse_missing_scopes(mut self, refuse: bool) -> Self {
-        self.settings.refuse_missing_scopes = refuse;
+    /// Says what to do with calls that the token surely does not open.
+    pub fn scope_policy(mut self, policy: ScopePolicy) -> Self {
+        self.settings.scope_policy = policy;
         self
     }
 

@@ -19,8 +19,8 @@ async fn fault_32_no_token_and_no_secret_is_printed() {
         Rejection::Dropped
     );
     let error = entry.bearer().await.unwrap_err();
-    let credentials =
-        ClientCredentials::new("service", "canary-secret").form_field("assertion", "canary-field");
+    let credentials = ClientCredentials::new("service", "canary-secret")
+        .with_form_field("assertion", "canary-field");
     let built_in = ClientCredentialsSource::new(
         reqwest::Client::new(),
         "https://id.example/token?key=canary-query".parse().unwrap(),

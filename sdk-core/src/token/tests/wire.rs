@@ -57,7 +57,7 @@ fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
 fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_the_form() {
     for secret in AWKWARD {
         let credentials = ClientCredentials::new("we:ird", secret)
-            .authentication(ClientAuthentication::RequestBody);
+            .with_authentication(ClientAuthentication::RequestBody);
         let request = TokenRequest::new()
             .with_audience("crm")
             .with_scopes(["b:read", "a:read"]);
@@ -84,9 +84,9 @@ fn the_form_sends_what_is_asked_and_no_more_and_can_be_bent() {
     );
 
     let bent = plain
-        .audience_field("resource")
-        .form_field("scope", "all")
-        .form_field("tenant", "t 1");
+        .with_audience_field("resource")
+        .with_form_field("scope", "all")
+        .with_form_field("tenant", "t 1");
     let request = TokenRequest::new()
         .with_audience("https://crm.example/")
         .with_scopes(["ignored"]);

@@ -54,7 +54,7 @@ fn a_draft_is_created(world: &World, receipt: &Receipt<AccountingCommandResult>)
     assert_eq!(receipt.outcome, AccountingOutcome::Succeeded);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
     assert!(!receipt.command_receipt_reference.is_empty());
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let key = receipt.idempotency_key().unwrap().as_str();
     let seen = world.last(Operation::CreateInvoiceDraft);
     assert_eq!(seen.idempotency_key(), Some(key));
@@ -75,7 +75,7 @@ fn a_draft_is_created(world: &World, receipt: &Receipt<AccountingCommandResult>)
 fn a_run_is_pending(world: &World, receipt: &Receipt<AccountingCommandResult>) {
     assert_eq!(receipt.outcome, AccountingOutcome::Pending);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let sent = json!({
         "schemaVersion": "suite-accounting-import-create.v1",
         "adapterContractVersion": "suite-accounting-adapter.v1",

@@ -34,7 +34,7 @@ fn is_created(world: &World, receipt: &Receipt<CalendarCommandResult>) {
     assert_eq!(receipt.operation, CalendarOperation::EventCreate);
     assert_eq!(receipt.outcome, "succeeded");
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let key = receipt.idempotency_key().unwrap().as_str();
     let seen = world.last(Operation::SubmitEventCommand);
     assert_eq!(seen.idempotency_key(), Some(key));

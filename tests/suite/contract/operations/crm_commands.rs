@@ -23,7 +23,7 @@ fn new_task() -> Value {
 }
 
 fn a_task_is_committed(world: &World, receipt: &Receipt<RawJson>) {
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     assert_eq!(receipt.to_value().unwrap()["recordVersion"], 1);
     assert_eq!(receipt.idempotency_key(), None);
     assert_eq!(world.last_body(Operation::SubmitCommand), new_task());
@@ -45,7 +45,7 @@ fn review(world: &World) -> Value {
 }
 
 fn a_review_is_committed(world: &World, receipt: &Receipt<RawJson>) {
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
     let result = receipt.to_value().unwrap();
     assert_eq!(result["status"], "accepted");
     let sent = json!({"submissionReference": result["publicReference"], "decision": "accept"});

@@ -134,7 +134,8 @@ macro_rules! operations {
                 async fn succeeds() {
                     let world = World::start().await;
                     let got = { let $world = &world; $call }.await.unwrap();
-                    case::succeeded(&world, OPERATION, &got);
+                    let response = $crate::contract::operations::Answer::response(got.clone());
+                    case::succeeded(&world, OPERATION, &response);
                     super::$succeeds(&world, &got);
                 }
 

@@ -67,7 +67,7 @@ fn new_counterparty() -> Value {
 }
 
 fn a_counterparty_is_created(_: &World, receipt: &Receipt<RawJson>) {
-    assert_eq!(receipt.status(), 201);
+    assert_eq!(receipt.http_status(), 201);
 }
 
 fn no_invoices(_: &World, invoices: &Response<RawJson>) {

@@ -40,7 +40,7 @@ async fn the_mode_of_a_run_is_one_of_four() {
         .await;
     for mode in ImportMode::KNOWN {
         let run = import("ledger-adapter", (*mode).into());
-        assert_eq!(runs.create(&run).await.unwrap().status(), 201);
+        assert_eq!(runs.create(&run).await.unwrap().http_status(), 201);
         assert_eq!(
             both.world.last_body(Operation::CreateImportRun)["mode"],
             *mode

@@ -43,7 +43,7 @@ async fn a_draft_has_1_to_200_lines() {
     }
     for count in [1, 200] {
         let receipt = drafts.create(&draft(&counterparty, count)).await.unwrap();
-        assert_eq!(receipt.status(), 201);
+        assert_eq!(receipt.http_status(), 201);
     }
     assert_eq!(both.world.server.commits(Operation::CreateInvoiceDraft), 2);
 }

@@ -85,7 +85,8 @@ async fn the_times_of_a_command_are_held_to_their_notation() {
         both.sdk_refuses(both.world.calendar.events().command(&command), &why)
             .await;
     }
-    let draft = || InvoiceDraftCreate::new("FCP-A0B1C2D3E4F5", TaxAmount::new(), [json!({})]);
+    let draft =
+        || InvoiceDraftCreate::new("FCP-A0B1C2D3E4F5", TaxAmount::new(), [json!({}).into()]);
     for (member, draft) in [
         ("documentDate", draft().document_date(text)),
         ("dueDate", draft().due_date(text)),

@@ -212,7 +212,8 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
             for (script, is_endpoint) in [(from_application, false), (from_endpoint, true)] {
                 let peer = Peer::start(script);
                 let credentials = ClientCredentials::new("client", secret);
-                let credentials = credentials.authentication(ClientAuthentication::RequestBody);
+                let credentials =
+                    credentials.with_authentication(ClientAuthentication::RequestBody);
                 let crm = suite_of(&peer).credentials(credentials).crm();
 
                 let error = get_person(&crm).await.unwrap_err();

@@ -190,7 +190,7 @@ async fn fault_41_ten_thousand_hostile_echoes_are_not_shown_at_any_level() {
                     for script in peers {
                         let peer = Peer::start(script);
                         let credentials = ClientCredentials::new("client", SECRET)
-                            .form_field("assertion", SECRET);
+                            .with_form_field("assertion", SECRET);
                         let suite = suite_of(&peer).credentials(credentials).build().unwrap();
                         let printed = print_error(&sent(&suite).await);
                         assert_nothing_leaks(&printed, &text);
@@ -218,9 +218,9 @@ async fn fault_81_what_a_caller_hid_in_headers_and_parameters_is_not_shown_by_an
         .header("x-got", HEADER),
     ));
     let suite = suite_of(&peer).build().unwrap();
-    let mut defaults = CallOptions::default();
-    defaults.header("x-api-key", HEADER);
-    defaults.query("tenant", QUERY);
+    let defaults = CallOptions::default()
+        .with_header("x-api-key", HEADER)
+        .with_query("tenant", QUERY);
     let crm = suite.crm().with_defaults(defaults);
     let error = crm.people().list().await.unwrap_err();
     assert_nothing_leaks(&print_error(&error), "defaults");

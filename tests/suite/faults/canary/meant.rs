@@ -36,7 +36,7 @@ async fn fault_81_what_a_caller_sent_to_be_repeated_is_shown() {
     let mut defaults = CallOptions::default();
     let mut call = get_person(&crm).header("x-tenant", HEADER);
     for (name, value) in CORRELATING {
-        defaults.header(name, value);
+        defaults = defaults.with_header(name, value);
         call = call.header(name, value);
     }
     let by_default = crm.clone().with_defaults(defaults);

@@ -61,8 +61,8 @@ fn assert_silent(printed: &str) {
 
 fn credentials(method: ClientAuthentication) -> ClientCredentials {
     ClientCredentials::new("client", "canary-secret")
-        .authentication(method)
-        .form_field("assertion", "canary-field")
+        .with_authentication(method)
+        .with_form_field("assertion", "canary-field")
 }
 
 /// Answers token requests with canaries.

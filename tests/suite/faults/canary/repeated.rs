@@ -36,10 +36,9 @@ fn crm_of(suite: &Suite) -> sdk_crm::Client {
 
 /// Header and query that every call of a client has.
 fn with_both() -> CallOptions {
-    let mut defaults = CallOptions::default();
-    defaults.header("x-tenant", HEADER);
-    defaults.query("tenant", QUERY);
-    defaults
+    CallOptions::default()
+        .with_header("x-tenant", HEADER)
+        .with_query("tenant", QUERY)
 }
 
 fn assert_withheld(error: &Error, about: &str) {

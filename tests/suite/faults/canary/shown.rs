@@ -147,8 +147,8 @@ async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body()
     let peer = Peer::start(
         script([]).tokens(replies.iter().flat_map(|step| [step.clone(), step.clone()])),
     );
-    let source =
-        ClientCredentials::new("client", SECRET).authentication(ClientAuthentication::RequestBody);
+    let source = ClientCredentials::new("client", SECRET)
+        .with_authentication(ClientAuthentication::RequestBody);
     let platform = suite_of(&peer)
         .credentials(source)
         .token_source(super::Given)

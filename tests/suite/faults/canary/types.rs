@@ -42,9 +42,9 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let person = get_person(&crm).await.unwrap();
     printed += &(print(&person) + &print(&suite) + &print(&crm) + &print(&suite.stats()));
 
-    let mut options = CallOptions::default();
-    options.header("x-api-key", "canary-header");
-    options.query("key", "canary-query");
+    let options = CallOptions::default()
+        .with_header("x-api-key", "canary-header")
+        .with_query("key", "canary-query");
     printed += &(print(&options) + &print(&crm.with_defaults(options)));
     let list = crm.people().list().header("x-api-key", "canary-header");
     printed += &(print(&list) + &print(&list.clone().pages()) + &print(&list.items()));

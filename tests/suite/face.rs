@@ -1,0 +1,149 @@
+//! The public face: what its names promise, whatever the contract shows next.
+
+use std::fs;
+use std::path::Path;
+
+use sdk_accounting::types::InvoiceDraftCreate;
+use sdk_core::{App, Effect, ErrorKind, Method, Suite};
+use sdk_reference_server::ReferenceServer;
+use serde_json::json;
+
+use crate::peer::{self, Peer, always};
+use crate::samples::event;
+use crate::support::{builder_at, calendar_for, crm_for};
+
+/// The words that follow a mark in a file of this repository.
+fn words_after(mark: &str, file: &str) -> Vec<String> {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+    let lines = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(mark));
+    let end = |line: &str| line.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
+    let words = lines.filter_map(|line| Some(line[..end(line)?].to_owned()));
+    let words: Vec<_> = words.collect();
+    assert!(!words.is_empty(), "{file}");
+    words
+}
+
+#[test]
+fn every_public_name_is_written_down_where_it_is_made_public() {
+    for package in ["core", "crm", "calendar", "accounting", "platform"] {
+        let root = format!("sdk-{package}/src/lib.rs");
+        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&root)).unwrap();
+        assert!(text.contains("pub use ") && !text.contains("::*"), "{root}");
+    }
+}
+
+#[test]
+fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
+    let known = words_after("pub fn ", "sdk-core/src/reply/response.rs");
+    assert!(known.contains(&"http_status".to_owned()));
+    for client in ["crm", "calendar", "accounting", "platform"] {
+        let members = words_after("pub ", &format!("sdk-{client}/src/generated/types.rs"));
+        assert!(members.contains(&"extra".to_owned()));
+        let both: Vec<_> = members.iter().filter(|name| known.contains(name)).collect();
+        assert!(both.is_empty(), "{client}: {both:?}");
+    }
+}
+
+/// What a program keeps of a client: a part of it, without a lifetime.
+struct Directory {
+    people: sdk_crm::PeopleApi,
+}
+
+#[tokio::test]
+async fn a_group_of_operations_owns_its_client() {
+    let peer = Peer::start(always(peer::json(200, &json!({"displayName": "Ann"}))));
+    let directory = {
+        let suite: Suite = builder_at(&peer.url()).build().unwrap();
+        let people = sdk_crm::Client::new(&suite).unwrap().people();
+        Directory { people }
+    };
+    let task = tokio::spawn(async move { directory.people.get("PER-0123456789AB").await });
+    let person = task.await.unwrap().unwrap();
+    assert_eq!(person.text("displayName").as_deref(), Some("Ann"));
+}
+
+#[tokio::test]
+async fn each_client_says_where_its_requests_go() {
+    let origin = "https://suite.example.test:8443";
+    let mut builder = builder_at(origin);
+    for app in App::ALL {
+        builder = builder.application_url(app, format!("{origin}/{app}/"));
+    }
+    let suite = builder.build().unwrap();
+    assert_eq!(
+        sdk_crm::Client::new(&suite).unwrap().origin(),
+        format!("{origin}/crm")
+    );
+    let calendar = sdk_calendar::Client::new(&suite).unwrap();
+    assert_eq!(calendar.origin(), format!("{origin}/calendar"));
+    let accounting = sdk_accounting::Client::new(&suite).unwrap();
+    assert_eq!(accounting.origin(), format!("{origin}/accounting"));
+    let platform = sdk_platform::Client::new(&suite).unwrap();
+    assert_eq!(platform.origin(), format!("{origin}/platform"));
+}
+
+#[tokio::test]
+async fn what_is_at_hand_is_taken_as_a_reference_a_key_or_lines() {
+    let server = ReferenceServer::start().await;
+    let calendar = calendar_for(&server);
+    let reference: String = server.sample_person().clone();
+    let person = crm_for(&server).people().get(&reference).await.unwrap();
+    assert_eq!(person.text("publicReference"), Some(reference));
+
+    let (kick_off, key) = (event("Kick-off"), "order-4711.delivery".to_owned());
+    let command = || calendar.events().command(&kick_off);
+    for call in [
+        command().idempotency_key(&key),
+        command().idempotency_key(&*key),
+        command().idempotency_key(key.clone()),
+    ] {
+        let receipt = call.await.unwrap();
+        assert_eq!(receipt.idempotency_key().unwrap().as_str(), key);
+    }
+
+    let tax = sdk_accounting::types::TaxAmount::new();
+    let draft = InvoiceDraftCreate::new("FCP-ABCDEFGHIJKL", tax, vec![]);
+    assert!(draft.lines.is_empty());
+}
+
+#[tokio::test]
+async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
+    let server = ReferenceServer::start().await;
+    let (calendar, crm) = (calendar_for(&server), crm_for(&server));
+    let kick_off = event("Kick-off");
+    let raw = crm
+        .raw_call((Method::Post, "/api/crm/v1/notes"))
+        .body(json!({}));
+    let unkeyed = crm.commands().submit(json!({}));
+    let keyed = || {
+        calendar
+            .events()
+            .command(&kick_off)
+            .idempotency_key("short: canary")
+    };
+    for error in [
+        keyed().await.unwrap_err(),
+        keyed().prepare().unwrap_err(),
+        // A good one after it does not hide the mistake.
+        keyed()
+            .idempotency_key("order-4711.delivery")
+            .await
+            .unwrap_err(),
+        raw.idempotency_key("short: canary").await.unwrap_err(),
+        unkeyed.idempotency_key("short: canary").await.unwrap_err(),
+    ] {
+        assert_eq!(
+            (error.kind(), error.effect()),
+            (ErrorKind::InvalidInput, Effect::NotSent)
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains("`Idempotency-Key` must have 16 to 160 characters: got 13"),
+            "{text}"
+        );
+        assert!(!text.contains("canary"), "{text}");
+    }
+    assert!(server.requests().is_empty());
+}

@@ -1,0 +1,30 @@
+//! `lib.rs` of a client: what is public, name by name.
+
+use std::collections::BTreeSet;
+
+use super::face;
+use super::rust::SHARED;
+use super::spec::Spec;
+
+/// Writes the file.
+pub(crate) fn write(spec: &Spec) -> String {
+    let title = &spec.title;
+    let by_hand = spec.app.by_hand.iter();
+    let by_hand: String = by_hand.flat_map(|module| ["mod ", module, ";\n"]).collect();
+    format!(
+        "//! Client of the suite's {title} application.\n#![doc = include_str!(\"../README.md\")]\n\n\
+         mod generated;\n{by_hand}\n\
+         pub use generated::face::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\n\
+         sdk_core::application_client! {{\n    /// The {title} application of a suite.\n    operations\n}}\n",
+        list(face::names(spec)),
+        list(SHARED.iter().map(|name| (*name).to_owned())),
+    )
+}
+
+fn list(names: impl Iterator<Item = String>) -> String {
+    names
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect::<Vec<_>>()
+        .join(", ")
+}
