@@ -307,26 +307,47 @@ pub(crate) fn confide(value: &str, confidential: &mut Confidential) {
     }
 }
 
+/// The setters of all calls, for whatever has a method `with` that changes the options.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! option_setters {
+    () => {
+        /// Limits each attempt, from the first byte sent to the last one read.
+        pub fn timeout(self, timeout: ::std::time::Duration) -> Self {
+            self.with(|options| options.with_timeout(timeout))
+        }
+
+        /// Limits the call as a whole: token, attempts and waits.
+        pub fn deadline(self, deadline: ::std::time::Duration) -> Self {
+            self.with(|options| options.with_deadline(deadline))
+        }
+
+        /// Sets how often and how the call is repeated.
+        pub fn retry(self, policy: $crate::RetryPolicy) -> Self {
+            self.with(|options| options.with_retry(policy))
+        }
+
+        /// Says what to do with a reply of another `schemaVersion`.
+        pub fn schema_policy(self, policy: $crate::SchemaPolicy) -> Self {
+            self.with(|options| options.with_schema_policy(policy))
+        }
+    };
+    (command) => {
+        /// Says whether this command may be repeated after an ambiguous failure; see
+        /// [`ExactReplay`]($crate::ExactReplay).
+        pub fn exact_replay(self, replay: $crate::ExactReplay) -> Self {
+            self.with(|options| options.with_exact_replay(replay))
+        }
+    };
+}
+
 /// Adds the per-call options and `IntoFuture` to a builder with a `call: Call` field and a `send` method.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! call_options {
     ($builder:ident => $output:ty) => {
         impl $builder {
-            /// Limits each attempt, from the first byte sent to the last one read.
-            pub fn timeout(self, timeout: ::std::time::Duration) -> Self {
-                self.with(|options| options.with_timeout(timeout))
-            }
-
-            /// Limits the call as a whole: token, attempts and waits.
-            pub fn deadline(self, deadline: ::std::time::Duration) -> Self {
-                self.with(|options| options.with_deadline(deadline))
-            }
-
-            /// Sets how often and how the call is repeated.
-            pub fn retry(self, policy: $crate::RetryPolicy) -> Self {
-                self.with(|options| options.with_retry(policy))
-            }
+            $crate::option_setters!();
 
             /// Adds a header. Headers that the SDK sets itself are refused when the request is sent.
             pub fn header(self, name: &str, value: &str) -> Self {
@@ -342,11 +363,6 @@ macro_rules! call_options {
             /// Sends the call without a token, for a service that is known to want none: a readiness probe, say.
             pub fn without_token(self) -> Self {
                 self.with($crate::CallOptions::without_token)
-            }
-
-            /// Says what to do with a reply of another `schemaVersion`.
-            pub fn schema_policy(self, policy: $crate::SchemaPolicy) -> Self {
-                self.with(|options| options.with_schema_policy(policy))
             }
 
             fn with(
@@ -378,14 +394,10 @@ macro_rules! command_options {
         $crate::call_options!($builder => $output);
 
         impl $builder {
-            /// Says whether this command may be repeated after an ambiguous failure; see
-            /// [`ExactReplay`]($crate::ExactReplay).
-            pub fn exact_replay(self, replay: $crate::ExactReplay) -> Self {
-                self.with(|options| options.with_exact_replay(replay))
-            }
+            $crate::option_setters!(command);
 
-            /// Sends an `Idempotency-Key`, though the contract shows none for this operation: for callers who know that the
-            /// service takes one. With it the command may be repeated, unless `exact_replay` forbids it. A text that is no key
+            /// Sends an `Idempotency-Key`, also where the contract shows none: for callers who know that the service takes
+            /// one. With it the command may be repeated, unless `exact_replay` forbids it. A text that is no key
             /// fails the call before it is sent.
             pub fn idempotency_key<K>(mut self, key: K) -> Self
             where

@@ -7,11 +7,9 @@ use url::Url;
 
 use crate::call::Call;
 use crate::client::ApiClient;
-use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::json::raw::RawJson;
 use crate::operation::{Method, Operation};
-use crate::options::ExactReplay;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
@@ -116,21 +114,6 @@ impl RawCall {
         self
     }
 
-    /// Sends an `Idempotency-Key`, with which a command may be repeated, also where the contract shows no key, unless
-    /// [`exact_replay`](Self::exact_replay) forbids it.
-    pub fn idempotency_key<K>(mut self, key: K) -> Self
-    where
-        K: TryInto<IdempotencyKey, Error: Into<Error>>,
-    {
-        self.call.set_key(key);
-        self
-    }
-
-    /// Says whether a command for which the contract shows no key may be repeated after an ambiguous failure.
-    pub fn exact_replay(self, replay: ExactReplay) -> Self {
-        self.with(|options| options.with_exact_replay(replay))
-    }
-
     /// Turns the call into a command that can be stored and sent later.
     ///
     /// # Errors
@@ -232,4 +215,4 @@ impl fmt::Debug for RawCall {
     }
 }
 
-crate::call_options!(RawCall => Receipt<RawJson>);
+crate::command_options!(RawCall => Receipt<RawJson>);

@@ -5,7 +5,6 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
@@ -19,8 +18,7 @@ use crate::error::Error;
 use crate::json::raw::RawJson;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
-use crate::options::{CallOptions, ExactReplay, SchemaPolicy};
-use crate::policy::retry::RetryPolicy;
+use crate::options::{CallOptions, ExactReplay};
 use crate::reply::decode::FromReply;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
@@ -75,30 +73,8 @@ impl SendPrepared {
 }
 
 impl<T: FromReply> SendPrepared<T> {
-    /// Limits each attempt, from the first byte sent to the last one read.
-    pub fn timeout(self, timeout: Duration) -> Self {
-        self.with(|options| options.with_timeout(timeout))
-    }
-
-    /// Limits the call as a whole: token, attempts and waits.
-    pub fn deadline(self, deadline: Duration) -> Self {
-        self.with(|options| options.with_deadline(deadline))
-    }
-
-    /// Sets how often and how the call is repeated.
-    pub fn retry(self, policy: RetryPolicy) -> Self {
-        self.with(|options| options.with_retry(policy))
-    }
-
-    /// Says whether a command without a documented key may be repeated after an ambiguous failure of this call.
-    pub fn exact_replay(self, replay: ExactReplay) -> Self {
-        self.with(|options| options.with_exact_replay(replay))
-    }
-
-    /// Says what to do with a reply of another `schemaVersion`.
-    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
-        self.with(|options| options.with_schema_policy(policy))
-    }
+    crate::option_setters!();
+    crate::option_setters!(command);
 
     /// Adds a header to those that the command was prepared with, such as one for tracing.
     pub fn header(mut self, name: &str, value: &str) -> Self {
