@@ -12,7 +12,6 @@ pub mod payload;
 pub mod process;
 #[cfg(feature = "peers")]
 pub mod report;
-pub mod runtimes;
 pub mod server;
 pub mod token;
 pub mod walk;
