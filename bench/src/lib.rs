@@ -13,6 +13,7 @@ pub mod process;
 #[cfg(feature = "peers")]
 pub mod report;
 pub mod server;
+pub mod system;
 pub mod token;
 pub mod walk;
 #[cfg(feature = "peers")]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::clients::{Failure, sdk, tuned};
 #[cfg(feature = "peers")]
-use crate::clients::{handwritten, middleware, progenitor, raw};
+use crate::clients::{handwritten, progenitor, raw};
 use crate::load::Job;
 use crate::{micro, server, token, walk};
 
@@ -53,7 +53,7 @@ async fn work(job: &str) -> Result<(), Failure> {
         "reqwest" => job.run::<handwritten::Handwritten>().await,
         "reqwest-tuned" => job.run::<tuned::Tuned>().await,
         #[cfg(feature = "peers")]
-        "reqwest-middleware" => job.run::<middleware::Middleware>().await,
+        "reqwest-middleware" => job.run::<handwritten::Middleware>().await,
         #[cfg(feature = "peers")]
         "progenitor" => job.run::<progenitor::Progenitor>().await,
         "sdk" => job.run::<sdk::Sdk>().await,
