@@ -28,8 +28,8 @@ fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[&str]) -> Result<(), Failure> {
-    if let Some(result) = worker::run(arguments).await {
-        return result;
+    if worker::run(arguments).await? {
+        return Ok(());
     }
     match arguments {
         ["guard"] => guard::run(false).await,
