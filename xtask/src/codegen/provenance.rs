@@ -38,7 +38,10 @@ pub(crate) fn component(component: &Component) -> String {
         }
         (Provenance::Documented, _) => "documented",
     };
-    let types = assumed_types(component);
+    let members = component.members().iter();
+    let types: BTreeSet<String> = members
+        .flat_map(|member| member.value.type_assumptions.iter().cloned())
+        .collect();
     let types = if types.is_empty() {
         String::new()
     } else {
@@ -86,15 +89,4 @@ fn assumed(ids: &BTreeSet<String>) -> String {
 pub(crate) fn list(ids: &BTreeSet<String>) -> String {
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     ids.join(", ")
-}
-
-/// The assumptions about the types of a component's members.
-fn assumed_types(component: &Component) -> BTreeSet<String> {
-    let Kind::Struct(members) = &component.kind else {
-        return BTreeSet::new();
-    };
-    members
-        .iter()
-        .flat_map(|member| member.value.type_assumptions.iter().cloned())
-        .collect()
 }
