@@ -39,6 +39,16 @@ pub(crate) enum Shape {
     },
 }
 
+impl Shape {
+    /// The name of its component.
+    pub(crate) fn name(&self) -> Option<&String> {
+        match self {
+            Self::Named(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// A shape where it is used: as a member, a parameter or a body.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
@@ -119,10 +129,7 @@ pub(crate) struct Schemas {
 impl Schemas {
     /// The component of a shape, if it has one of its own.
     pub(crate) fn named(&self, shape: &Shape) -> Option<&Component> {
-        match shape {
-            Shape::Named(name) => self.components.get(name),
-            _ => None,
-        }
+        self.components.get(shape.name()?)
     }
 
     /// What the component of a shape is.
