@@ -4,10 +4,8 @@
 //! cargo run --example drift
 //! ```
 
-#[path = "support/line.rs"]
-mod line;
-#[path = "support/out.rs"]
-mod out;
+#[path = "support/mod.rs"]
+mod support;
 
 use std::process::ExitCode;
 
@@ -17,6 +15,7 @@ use sdk_core::{App, Error, Method, SchemaPolicy, Suite, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
+use support::{line, out};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Error> {

@@ -7,10 +7,8 @@
 //! cargo run --example observe
 //! ```
 
-#[path = "support/line.rs"]
-mod line;
-#[path = "support/out.rs"]
-mod out;
+#[path = "support/mod.rs"]
+mod support;
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -21,6 +19,7 @@ use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData
 use out::put;
 use sdk_core::{Backoff, Error, RetryPolicy, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
+use support::{line, out};
 use tracing::Level;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::Targets;
@@ -92,35 +91,21 @@ fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &s
             .end_time
             .duration_since(span.start_time)
             .unwrap_or_default();
-        let mark = if matches!(span.status, Status::Error { .. }) {
-            '✗'
-        } else {
-            '✓'
-        };
-        put!(
-            "{indent}{mark} {}  {:.1} ms",
-            span.name,
-            took.as_secs_f64() * 1000.0
-        );
+        let failed = matches!(span.status, Status::Error { .. });
+        let (mark, millis) = (if failed { '✗' } else { '✓' }, took.as_secs_f64() * 1e3);
+        put!("{indent}{mark} {}  {millis:.1} ms", span.name);
         for attribute in &span.attributes {
             let name = attribute.key.as_str();
             put!("{indent}    {name} = {}", line::line(&attribute.value));
         }
         for event in span.events.iter() {
-            let told = event
-                .attributes
-                .iter()
-                .filter(|attribute| attribute.key.as_str() != "level");
-            let told: Vec<String> = told
-                .map(|it| format!("{} = {}", it.key, it.value))
-                .collect();
-            let told = line::line(told.join(", "));
+            let told = event.attributes.iter();
+            let told = told.filter(|attribute| attribute.key.as_str() != "level");
+            let told = told.map(|it| format!("{} = {}", it.key, it.value));
+            let told = line::line(told.collect::<Vec<_>>().join(", "));
             put!("{indent}    • {} ({told})", event.name);
         }
-        branch(
-            children,
-            span.span_context.span_id(),
-            &format!("{indent}    "),
-        );
+        let indent = format!("{indent}    ");
+        branch(children, span.span_context.span_id(), &indent);
     }
 }

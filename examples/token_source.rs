@@ -7,12 +7,8 @@
 //! cargo run --example token_source
 //! ```
 
-#[path = "support/out.rs"]
-mod out;
-#[path = "support/private.rs"]
-mod private;
-#[path = "support/stop.rs"]
-mod stop;
+#[path = "support/mod.rs"]
+mod support;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -21,6 +17,7 @@ use std::time::Duration;
 use out::put;
 use sdk_core::{AccessToken, App, Suite, TokenError, TokenFuture, TokenRequest, TokenSource};
 use sdk_reference_server::ReferenceServer;
+use support::{out, private, stop};
 
 /// Reads the token that a sidecar keeps in a file.
 struct FileTokenSource {

@@ -114,12 +114,11 @@ async fn measure(bench: &Bench) -> Result<Baseline, Failure> {
         let done = own.run(bench, Some(times), 0, 1).await?;
         let allocations = done.allocations as f64 / done.operations as f64;
         now.allocations.insert(name.to_owned(), round(allocations));
-        if bench.valgrind {
-            let tuned = Case::new(bench, "reqwest-tuned", Transport::H1, work);
-            let ratio =
-                own.instructions(bench, times).await? / tuned.instructions(bench, times).await?;
+        let tuned = Case::new(bench, "reqwest-tuned", Transport::H1, work);
+        let own = own.instructions(bench, times).await?;
+        if let Some((own, tuned)) = own.zip(tuned.instructions(bench, times).await?) {
             now.instructions
-                .insert(format!("{name} against reqwest"), round(ratio));
+                .insert(format!("{name} against reqwest"), round(own / tuned));
         }
     }
     let (instructions, allocations) = Part::TokenAtHand.cost(bench, 20_000).await?;

@@ -12,8 +12,8 @@ pub mod payload;
 pub mod process;
 #[cfg(feature = "peers")]
 pub mod report;
-pub mod runtimes;
 pub mod server;
+pub mod system;
 pub mod token;
 pub mod walk;
 #[cfg(feature = "peers")]

@@ -6,6 +6,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -16,7 +20,13 @@ use tokio_rustls::{
     rustls::{ServerConfig, pki_types::PrivateKeyDer},
 };
 
-use crate::server::Shared;
+/// What is sent back.
+pub(crate) type Reply = Response<Full<Bytes>>;
+
+/// What replies on a port.
+pub(crate) trait Server: Send + Sync + 'static {
+    fn reply(&self, request: Request<Incoming>) -> impl Future<Output = Reply> + Send;
+}
 
 /// A port on loopback, chosen by the system.
 pub(crate) struct Listener {
@@ -67,32 +77,35 @@ impl Listener {
         Ok(self.socket.local_addr()?.port())
     }
 
-    pub(crate) async fn accept(self, shared: Arc<Shared>) {
+    pub(crate) async fn accept(self, server: Arc<impl Server>) {
         loop {
             let Ok((stream, _)) = self.socket.accept().await else {
                 tokio::time::sleep(Duration::from_millis(5)).await;
                 continue;
             };
             let _ = stream.set_nodelay(true);
-            let shared = Arc::clone(&shared);
+            let server = Arc::clone(&server);
             #[cfg(feature = "peers")]
             if let Some(tls) = self.tls.clone() {
                 tokio::spawn(async move {
                     if let Ok(stream) = tls.accept(stream).await {
-                        connection(stream, shared).await;
+                        connection(stream, server).await;
                     }
                 });
                 continue;
             }
-            tokio::spawn(connection(stream, shared));
+            tokio::spawn(connection(stream, server));
         }
     }
 }
 
-async fn connection(stream: impl AsyncRead + AsyncWrite + Unpin + 'static, shared: Arc<Shared>) {
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    server: Arc<impl Server>,
+) {
     let service = service_fn(move |request| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(shared.reply(request).await) }
+        let server = Arc::clone(&server);
+        async move { Ok::<_, Infallible>(server.reply(request).await) }
     });
     let stream = TokioIo::new(stream);
     #[cfg(feature = "peers")]

@@ -1,13 +1,13 @@
 //! Puts load on a client: so many operations, so many at a time, and what that took.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::allocations;
-use crate::clients::{Client, Failure, Seen, Target};
+use crate::clients::{Client, Failure, Seen, Target, by_pages};
+use crate::{allocations, system};
 
 /// What one operation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -84,19 +84,19 @@ pub async fn run<C: Client>(client: &C, plan: &Plan) -> Result<Done, Failure> {
         Done::default(),
         amount(client, plan, Some(plan.warm)).await?,
     );
-    let (user, system) = processor();
+    let [user, kernel, ..] = system::seconds();
     let began = Instant::now();
     allocations::start();
     let mut measured = amount(client, plan, plan.operations).await?;
     let counted = allocations::stop();
     done.seconds = began.elapsed().as_secs_f64();
-    let (user_after, system_after) = processor();
+    let [user_after, kernel_after, ..] = system::seconds();
     done.user = user_after - user;
-    done.system = system_after - system;
+    done.system = kernel_after - kernel;
     done.operations = measured.operations;
     done.all = measured.operations + warm.operations;
-    done.items = measured.items + warm.items;
-    done.sum = measured.sum + warm.sum;
+    done.items = measured.seen.items + warm.seen.items;
+    done.sum = measured.seen.sum + warm.seen.sum;
     done.sum_of_page = C::sum_of_page(plan.limit as usize);
     done.allocations = counted.count;
     done.allocated = counted.bytes;
@@ -109,15 +109,14 @@ pub async fn run<C: Client>(client: &C, plan: &Plan) -> Result<Done, Failure> {
     };
     done.p50 = quantile(50);
     done.p99 = quantile(99);
-    done.peak = status("VmHWM:");
+    done.peak = system::status("VmHWM:");
     Ok(done)
 }
 
 #[derive(Default)]
 struct Tally {
     operations: u64,
-    items: u64,
-    sum: u64,
+    seen: Seen,
     nanos: Vec<u32>,
 }
 
@@ -134,12 +133,11 @@ async fn amount<C: Client>(
         let cursor = format!("w{pages:012}");
         let seen = match plan.work {
             Work::Walk => client.walk(plan.limit, cursor).await?,
-            _ => by_hand(client, plan.limit, cursor).await?,
+            _ => by_pages(client, plan.limit, cursor).await?,
         };
         return Ok(Tally {
             operations: pages,
-            items: seen.items,
-            sum: seen.sum,
+            seen,
             nanos: Vec::new(),
         });
     }
@@ -150,39 +148,30 @@ async fn amount<C: Client>(
     let left = Arc::new(AtomicI64::new(
         operations.map_or(i64::MAX, |operations| operations.cast_signed()),
     ));
-    let (items, sum, made) = (
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicU64::new(0)),
-        Arc::new(AtomicU64::new(0)),
-    );
     let tasks: Vec<_> = (0..plan.in_flight)
         .map(|_| {
             let (client, left, limit, work) =
                 (client.clone(), Arc::clone(&left), plan.limit, plan.work);
-            let (items, sum, made) = (Arc::clone(&items), Arc::clone(&sum), Arc::clone(&made));
             let timed = operations.is_none();
             tokio::spawn(async move {
+                let mut tally = Tally::default();
                 while left.fetch_sub(1, Ordering::Relaxed) > 0
                     && !(timed && Instant::now() >= until)
                 {
-                    let seen = once(&client, work, limit).await?;
-                    items.fetch_add(seen.items, Ordering::Relaxed);
-                    sum.fetch_add(seen.sum, Ordering::Relaxed);
-                    made.fetch_add(1, Ordering::Relaxed);
+                    tally.seen.add(once(&client, work, limit).await?);
+                    tally.operations += 1;
                 }
-                Ok::<_, Failure>(())
+                Ok::<_, Failure>(tally)
             })
         })
         .collect();
+    let mut all = Tally::default();
     for task in tasks {
-        task.await??;
+        let tally = task.await??;
+        all.operations += tally.operations;
+        all.seen.add(tally.seen);
     }
-    Ok(Tally {
-        operations: made.load(Ordering::Relaxed),
-        items: items.load(Ordering::Relaxed),
-        sum: sum.load(Ordering::Relaxed),
-        nanos: Vec::new(),
-    })
+    Ok(all)
 }
 
 async fn one_by_one<C: Client>(
@@ -207,8 +196,7 @@ async fn one_by_one<C: Client>(
                 .push(u32::try_from(began.elapsed().as_nanos()).unwrap_or(u32::MAX));
         }
         tally.operations += 1;
-        tally.items += seen.items;
-        tally.sum += seen.sum;
+        tally.seen.add(seen);
     }
     Ok(tally)
 }
@@ -218,49 +206,4 @@ async fn once<C: Client>(client: &C, work: Work, limit: u32) -> Result<Seen, Fai
         Work::Command => client.command().await,
         _ => client.page(limit, None).await,
     }
-}
-
-/// What somebody writes who does not know of streams.
-async fn by_hand<C: Client>(client: &C, limit: u32, cursor: String) -> Result<Seen, Failure> {
-    let (mut all, mut next) = (Seen::default(), Some(cursor));
-    while let Some(cursor) = next {
-        let page = client.page(limit, Some(&cursor)).await?;
-        all.items += page.items;
-        all.sum += page.sum;
-        next = page.next;
-    }
-    Ok(all)
-}
-
-/// Processor seconds so far, in user mode and in the kernel.
-pub fn processor() -> (f64, f64) {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let mut fields = text
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .skip(11);
-    let mut ticks = || {
-        fields
-            .next()
-            .and_then(|text| text.parse::<f64>().ok())
-            .unwrap_or_default()
-            / 100.0
-    };
-    (ticks(), ticks())
-}
-
-/// A value of `/proc/self/status`, in KiB.
-pub fn status(name: &str) -> u64 {
-    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    text.lines()
-        .find_map(|line| {
-            line.strip_prefix(name)?
-                .split_whitespace()
-                .next()?
-                .parse()
-                .ok()
-        })
-        .unwrap_or_default()
 }

@@ -1,13 +1,12 @@
 //! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `guard` compares with what was
-//! recorded, `runtimes` shares a slow token among runtimes.
+//! recorded.
 
 use std::process::ExitCode;
 
 use suite_bench::clients::Failure;
 use suite_bench::{guard, worker};
 
-const USAGE: &str =
-    "suite-bench [--quick] [--write] | weight [--write] | guard [--record] | runtimes";
+const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | guard [--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,14 +28,10 @@ fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[&str]) -> Result<(), Failure> {
-    if let Some(result) = worker::run(arguments).await {
-        return result;
+    if worker::run(arguments).await? {
+        return Ok(());
     }
     match arguments {
-        ["runtimes"] => {
-            println!("{}", suite_bench::runtimes::run()?);
-            Ok(())
-        }
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,
         #[cfg(feature = "peers")]

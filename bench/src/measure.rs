@@ -42,22 +42,16 @@ impl Case {
         }
     }
 
-    /// Instructions of one operation, by the difference between n and 2n of them.
-    pub async fn instructions(&self, bench: &Bench, times: u64) -> Result<f64, Failure> {
-        let (once, twice) = (
-            self.counted(bench, times).await?,
-            self.counted(bench, times * 2).await?,
-        );
-        Ok((twice.cast_signed() - once.cast_signed()) as f64 / times as f64)
-    }
-
-    async fn counted(&self, bench: &Bench, times: u64) -> Result<u64, Failure> {
-        bench.counters().await?;
-        let job = self.job(bench, Some(times), 0, 1);
-        let text = serde_json::to_string(&job)?;
-        let (done, counts): (Done, _) = bench.count(&self.program, &["work", &text], None).await?;
-        self.check(bench, &job, &done).await?;
-        Ok(counts[0])
+    /// Instructions of one operation, by the difference between n and 2n of them; none if nobody counts them.
+    pub async fn instructions(&self, bench: &Bench, times: u64) -> Result<Option<f64>, Failure> {
+        if !bench.valgrind {
+            return Ok(None);
+        }
+        let (_, once) = self.work(bench, Some(times), 0, 1, true).await?;
+        let (_, twice) = self.work(bench, Some(times * 2), 0, 1, true).await?;
+        Ok(Some(
+            (twice.cast_signed() - once.cast_signed()) as f64 / times as f64,
+        ))
     }
 
     /// So many operations, or as many as fit into the time.
@@ -68,12 +62,33 @@ impl Case {
         millis: u64,
         in_flight: usize,
     ) -> Result<Done, Failure> {
+        let (done, _) = self
+            .work(bench, operations, millis, in_flight, false)
+            .await?;
+        Ok(done)
+    }
+
+    /// The same, perhaps with the instructions of all of it.
+    async fn work(
+        &self,
+        bench: &Bench,
+        operations: Option<u64>,
+        millis: u64,
+        in_flight: usize,
+        counted: bool,
+    ) -> Result<(Done, u64), Failure> {
         bench.counters().await?;
         let job = self.job(bench, operations, millis, in_flight);
         let text = serde_json::to_string(&job)?;
-        let done = bench.work(&self.program, &["work", &text]).await?;
+        let arguments = ["work", text.as_str()];
+        let (done, count) = if counted {
+            let (done, counts) = bench.count(&self.program, &arguments, None).await?;
+            (done, counts[0])
+        } else {
+            (bench.work(&self.program, &arguments).await?, 0)
+        };
         self.check(bench, &job, &done).await?;
-        Ok(done)
+        Ok((done, count))
     }
 
     /// Whether the work was done: what the server was asked, and what the client knows of the replies.

@@ -32,17 +32,6 @@ impl Part {
     /// What stands in the table.
     pub const ALL: [Self; 4] = [Self::TokenAtHand, Self::Token, Self::Span, Self::Event];
 
-    /// What a worker knows it by.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::TokenAtHand => "token-at-hand",
-            Self::Token => "token",
-            Self::Span => "span",
-            Self::Event => "event",
-        }
-    }
-
     /// What a reader knows it by.
     pub fn title(self) -> &'static str {
         match self {
@@ -58,22 +47,21 @@ impl Part {
     pub async fn cost(self, bench: &Bench, times: u64) -> Result<(Option<f64>, f64), Failure> {
         let origin = bench.target(Transport::H1).origin;
         let (once, twice) = (times.to_string(), (times * 2).to_string());
-        let arguments = |times| ["part", self.name(), times, origin.as_str()];
+        let part = serde_json::to_string(&self)?;
+        let arguments = |times| ["part", part.as_str(), times, origin.as_str()];
         let counted: Allocations = bench.work(&bench.program, &arguments(&once)).await?;
         let allocations = counted.count as f64 / times as f64;
         if !bench.valgrind {
             return Ok((None, allocations));
         }
-        let mut counts = Vec::new();
-        for times in [&once, &twice] {
-            let (_, count): (Allocations, _) =
+        let mut counts = [0.0; 2];
+        for (times, count) in [&once, &twice].into_iter().zip(&mut counts) {
+            let (_, seen): (Allocations, _) =
                 bench.count(&bench.program, &arguments(times), None).await?;
-            counts.push(count[0]);
+            *count = seen[0] as f64;
         }
-        Ok((
-            Some((counts[1] as f64 - counts[0] as f64) / times as f64),
-            allocations,
-        ))
+        let instructions = (counts[1] - counts[0]) / times as f64;
+        Ok((Some(instructions), allocations))
     }
 }
 

@@ -14,7 +14,6 @@ macro_rules! model {
             /// A page of opportunities.
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
-            #[allow(missing_docs)]
             pub struct Page {
                 pub schema_version: String,
                 pub items: Vec<Opportunity>,
@@ -24,7 +23,6 @@ macro_rules! model {
             /// An opportunity.
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
-            #[allow(missing_docs)]
             pub struct Opportunity {
                 pub public_reference: String,
                 pub title: String,
@@ -42,7 +40,6 @@ macro_rules! model {
             /// Its stage.
             #[derive(Clone, Copy, Debug, Deserialize)]
             #[serde(rename_all = "snake_case")]
-            #[allow(missing_docs)]
             pub enum Stage {
                 New,
                 ReviewNeeded,
@@ -60,7 +57,6 @@ macro_rules! model {
             /// Its owner.
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
-            #[allow(missing_docs)]
             pub struct Owner {
                 pub actor_reference: String,
                 pub display_name: String,
@@ -69,7 +65,6 @@ macro_rules! model {
             /// Its organization.
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
-            #[allow(missing_docs)]
             pub struct Organization {
                 pub public_reference: String,
                 pub name: String,
@@ -89,7 +84,6 @@ macro_rules! model {
             /// A command that creates an event.
             #[derive(Clone, Debug, Serialize)]
             #[serde(rename_all = "camelCase")]
-            #[allow(missing_docs)]
             pub struct EventCommand {
                 pub operation: &'static str,
                 pub collection_reference: String,
@@ -124,7 +118,6 @@ macro_rules! model {
             /// What it is answered with.
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
-            #[allow(missing_docs)]
             pub struct CommandResult {
                 pub schema_version: String,
                 pub operation: String,
@@ -137,11 +130,7 @@ macro_rules! model {
             impl CommandResult {
                 /// What this result shows of itself.
                 pub fn seen(self) -> Seen {
-                    Seen {
-                        items: 1,
-                        sum: self.record_version,
-                        next: None,
-                    }
+                    Seen::command(self.record_version)
                 }
             }
         }

@@ -85,18 +85,11 @@ pub const COMMAND_RESULT: &str = concat!(
 
 /// The members of the command, of about 290 bytes as JSON.
 pub mod command {
-    /// `collectionReference`.
     pub const COLLECTION: &str = "COL-0A1B2C3D4E5F";
-    /// `title`.
     pub const TITLE: &str = "Kick-off of the retrofit";
-    /// `location`.
     pub const LOCATION: &str = "Hall 2";
-    /// `startsAt`.
     pub const STARTS_AT: &str = "2026-03-02T09:00:00Z";
-    /// `endsAt`.
     pub const ENDS_AT: &str = "2026-03-02T09:45:00Z";
-    /// `timezone`.
     pub const TIMEZONE: &str = "Europe/Berlin";
-    /// `attendeeActorReferences`.
     pub const ATTENDEES: [&str; 2] = ["ACR-0A1B2C3D4E5F", "ACR-0A1B2C3D4E60"];
 }

@@ -11,6 +11,7 @@ use tokio::process::{Child, Command};
 
 use crate::clients::{Failure, Target};
 use crate::server::{Address, Counters};
+use crate::system::{self, number};
 
 /// The longest that one worker may take. Under callgrind a minute is a lot.
 const WORKER: Duration = Duration::from_secs(300);
@@ -58,11 +59,7 @@ impl Bench {
         let program = std::env::current_exe()?;
         let folder = std::env::temp_dir().join(format!("suite-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder)?;
-        let cores = if present("taskset").await {
-            cores()
-        } else {
-            None
-        };
+        let cores = present("taskset").await.then(system::cores).flatten();
         let mut server = command(&program, cores.map(|(first, _)| first))
             .arg("serve")
             .arg(folder.join("certificate.pem"))
@@ -156,12 +153,12 @@ impl Bench {
         if mark.is_some() {
             while let Ok(text) = std::fs::read_to_string(numbered(&out, counts.len() + 1)) {
                 std::fs::remove_file(numbered(&out, counts.len() + 1))?;
-                counts.push(value_of(&text, "totals:").ok_or("a count without a total")?);
+                counts.push(number(&text, "totals:").ok_or("a count without a total")?);
             }
         } else {
             let all = stderr
                 .lines()
-                .find_map(|line| value_of(line.split_once("== ")?.1, "Collected :"));
+                .find_map(|line| number(line.split_once("== ")?.1, "Collected :"));
             counts.push(all.ok_or_else(|| format!("callgrind counted nothing: {stderr}"))?);
         }
         Ok((done, counts))
@@ -170,16 +167,6 @@ impl Bench {
 
 fn numbered(out: &Path, number: usize) -> PathBuf {
     PathBuf::from(format!("{}.{number}", out.display()))
-}
-
-fn value_of(text: &str, name: &str) -> Option<u64> {
-    text.lines().find_map(|line| {
-        line.strip_prefix(name)?
-            .split_whitespace()
-            .next()?
-            .parse()
-            .ok()
-    })
 }
 
 /// A command on a core of its own, with as many open files as the system allows.
@@ -220,15 +207,4 @@ async fn present(program: impl AsRef<OsStr>) -> bool {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command.status().await.is_ok_and(|status| status.success())
-}
-
-/// The first and the last core that this process may use.
-fn cores() -> Option<(usize, usize)> {
-    let text = std::fs::read_to_string("/proc/self/status").ok()?;
-    let list = text
-        .lines()
-        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-    let mut cores = list.trim().split([',', '-']).map(str::parse);
-    let first = cores.next()?.ok()?;
-    Some((first, cores.next_back().map_or(Some(first), Result::ok)?))
 }

@@ -7,21 +7,20 @@
 //! | `POST .../oauth/token` | a token; `/t/<delay ms>/<lifetime s>/<status>/oauth/token` says how and when |
 //! | `GET /bench/counters` | what was counted since the last time |
 
-use std::convert::Infallible;
 use std::io::Read as _;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use http::{Method, Request, Response};
-use hyper::body::{Body as _, Frame, Incoming, SizeHint};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use serde::{Deserialize, Serialize};
 
+use crate::listener::{Listener, Reply, Server};
 use crate::payload;
-use crate::listener::Listener;
 
 /// Where a running server is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,14 +49,8 @@ pub struct Counters {
 }
 
 /// What all connections have in common.
-#[derive(Default)]
-pub(crate) struct Shared {
-    pages: AtomicU64,
-    commands: AtomicU64,
-    tokens: AtomicU64,
-    unauthorized: AtomicU64,
-    unkeyed: AtomicU64,
-    malformed: AtomicU64,
+struct Shared {
+    counters: Mutex<Counters>,
     /// Pages of 0 to 50 items, up to the value of their cursor.
     begun: Vec<String>,
     whole: Bytes,
@@ -69,7 +62,7 @@ pub async fn serve(certificate: &Path) -> std::io::Result<()> {
     let shared = Arc::new(Shared {
         whole: format!("{}\"{}\"}}", begun[50], payload::NEXT_CURSOR).into(),
         begun,
-        ..Shared::default()
+        counters: Mutex::default(),
     });
     let (plain, tls) = (Listener::plain()?, Listener::tls(certificate)?);
     let address = Address {
@@ -83,15 +76,16 @@ pub async fn serve(certificate: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-impl Shared {
-    pub(crate) async fn reply(&self, request: Request<Incoming>) -> Response<Full> {
+impl Server for Shared {
+    async fn reply(&self, request: Request<Incoming>) -> Reply {
         let path = request.uri().path();
         if path == "/bench/counters" {
-            let counters = serde_json::to_vec(&self.take()).unwrap_or_default();
+            let counters = self.count(std::mem::take);
+            let counters = serde_json::to_vec(&counters).unwrap_or_default();
             return json(200, counters.into());
         }
         if let Some(how) = path.strip_suffix("/oauth/token") {
-            self.tokens.fetch_add(1, Ordering::Relaxed);
+            self.count(|counters| counters.tokens += 1);
             let mut how = how.split('/').skip(2).map(|text| text.parse::<u64>().ok());
             let mut next = |default| how.next().flatten().unwrap_or(default);
             let (delay, lifetime, status) = (next(0), next(300), next(200));
@@ -101,22 +95,24 @@ impl Shared {
             return token(status, lifetime);
         }
         if !request.headers().contains_key(AUTHORIZATION) {
-            self.unauthorized.fetch_add(1, Ordering::Relaxed);
+            self.count(|counters| counters.unauthorized += 1);
         }
         if request.method() == Method::GET {
-            self.pages.fetch_add(1, Ordering::Relaxed);
+            self.count(|counters| counters.pages += 1);
             return json(200, self.page(request.uri().query().unwrap_or_default()));
         }
-        self.commands.fetch_add(1, Ordering::Relaxed);
+        self.count(|counters| counters.commands += 1);
         if !request.headers().contains_key("idempotency-key") {
-            self.unkeyed.fetch_add(1, Ordering::Relaxed);
+            self.count(|counters| counters.unkeyed += 1);
         }
         if !is_object(request.into_body()).await {
-            self.malformed.fetch_add(1, Ordering::Relaxed);
+            self.count(|counters| counters.malformed += 1);
         }
         json(201, Bytes::from_static(payload::COMMAND_RESULT.as_bytes()))
     }
+}
 
+impl Shared {
     fn page(&self, query: &str) -> Bytes {
         let value = |name: &str| {
             query
@@ -139,33 +135,19 @@ impl Shared {
         }
     }
 
-    fn take(&self) -> Counters {
-        let take = |counter: &AtomicU64| counter.swap(0, Ordering::Relaxed);
-        Counters {
-            pages: take(&self.pages),
-            commands: take(&self.commands),
-            tokens: take(&self.tokens),
-            unauthorized: take(&self.unauthorized),
-            unkeyed: take(&self.unkeyed),
-            malformed: take(&self.malformed),
-        }
+    fn count<T>(&self, count: impl FnOnce(&mut Counters) -> T) -> T {
+        count(&mut self.counters.lock().expect("nobody panics with it"))
     }
 }
 
-async fn is_object(mut body: Incoming) -> bool {
-    let (mut first, mut last) = (None, None);
-    while let Some(Ok(frame)) =
-        std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context)).await
-    {
-        if let Ok(data) = frame.into_data() {
-            first = first.or(data.first().copied());
-            last = data.last().copied().or(last);
-        }
-    }
-    (first, last) == (Some(b'{'), Some(b'}'))
+async fn is_object(body: Incoming) -> bool {
+    body.collect().await.is_ok_and(|body| {
+        let body = body.to_bytes();
+        body.starts_with(b"{") && body.ends_with(b"}")
+    })
 }
 
-fn token(status: u64, lifetime: u64) -> Response<Full> {
+fn token(status: u64, lifetime: u64) -> Reply {
     if status != 200 {
         let body = Bytes::from_static(br#"{"error":"invalid_client"}"#);
         return json(u16::try_from(status).unwrap_or(500), body);
@@ -181,8 +163,8 @@ fn token(status: u64, lifetime: u64) -> Response<Full> {
     json(200, body.into())
 }
 
-fn json(status: u16, body: Bytes) -> Response<Full> {
-    let mut response = Response::new(Full(Some(body)));
+fn json(status: u16, body: Bytes) -> Reply {
+    let mut response = Response::new(Full::new(body));
     *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -192,27 +174,4 @@ fn json(status: u16, body: Bytes) -> Response<Full> {
         HeaderValue::from_static("7f8de02c5c4e4cf0a6b5"),
     );
     response
-}
-
-/// A body of one piece.
-pub(crate) struct Full(Option<Bytes>);
-
-impl hyper::body::Body for Full {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: std::pin::Pin<&mut Self>,
-        _context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        std::task::Poll::Ready(self.0.take().map(|body| Ok(Frame::data(body))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_none()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.as_ref().map_or(0, |body| body.len() as u64))
-    }
 }

@@ -28,15 +28,7 @@ pub enum Storm {
 }
 
 impl Storm {
-    /// What a worker knows it by.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Failure => "failure",
-            Self::Cancelled => "cancelled",
-            Self::Soft => "soft",
-        }
-    }
+    pub const ALL: [Self; 4] = [Self::Success, Self::Failure, Self::Cancelled, Self::Soft];
 
     /// What a reader knows it by.
     pub fn title(self) -> &'static str {
@@ -52,7 +44,6 @@ impl Storm {
 /// What was seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Seen {
-    pub callers: usize,
     /// Exchanges for all of them.
     pub exchanges: usize,
     /// How many got a token, and how many an error.
@@ -168,7 +159,6 @@ pub async fn storm(origin: &str, storm: Storm, callers: usize) -> Result<Seen, F
     };
     let failed = failed.load(Ordering::Relaxed);
     Ok(Seen {
-        callers,
         exchanges: moments.lock().expect("nobody panics with it").len() - 1,
         served: waits.len() - failed,
         failed,

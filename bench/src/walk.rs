@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clients::sdk::Sdk;
 use crate::clients::{Client as _, Failure, Target};
-use crate::load::status;
+use crate::system::{nanos, status};
 
 /// After how many pages somebody looks.
 pub const STRETCH: u64 = 1000;
@@ -34,13 +34,12 @@ pub async fn march(origin: &str, pages: u64, limit: u32) -> Result<Walked, Failu
         micros: Vec::with_capacity(64),
         memory: Vec::with_capacity(64),
     };
-    let mut before = processor_nanos();
+    let mut before = nanos();
     while items.try_next().await?.is_some() {
         walked.items += 1;
         if walked.items.is_multiple_of(STRETCH * u64::from(limit)) {
-            let now = processor_nanos();
-            stretch_ends(&mut walked, now - before);
-            before = processor_nanos();
+            stretch_ends(&mut walked, nanos() - before);
+            before = nanos();
         }
     }
     Ok(walked)
@@ -51,13 +50,4 @@ pub async fn march(origin: &str, pages: u64, limit: u32) -> Result<Walked, Failu
 fn stretch_ends(walked: &mut Walked, nanos: u64) {
     walked.micros.push(nanos as f64 / 1e3 / STRETCH as f64);
     walked.memory.push(status("VmRSS:"));
-}
-
-/// How long the one thread of this process has run.
-fn processor_nanos() -> u64 {
-    let text = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    text.split_whitespace()
-        .next()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or_default()
 }

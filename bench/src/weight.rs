@@ -1,53 +1,40 @@
 //! What it costs to depend on something: crates, and processor time of a clean debug build.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Stdio;
 
 use tokio::process::Command;
 
 use crate::clients::Failure;
+use crate::report::table;
+use crate::system;
 
-/// The packages, their dependency as a manifest has it, and what they are called. The first is what others are
-/// compared with; the second is ours.
-const PACKAGES: [(&str, &str); 6] = [
+/// The packages and their dependencies as a manifest has them; a name alone is a client of ours. The first is what
+/// others are compared with; the second is ours.
+const PACKAGES: [(&str, &[&str]); 6] = [
     (
         "reqwest, default and `json`",
-        r#"reqwest = { version = "0.13", features = ["json"] }"#,
+        &[r#"reqwest = { version = "0.13", features = ["json"] }"#],
     ),
-    (
-        "**sdk-crm**",
-        concat!(
-            r#"sdk-crm = { path = ""#,
-            env!("CARGO_MANIFEST_DIR"),
-            r#"/../sdk-crm" }"#
-        ),
-    ),
+    ("**sdk-crm**", &["crm"]),
     (
         "all four clients",
-        concat!(
-            r#"sdk-crm = { path = ""#,
-            env!("CARGO_MANIFEST_DIR"),
-            r#"/../sdk-crm" }"#,
-            "\n",
-            r#"sdk-calendar = { path = ""#,
-            env!("CARGO_MANIFEST_DIR"),
-            r#"/../sdk-calendar" }"#,
-            "\n",
-            r#"sdk-accounting = { path = ""#,
-            env!("CARGO_MANIFEST_DIR"),
-            r#"/../sdk-accounting" }"#,
-            "\n",
-            r#"sdk-platform = { path = ""#,
-            env!("CARGO_MANIFEST_DIR"),
-            r#"/../sdk-platform" }"#,
-        ),
+        &["crm", "calendar", "accounting", "platform"],
     ),
-    ("octocrab", r#"octocrab = "0.54""#),
-    ("aws-sdk-s3", r#"aws-sdk-s3 = "1""#),
-    ("azure_identity", r#"azure_identity = "1""#),
+    ("octocrab", &[r#"octocrab = "0.54""#]),
+    ("aws-sdk-s3", &[r#"aws-sdk-s3 = "1""#]),
+    ("azure_identity", &[r#"azure_identity = "1""#]),
 ];
+
+/// A line of a manifest.
+fn line(dependency: &str) -> String {
+    if dependency.contains('=') {
+        return dependency.to_owned();
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    format!(r#"sdk-{dependency} = {{ path = "{folder}/sdk-{dependency}" }}"#)
+}
 
 struct Weight {
     crates: usize,
@@ -58,25 +45,22 @@ struct Weight {
 pub async fn run() -> Result<String, Failure> {
     let folder = std::env::temp_dir().join(format!("suite-weight-{}", std::process::id()));
     let mut weights = Vec::new();
-    for (name, dependency) in PACKAGES {
+    for (name, dependencies) in PACKAGES {
         eprintln!("{name}");
         std::fs::create_dir_all(folder.join("src"))?;
-        let weighed = weigh(&folder, dependency).await;
+        let weighed = weigh(&folder, dependencies).await;
         std::fs::remove_dir_all(&folder)?;
-        match weighed {
-            Ok(weight) => weights.push((name, Some(weight))),
-            Err(error) => {
-                eprintln!("{name}: {error}");
-                weights.push((name, None));
-            }
-        }
+        let weight = weighed.inspect_err(|error| eprintln!("{name}: {error}"));
+        weights.push((name, weight.ok()));
     }
     render(&weights)
 }
 
-async fn weigh(folder: &Path, dependency: &str) -> Result<Weight, Failure> {
+async fn weigh(folder: &Path, dependencies: &[&str]) -> Result<Weight, Failure> {
+    let lines: Vec<String> = dependencies.iter().map(|name| line(name)).collect();
     let manifest = format!(
-        "[package]\nname = \"weighed\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n{dependency}\n"
+        "[package]\nname = \"weighed\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n{}\n",
+        lines.join("\n")
     );
     std::fs::write(folder.join("Cargo.toml"), manifest)?;
     std::fs::write(folder.join("src/lib.rs"), "")?;
@@ -86,12 +70,12 @@ async fn weigh(folder: &Path, dependency: &str) -> Result<Weight, Failure> {
         .lines()
         .map(|line| line.trim_end_matches(" (*)"))
         .collect();
-    let before = children();
+    let before = processor();
     cargo(folder, &["build"]).await?;
     Ok(Weight {
         // Without the package that was made for this.
         crates: crates.len() - 1,
-        seconds: children() - before,
+        seconds: processor() - before,
     })
 }
 
@@ -114,54 +98,43 @@ async fn cargo(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
 }
 
 /// Processor seconds of all children that have ended, and of theirs.
-fn children() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields = text
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace();
-    fields
-        .skip(13)
-        .take(2)
-        .filter_map(|text| text.parse::<f64>().ok())
-        .sum::<f64>()
-        / 100.0
+fn processor() -> f64 {
+    let [.., user, kernel] = system::seconds();
+    user + kernel
 }
 
 fn render(weights: &[(&str, Option<Weight>)]) -> Result<String, Failure> {
-    let mut text = format!(
-        "Measured on {}.\n\n| package | crates | clean debug build, processor seconds | against reqwest |\n|---|---|---|---|\n",
-        jiff::Timestamp::now().strftime("%Y-%m-%d")
-    );
     let (base, own) = match weights {
         [(_, Some(base)), (_, Some(own)), ..] => (base, own),
         _ => return Err("reqwest or sdk-crm could not be built".into()),
     };
-    for (name, weight) in weights {
-        match weight {
-            Some(Weight { crates, seconds }) => {
-                let ratio = seconds / base.seconds;
-                writeln!(text, "| {name} | {crates} | {seconds:.0} | {ratio:.2} |")?;
-            }
-            None => writeln!(text, "| {name} | does not build here | | |")?,
+    let packages = weights.iter().map(|(name, weight)| match weight {
+        Some(Weight { crates, seconds }) => {
+            let ratio = seconds / base.seconds;
+            format!("{name} | {crates} | {seconds:.0} | {ratio:.2}")
         }
-    }
+        None => format!("{name} | does not build here | |"),
+    });
     let says = |holds| if holds { "yes" } else { "**no**" };
-    let (more, ratio) = (
-        own.crates.cast_signed() - base.crates.cast_signed(),
-        own.seconds / base.seconds,
-    );
-    text.push_str("\n| goal | bound | figure | reached |\n|---|---|---|---|\n");
-    writeln!(
-        text,
-        "| crates of sdk-crm beyond those of reqwest | <= 10 | {more} | {} |",
-        says(more <= 10)
-    )?;
-    writeln!(
-        text,
-        "| its clean debug build against that of reqwest | <= 1.25 | {ratio:.2} | {} |",
-        says(ratio <= 1.25)
-    )?;
-    Ok(text)
+    let more = own.crates.cast_signed() - base.crates.cast_signed();
+    let ratio = own.seconds / base.seconds;
+    let goals = [
+        format!(
+            "crates of sdk-crm beyond those of reqwest | <= 10 | {more} | {}",
+            says(more <= 10)
+        ),
+        format!(
+            "its clean debug build against that of reqwest | <= 1.25 | {ratio:.2} | {}",
+            says(ratio <= 1.25)
+        ),
+    ];
+    Ok(format!(
+        "Measured on {}.\n\n{}\n{}",
+        jiff::Timestamp::now().strftime("%Y-%m-%d"),
+        table(
+            "package | crates | clean debug build, processor seconds | against reqwest",
+            packages
+        ),
+        table("goal | bound | figure | reached", goals)
+    ))
 }

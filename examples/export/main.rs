@@ -22,14 +22,6 @@ mod options;
 mod progress;
 mod target;
 
-#[path = "../support/line.rs"]
-mod line;
-#[path = "../support/out.rs"]
-mod out;
-#[path = "../support/private.rs"]
-mod private;
-#[path = "../support/stop.rs"]
-mod stop;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -42,6 +34,7 @@ use job::Job;
 use options::{Destination, Options};
 use out::note;
 use stop::Stop;
+use support::{line, out, private, stop};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -54,13 +47,7 @@ async fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match export(&options).await {
-        Ok(status) => out::end(status),
-        Err(failure) => {
-            note!("{failure}");
-            ExitCode::FAILURE
-        }
-    }
+    out::finish(export(&options).await)
 }
 
 async fn export(options: &Options) -> Result<ExitCode, Failure> {

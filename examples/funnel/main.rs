@@ -14,12 +14,6 @@ mod outcomes;
 mod pen;
 mod picture;
 
-#[path = "../support/line.rs"]
-mod line;
-#[path = "../support/out.rs"]
-mod out;
-#[path = "../support/private.rs"]
-mod private;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -28,6 +22,7 @@ use std::process::ExitCode;
 use out::note;
 use sdk_core::Date;
 use sdk_crm::Timestamp;
+use support::{line, out, private};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -54,13 +49,7 @@ async fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match draw(options).await {
-        Ok(()) => out::end(ExitCode::SUCCESS),
-        Err(failure) => {
-            note!("{failure}");
-            ExitCode::FAILURE
-        }
-    }
+    out::finish(draw(options).await.map(|()| ExitCode::SUCCESS))
 }
 
 async fn draw(options: Options) -> Result<(), Failure> {
@@ -111,8 +100,7 @@ fn instant(text: &str) -> Result<Timestamp, String> {
     if let Ok(instant) = text.parse() {
         return Ok(instant);
     }
-    let day: Date = text
-        .parse()
-        .map_err(|_| format!("{text} is neither a day nor an instant"))?;
+    let day: Result<Date, _> = text.parse();
+    let day = day.map_err(|_| format!("{text} is neither a day nor an instant"))?;
     Ok(format!("{day}T00:00:00Z").into())
 }

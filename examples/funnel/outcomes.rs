@@ -40,11 +40,8 @@ pub(crate) fn draw(pen: &Pen<'_>, funnel: &Funnel, top: i32) -> Result<(), Failu
 
 fn close_reasons(pen: &Pen<'_>, reasons: &[CloseReasonCount], top: i32) -> Result<(), Failure> {
     let (names, bars, longest) = (840, 855, 150);
-    pen.text(
-        "By reason of closing",
-        (names, top),
-        Type::of(17, INK).bold().ending(),
-    )?;
+    let title = Type::of(17, INK).bold().ending();
+    pen.text("By reason of closing", (names, top), title)?;
     let most = most(reasons.iter().map(|reason| &reason.count));
     let mut sorted: Vec<_> = reasons.iter().collect();
     sorted.sort_by_key(|reason| std::cmp::Reverse(reason.count));
@@ -57,12 +54,8 @@ fn close_reasons(pen: &Pen<'_>, reasons: &[CloseReasonCount], top: i32) -> Resul
         pen.text(&text, (bars + bar + 8, y), Type::of(15, INK))?;
     }
     if let Some(more @ 1..) = sorted.len().checked_sub(REASONS) {
-        let y = top + 32 + 19 * 5;
-        pen.text(
-            &format!("and {more} more"),
-            (names, y),
-            Type::of(14, SOFT).ending(),
-        )?;
+        let (text, y) = (format!("and {more} more"), top + 32 + 19 * 5);
+        pen.text(&text, (names, y), Type::of(14, SOFT).ending())?;
     }
     Ok(())
 }

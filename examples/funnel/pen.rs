@@ -31,7 +31,7 @@ pub(crate) type Failure = DrawingAreaErrorKind<std::io::Error>;
 #[derive(Clone, Copy)]
 pub(crate) struct Type {
     pub(crate) size: i32,
-    pub(crate) bold: bool,
+    pub(crate) style: FontStyle,
     pub(crate) color: RGBColor,
     pub(crate) side: HPos,
 }
@@ -41,30 +41,27 @@ impl Type {
     pub(crate) const fn of(size: i32, color: RGBColor) -> Self {
         Self {
             size,
-            bold: false,
+            style: FontStyle::Normal,
             color,
             side: HPos::Left,
         }
     }
 
     pub(crate) const fn bold(self) -> Self {
-        Self { bold: true, ..self }
+        let style = FontStyle::Bold;
+        Self { style, ..self }
     }
 
     /// Text that ends at its point.
     pub(crate) const fn ending(self) -> Self {
-        Self {
-            side: HPos::Right,
-            ..self
-        }
+        let side = HPos::Right;
+        Self { side, ..self }
     }
 
     /// Text with its middle at its point.
     pub(crate) const fn centred(self) -> Self {
-        Self {
-            side: HPos::Center,
-            ..self
-        }
+        let side = HPos::Center;
+        Self { side, ..self }
     }
 }
 
@@ -80,12 +77,7 @@ impl<'a> Pen<'a> {
     }
 
     pub(crate) fn text(&self, text: &str, at: Point, kind: Type) -> Drawn {
-        let style = if kind.bold {
-            FontStyle::Bold
-        } else {
-            FontStyle::Normal
-        };
-        let font = ("Helvetica, Arial, sans-serif", kind.size, style)
+        let font = ("Helvetica, Arial, sans-serif", kind.size, kind.style)
             .into_font()
             .color(&kind.color)
             .pos(Pos::new(kind.side, VPos::Center));

@@ -35,12 +35,8 @@ pub(crate) fn svg(funnel: &Funnel) -> Result<String, Failure> {
     let pen = Pen::new(&mut svg, (WIDTH.unsigned_abs(), height.unsigned_abs()))?;
     heading(&pen, funnel)?;
     if stages.is_empty() {
-        let style = Type::of(18, SOFT).centred();
-        pen.text(
-            "No stages were reported.",
-            (WIDTH / 2, FIRST_ROW + row / 2),
-            style,
-        )?;
+        let (middle, style) = (FIRST_ROW + row / 2, Type::of(18, SOFT).centred());
+        pen.text("No stages were reported.", (WIDTH / 2, middle), style)?;
     } else {
         for (_, top) in rows(stages, row).step_by(2) {
             pen.rectangle((MARGIN, top), (WIDTH - MARGIN, top + row), BAND)?;
@@ -61,33 +57,19 @@ fn heading(pen: &Pen<'_>, funnel: &Funnel) -> Result<(), Failure> {
         None => "Opportunities as of now".to_owned(),
     };
     let flow = window(funnel.window.from.as_ref(), funnel.window.to.as_ref());
-    pen.text(
-        &format!("{as_of}. {flow}."),
-        (MARGIN, 80),
-        Type::of(18, SOFT),
-    )?;
+    let when = format!("{as_of}. {flow}.");
+    pen.text(&when, (MARGIN, 80), Type::of(18, SOFT))?;
 
-    let head = FIRST_ROW - 24;
-    pen.text(
-        "Open now",
-        (FUNNEL, head),
-        Type::of(17, OPEN).bold().centred(),
-    )?;
-    pen.text(
-        "Left in the window",
-        (FLOW - 14, head),
-        Type::of(17, LEFT).bold().ending(),
-    )?;
-    pen.text(
-        "Entered in the window",
-        (FLOW + 14, head),
-        Type::of(17, ENTERED).bold(),
-    )?;
-    pen.rectangle(
-        (MARGIN, FIRST_ROW - 2),
-        (WIDTH - MARGIN, FIRST_ROW - 1),
-        RULE,
-    )
+    let head = |color| Type::of(17, color).bold();
+    for (text, x, style) in [
+        ("Open now", FUNNEL, head(OPEN).centred()),
+        ("Left in the window", FLOW - 14, head(LEFT).ending()),
+        ("Entered in the window", FLOW + 14, head(ENTERED)),
+    ] {
+        pen.text(text, (x, FIRST_ROW - 24), style)?;
+    }
+    let (left, right) = ((MARGIN, FIRST_ROW - 2), (WIDTH - MARGIN, FIRST_ROW - 1));
+    pen.rectangle(left, right, RULE)
 }
 
 /// The stages with the upper ends of their rows.
@@ -162,24 +144,17 @@ fn flow(pen: &Pen<'_>, stages: &[FunnelStage], row: i32) -> Result<(), Failure> 
                 let (near, far) = (FLOW + side, FLOW + side * (bar + 1));
                 pen.rectangle((near.min(far), from), (near.max(far), to), color)?;
             }
-            let (text, style) = match value {
-                None => (
-                    MISSING.to_owned(),
-                    Type {
-                        size: 15,
-                        color: SOFT,
-                        ..style
-                    },
-                ),
-                Some(0) => (
-                    "0".to_owned(),
-                    Type {
-                        color: SOFT,
-                        ..style
-                    },
-                ),
-                Some(value) => (count(value), style),
+            let (size, color) = match value {
+                None => (15, SOFT),
+                Some(0) => (style.size, SOFT),
+                Some(_) => (style.size, style.color),
             };
+            let style = Type {
+                size,
+                color,
+                ..style
+            };
+            let text = value.map_or_else(|| MISSING.to_owned(), count);
             pen.text(&text, (FLOW + side * (bar + 10), middle), style)?;
         }
         pen.rectangle((FLOW, top), (FLOW + 1, top + row), CLOSED)?;

@@ -17,18 +17,17 @@ mod steps;
 mod store;
 mod worker;
 
-#[path = "../support/out.rs"]
-mod out;
-#[path = "../support/private.rs"]
-mod private;
-#[path = "../support/stop.rs"]
-mod stop;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::process::ExitCode;
 
-use out::note;
 use steps::Steps;
 use stop::Stop;
+use support::{out, private, stop};
+
+const USAGE: &str =
+    "usage: outbox [--kill-at STEP] | outbox service DATABASE ORDERS [--stop-at STEP]";
 
 /// Anything that ends the program early.
 type Failure = Box<dyn std::error::Error>;
@@ -37,13 +36,8 @@ type Failure = Box<dyn std::error::Error>;
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match run(&arguments).await {
-        Ok(status) => out::end(status),
-        Err(error) => {
-            note!("outbox: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let done = run(&arguments).await;
+    out::finish(done.map_err(|error| format!("outbox: {error}")))
 }
 
 async fn run(arguments: &[&str]) -> Result<ExitCode, Failure> {
@@ -52,16 +46,14 @@ async fn run(arguments: &[&str]) -> Result<ExitCode, Failure> {
         [] => demo::run(None, &stop).await,
         ["--kill-at", number] => demo::run(Some(number.parse()?), &stop).await,
         // The service itself, against the suite that the environment names.
-        ["service", database, orders] => {
-            service::run(database.as_ref(), orders.parse()?, &Steps::all(), &stop).await
-        }
-        ["service", database, orders, "--stop-at", number] => {
-            let steps = Steps::until(number.parse()?);
+        ["service", database, orders, rest @ ..] => {
+            let steps = match rest {
+                [] => Steps::until(None),
+                ["--stop-at", number] => Steps::until(Some(number.parse()?)),
+                _ => return Err(USAGE.into()),
+            };
             service::run(database.as_ref(), orders.parse()?, &steps, &stop).await
         }
-        _ => Err(
-            "usage: outbox [--kill-at STEP] | outbox service DATABASE ORDERS [--stop-at STEP]"
-                .into(),
-        ),
+        _ => Err(USAGE.into()),
     }
 }

@@ -10,19 +10,11 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Takes all steps.
-    pub(crate) fn all() -> Self {
+    /// Takes all steps, or stands still at one of them, counted from 1.
+    pub(crate) fn until(stop_at: Option<u32>) -> Self {
         Self {
-            stop_at: None,
+            stop_at,
             taken: Cell::new(0),
-        }
-    }
-
-    /// Stands still at one of them, counted from 1.
-    pub(crate) fn until(step: u32) -> Self {
-        Self {
-            stop_at: Some(step),
-            ..Self::all()
         }
     }
 

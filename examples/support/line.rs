@@ -1,8 +1,5 @@
 //! What somebody else wrote, as a terminal can bear it.
 
-// Each example uses what it needs.
-#![allow(dead_code)]
-
 use std::fmt::Display;
 
 use sdk_core::one_line;

@@ -1,15 +1,24 @@
-//! What the examples share: the suite that they talk to. Included by path, since each example is a program of its own.
+//! What the examples share: the suite that they talk to, and how they talk to people. Included by path, since each
+//! example is a program of its own, which uses what it needs.
+
+#![allow(dead_code, unused_imports, unused_macros)]
+
+pub(crate) mod line;
+pub(crate) mod out;
+pub(crate) mod private;
+pub(crate) mod stop;
 
 use sdk_core::{Error, Suite};
 use sdk_reference_server::{Builder, ReferenceServer};
 
-use crate::out::note;
+use out::note;
 
 /// A reference server in this process, with the data that `demo` asks for, unless the environment names a suite
 /// (`SUITE_CRM_URL` and the other variables).
 pub(crate) async fn server(demo: impl FnOnce(Builder) -> Builder) -> Option<ReferenceServer> {
     // On standard error: the output of an example may be data.
-    if std::env::vars_os().any(|(name, _)| names_a_suite(&name)) {
+    let mut names = std::env::vars_os().map(|(name, _)| name);
+    if names.any(|name| name.to_string_lossy().starts_with("SUITE_")) {
         note!("Talking to the suite that the environment names.");
         return None;
     }
@@ -24,8 +33,4 @@ pub(crate) fn connect(server: Option<&ReferenceServer>, user_agent: &str) -> Res
         Some(server) => Suite::builder().variables(server.environment()),
     };
     builder.user_agent(user_agent).build()
-}
-
-fn names_a_suite(variable: &std::ffi::OsStr) -> bool {
-    variable.to_string_lossy().starts_with("SUITE_")
 }

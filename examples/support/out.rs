@@ -4,10 +4,7 @@
 //! went well. A reader that has seen enough (`| head`) is none. In both cases nothing more is put out, and [`end`] says
 //! which it was.
 
-// Each example uses what it needs.
-#![allow(dead_code, unused_imports, unused_macros)]
-
-use std::fmt::Arguments;
+use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write as _, stderr, stdout};
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -49,6 +46,17 @@ pub(crate) fn say(line: Arguments<'_>) {
 /// Whether nobody gets what is put out, so that there is no reason to go on.
 pub(crate) fn is_lost() -> bool {
     LOST.get().is_some()
+}
+
+/// The exit status of a program that has come to its end, or says why it has not.
+pub(crate) fn finish(done: Result<ExitCode, impl Display>) -> ExitCode {
+    match done {
+        Ok(status) => end(status),
+        Err(error) => {
+            note!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// The exit status of a program that would end with this one if nothing that it put out was lost.

@@ -5,7 +5,7 @@
 //! the folder can still exchange whole files, so it should not be a shared one. Where files have no Unix permissions, the
 //! folder's are those that count.
 
-// Each example uses what it needs.
+// A test includes it too.
 #![allow(dead_code)]
 
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};

@@ -1,9 +1,6 @@
 //! Ctrl-C and SIGTERM: the first asks the program to end at its next safe point, another Ctrl-C ends it at once, and so
 //! does time.
 
-// Each example uses what it needs.
-#![allow(dead_code)]
-
 use std::io;
 use std::process::{Command, ExitCode};
 use std::time::Duration;

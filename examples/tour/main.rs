@@ -10,33 +10,23 @@
 mod print;
 mod stops;
 
-#[path = "../support/line.rs"]
-mod line;
-#[path = "../support/out.rs"]
-mod out;
 #[path = "../support/mod.rs"]
 mod support;
 
 use std::process::ExitCode;
 
-use out::note;
-use sdk_core::{App, Error, Suite};
-use sdk_reference_server::ReferenceServer;
+use sdk_core::{App, Error};
+use support::{line, out};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    match tour().await {
-        Ok(()) => out::end(ExitCode::SUCCESS),
-        Err(error) => {
-            note!("\nThe tour ended early: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let done = tour().await.map(|()| ExitCode::SUCCESS);
+    out::finish(done.map_err(|error| format!("\nThe tour ended early: {error}")))
 }
 
 async fn tour() -> Result<(), Error> {
     let server = support::server(|demo| demo).await;
-    let suite = connect(server.as_ref())?;
+    let suite = support::connect(server.as_ref(), "suite-tour")?;
     let crm = sdk_crm::Client::new(&suite)?;
     let calendar = sdk_calendar::Client::new(&suite)?;
     let accounting = sdk_accounting::Client::new(&suite)?;
@@ -59,8 +49,4 @@ async fn tour() -> Result<(), Error> {
     print::fact("attempts", stats.attempts);
     print::fact("token exchanges", stats.token_exchanges);
     Ok(())
-}
-
-fn connect(server: Option<&ReferenceServer>) -> Result<Suite, Error> {
-    support::connect(server, "suite-tour")
 }

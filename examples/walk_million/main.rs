@@ -11,10 +11,8 @@
 mod meter;
 mod server;
 
-#[path = "../support/out.rs"]
-mod out;
-#[path = "../support/stop.rs"]
-mod stop;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -27,6 +25,7 @@ use meter::{Meter, peak_memory};
 use out::put;
 use server::Server;
 use stop::Stop;
+use support::{out, stop};
 
 /// Records per page, the most that the contract allows.
 const PAGE: u32 = 50;

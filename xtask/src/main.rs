@@ -4,6 +4,7 @@ mod api;
 mod assumptions;
 mod codegen;
 
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -17,6 +18,11 @@ usage: cargo xtask <chore>
 
 /// A failure is a line (or several) for the person at the keyboard.
 type Result<T> = std::result::Result<T, String>;
+
+/// Names the place of an error.
+fn at<E: Display>(place: impl Display) -> impl FnOnce(E) -> String {
+    move |error| format!("{place}: {error}")
+}
 
 fn main() -> ExitCode {
     if let Some(rustdoc) = std::env::var_os(api::WRAPPED) {

@@ -18,7 +18,7 @@ pub struct Octo {
 impl Client for Octo {
     async fn new(target: &Target) -> Result<Self, Failure> {
         let http = target.builder()?.build()?;
-        let (token, _) = exchange(&http, &format!("{}/oauth/token", target.origin)).await?;
+        let (token, _) = exchange(&http, &target.origin).await?;
         Ok(Self {
             http: Octocrab::builder()
                 .base_uri(target.origin.as_str())?

@@ -2,8 +2,11 @@
 //! per command, errors by status.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
+use reqwest_retry::RetryTransientMiddleware;
+use reqwest_retry::policies::ExponentialBackoff;
 use tokio::sync::RwLock;
 use uuid::Uuid;
 
@@ -12,79 +15,93 @@ use super::{Client, Failure, Seen, Target};
 use crate::model::usual::{CommandResult, EventCommand, Page};
 use crate::payload;
 
-#[derive(Clone)]
-pub struct Handwritten {
-    http: reqwest::Client,
-    base: Arc<str>,
-    tokens: Arc<Tokens>,
-    event: EventCommand,
+macro_rules! by_hand {
+    ($(#[$docs:meta])* $name:ident, $http:ty, $wrap:path) => {
+        $(#[$docs])*
+        #[derive(Clone)]
+        pub struct $name {
+            http: $http,
+            base: Arc<str>,
+            tokens: Arc<Tokens>,
+            event: EventCommand,
+        }
+
+        impl Client for $name {
+            async fn new(target: &Target) -> Result<Self, Failure> {
+                let http = target.limited()?.build()?;
+                Ok(Self {
+                    tokens: Arc::new(Tokens {
+                        http: http.clone(),
+                        origin: target.origin.clone(),
+                        cached: RwLock::default(),
+                    }),
+                    http: $wrap(http),
+                    base: target.origin.as_str().into(),
+                    event: EventCommand::create(),
+                })
+            }
+
+            async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+                let mut request = self
+                    .http
+                    .get(format!("{}{}", self.base, payload::PAGE_PATH))
+                    .query(&[("limit", limit)])
+                    .bearer_auth(self.tokens.get().await?);
+                if let Some(cursor) = cursor {
+                    request = request.query(&[("cursor", cursor)]);
+                }
+                let page: Page = request.send().await?.error_for_status()?.json().await?;
+                Ok(page.seen())
+            }
+
+            async fn command(&self) -> Result<Seen, Failure> {
+                let result: CommandResult = self
+                    .http
+                    .post(format!("{}{}", self.base, payload::COMMAND_PATH))
+                    .bearer_auth(self.tokens.get().await?)
+                    .header("Idempotency-Key", Uuid::new_v4().to_string())
+                    .json(&self.event)
+                    .send()
+                    .await?
+                    .error_for_status()?
+                    .json()
+                    .await?;
+                Ok(result.seen())
+            }
+        }
+    };
 }
 
-impl Client for Handwritten {
-    async fn new(target: &Target) -> Result<Self, Failure> {
-        let http = target
-            .builder()?
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(Duration::from_secs(30))
-            .user_agent("bench/1.0")
-            .build()?;
-        Ok(Self {
-            tokens: Arc::new(Tokens::new(
-                http.clone(),
-                format!("{}/oauth/token", target.origin),
-            )),
-            http,
-            base: target.origin.as_str().into(),
-            event: EventCommand::create(),
-        })
-    }
+by_hand!(
+    /// As it is.
+    Handwritten,
+    reqwest::Client,
+    std::convert::identity
+);
 
-    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
-        let mut request = self
-            .http
-            .get(format!("{}{}", self.base, payload::PAGE_PATH))
-            .query(&[("limit", limit)])
-            .bearer_auth(self.tokens.get().await?);
-        if let Some(cursor) = cursor {
-            request = request.query(&[("cursor", cursor)]);
-        }
-        let page: Page = request.send().await?.error_for_status()?.json().await?;
-        Ok(page.seen())
-    }
+by_hand!(
+    /// Sent through reqwest-middleware with its retry.
+    Middleware,
+    ClientWithMiddleware,
+    retried
+);
 
-    async fn command(&self) -> Result<Seen, Failure> {
-        let result: CommandResult = self
-            .http
-            .post(format!("{}{}", self.base, payload::COMMAND_PATH))
-            .bearer_auth(self.tokens.get().await?)
-            .header("Idempotency-Key", Uuid::new_v4().to_string())
-            .json(&self.event)
-            .send()
-            .await?
-            .error_for_status()?
-            .json()
-            .await?;
-        Ok(result.seen())
-    }
+fn retried(http: reqwest::Client) -> ClientWithMiddleware {
+    let retry = ExponentialBackoff::builder().build_with_max_retries(2);
+    ClientBuilder::new(http)
+        .with(RetryTransientMiddleware::new_with_policy(retry))
+        .build()
 }
 
 /// A token that is kept until shortly before it expires.
-pub struct Tokens {
+struct Tokens {
     http: reqwest::Client,
-    url: String,
+    origin: String,
     cached: RwLock<Option<(String, Instant)>>,
 }
 
 impl Tokens {
-    pub fn new(http: reqwest::Client, url: String) -> Self {
-        Self {
-            http,
-            url,
-            cached: RwLock::new(None),
-        }
-    }
-
-    pub async fn get(&self) -> Result<String, Failure> {
+    async fn get(&self) -> Result<String, Failure> {
         if let Some((token, until)) = &*self.cached.read().await
             && Instant::now() < *until
         {
@@ -96,7 +113,7 @@ impl Tokens {
         {
             return Ok(token.clone());
         }
-        let (token, lifetime) = exchange(&self.http, &self.url).await?;
+        let (token, lifetime) = exchange(&self.http, &self.origin).await?;
         *cached = Some((token.clone(), Instant::now() + lifetime.mul_f64(0.9)));
         Ok(token)
     }

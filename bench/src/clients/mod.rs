@@ -4,8 +4,6 @@ pub mod exchange;
 #[cfg(feature = "peers")]
 pub mod handwritten;
 #[cfg(feature = "peers")]
-pub mod middleware;
-#[cfg(feature = "peers")]
 pub mod progenitor;
 #[cfg(feature = "peers")]
 pub mod raw;
@@ -13,6 +11,7 @@ pub mod sdk;
 pub mod tuned;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +29,24 @@ pub struct Seen {
     pub sum: u64,
     /// The next cursor.
     pub next: Option<String>,
+}
+
+impl Seen {
+    /// What the result of a command shows: its version.
+    pub fn command(version: u64) -> Self {
+        Self {
+            items: 1,
+            sum: version,
+            next: None,
+        }
+    }
+
+    /// Goes on with another page.
+    pub fn add(&mut self, page: Self) {
+        self.items += page.items;
+        self.sum += page.sum;
+        self.next = page.next;
+    }
 }
 
 /// A client that can do the work.
@@ -58,17 +75,20 @@ pub trait Client: Clone + Send + Sync + 'static {
         limit: u32,
         cursor: String,
     ) -> impl Future<Output = Result<Seen, Failure>> + Send {
-        async move {
-            let (mut all, mut next) = (Seen::default(), Some(cursor));
-            while let Some(cursor) = next {
-                let page = self.page(limit, Some(&cursor)).await?;
-                all.items += page.items;
-                all.sum += page.sum;
-                next = page.next;
-            }
-            Ok(all)
-        }
+        by_pages(self, limit, cursor)
     }
+}
+
+/// Walks page by page: what somebody writes who does not know of streams.
+pub async fn by_pages<C: Client>(client: &C, limit: u32, cursor: String) -> Result<Seen, Failure> {
+    let mut all = Seen {
+        next: Some(cursor),
+        ..Seen::default()
+    };
+    while let Some(cursor) = all.next.take() {
+        all.add(client.page(limit, Some(&cursor)).await?);
+    }
+    Ok(all)
 }
 
 /// Where the server is and how to talk to it.
@@ -105,5 +125,13 @@ impl Target {
             (1, None) => Ok(reqwest::Client::builder()),
             _ => Err("built without the feature `peers`, which has TLS and HTTP/2".into()),
         }
+    }
+
+    /// The same with limits and a name, as whoever cares sets them.
+    pub fn limited(&self) -> Result<reqwest::ClientBuilder, Failure> {
+        let builder = self.builder()?.connect_timeout(Duration::from_secs(5));
+        Ok(builder
+            .timeout(Duration::from_secs(30))
+            .user_agent("bench/1.0"))
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -13,9 +13,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio_rustls::rustls::{
     ClientConfig, RootCertStore, pki_types::CertificateDer, pki_types::pem::PemObject as _,
 };
-use uuid::Uuid;
 
-use super::exchange::exchange;
+use super::exchange::{authorization, command_headers};
 use super::{Client, Failure, Seen, Target};
 use crate::model::tuned::{CommandResult, EventCommand, Page};
 use crate::payload;
@@ -27,7 +26,7 @@ pub struct Raw(Arc<Inner>);
 
 struct Inner {
     pool: Connections,
-    base: String,
+    list: String,
     page: Uri,
     command: Uri,
     authorization: HeaderValue,
@@ -42,30 +41,24 @@ enum Connections {
 impl Client for Raw {
     async fn new(target: &Target) -> Result<Self, Failure> {
         let http = target.builder()?.build()?;
-        let (token, _) = exchange(&http, &format!("{}/oauth/token", target.origin)).await?;
-        let mut authorization = HeaderValue::from_maybe_shared(format!("Bearer {token}"))?;
-        authorization.set_sensitive(true);
+        let list = format!("{}{}", target.origin, payload::PAGE_PATH);
         Ok(Self(Arc::new(Inner {
             pool: connections(target)?,
-            page: format!("{}{}?limit=50", target.origin, payload::PAGE_PATH).parse()?,
+            page: format!("{list}?limit=50").parse()?,
             command: format!("{}{}", target.origin, payload::COMMAND_PATH).parse()?,
-            base: target.origin.clone(),
-            authorization,
+            list,
+            authorization: authorization(&http, &target.origin).await?,
             event: EventCommand::create(),
         })))
     }
 
     async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
         let mut request = Request::new(Full::default());
+        let list = &self.0.list;
         *request.uri_mut() = match cursor {
             None if limit == 50 => self.0.page.clone(),
-            None => format!("{}{}?limit={limit}", self.0.base, payload::PAGE_PATH).parse()?,
-            Some(cursor) => format!(
-                "{}{}?limit={limit}&cursor={cursor}",
-                self.0.base,
-                payload::PAGE_PATH
-            )
-            .parse()?,
+            None => format!("{list}?limit={limit}").parse()?,
+            Some(cursor) => format!("{list}?limit={limit}&cursor={cursor}").parse()?,
         };
         let page: Page = self.send(request).await?;
         Ok(page.seen())
@@ -76,12 +69,7 @@ impl Client for Raw {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.0.command.clone();
-        let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(
-            "idempotency-key",
-            HeaderValue::from_str(Uuid::new_v4().simple().encode_lower(&mut [0; 32]))?,
-        );
+        command_headers(request.headers_mut())?;
         let result: CommandResult = self.send(request).await?;
         Ok(result.seen())
     }

@@ -1,12 +1,9 @@
 //! reqwest by hand, by somebody who has measured: addresses and headers made once, one pass over the text, `jiff`.
 
-use std::time::Duration;
-
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use reqwest::{Method, Request, Url};
-use uuid::Uuid;
 
-use super::exchange::exchange;
+use super::exchange::{authorization, command_headers};
 use super::{Client, Failure, Seen, Target};
 use crate::model::tuned::{CommandResult, EventCommand, Page};
 use crate::payload;
@@ -22,21 +19,13 @@ pub struct Tuned {
 
 impl Client for Tuned {
     async fn new(target: &Target) -> Result<Self, Failure> {
-        let http = target
-            .builder()?
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(Duration::from_secs(30))
-            .user_agent("bench/1.0")
-            .build()?;
+        let http = target.limited()?.build()?;
         let base = Url::parse(&target.origin)?;
-        let (token, _) = exchange(&http, base.join("/oauth/token")?.as_str()).await?;
-        let mut authorization = HeaderValue::from_maybe_shared(format!("Bearer {token}"))?;
-        authorization.set_sensitive(true);
         Ok(Self {
             page: base.join(payload::PAGE_PATH)?,
             command: base.join(payload::COMMAND_PATH)?,
+            authorization: authorization(&http, &target.origin).await?,
             http,
-            authorization,
             event: EventCommand::create(),
         })
     }
@@ -53,12 +42,7 @@ impl Client for Tuned {
 
     async fn command(&self) -> Result<Seen, Failure> {
         let mut request = Request::new(Method::POST, self.command.clone());
-        let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(
-            "idempotency-key",
-            HeaderValue::from_str(Uuid::new_v4().simple().encode_lower(&mut [0; 32]))?,
-        );
+        command_headers(request.headers_mut())?;
         *request.body_mut() = Some(serde_json::to_vec(&self.event)?.into());
         let result: CommandResult = self.send(request).await?;
         Ok(result.seen())

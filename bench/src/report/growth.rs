@@ -1,8 +1,6 @@
 //! What a call costs with more and more of them in flight.
 
-use std::fmt::Write as _;
-
-use super::{Effort, progress};
+use super::{Effort, progress, table};
 use crate::clients::Failure;
 use crate::load::Work;
 use crate::measure::Case;
@@ -35,18 +33,12 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Vec<Row>, Failure>
                 ));
                 let case = Case::new(bench, client, transport, Work::Command);
                 let operations = effort.calls.max(in_flight as u64 * 2);
-                figures.push(
-                    match case.run(bench, Some(operations), 0, in_flight).await {
-                        Ok(done) => {
-                            let seconds = done.user + done.system;
-                            Some((seconds * 1e6 / done.operations as f64, done.peak as f64))
-                        }
-                        Err(error) => {
-                            progress(&format!("not measured: {error}"));
-                            None
-                        }
-                    },
-                );
+                let done = case.run(bench, Some(operations), 0, in_flight).await;
+                let done = done.inspect_err(|error| progress(&format!("not measured: {error}")));
+                figures.push(done.ok().map(|done| {
+                    let micros = (done.user + done.system) * 1e6 / done.operations as f64;
+                    (micros, done.peak as f64)
+                }));
             }
             rows.push(Row {
                 name,
@@ -59,25 +51,23 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Vec<Row>, Failure>
 }
 
 pub fn render(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "Processor time of a command in microseconds, and KiB that each one in flight adds to the peak of one alone.\n\n\
-         | transport, client | 1 | 64 | 1,024 | 10,000 |\n|---|---|---|---|---|\n",
-    );
-    for row in rows {
-        let _ = write!(text, "| {}: {} |", row.transport.name(), row.name);
-        let alone = row.figures.first().copied().flatten().map(|(_, peak)| peak);
-        for (figures, in_flight) in row.figures.iter().zip(IN_FLIGHT) {
-            let Some((micros, peak)) = *figures else {
-                text.push_str(" - |");
-                continue;
-            };
-            let _ = write!(text, " {micros:.1} us");
-            if let (Some(alone), 2..) = (alone, in_flight) {
-                let _ = write!(text, ", {:.1} KiB", (peak - alone) / in_flight as f64);
+    let rows = rows.iter().map(|row| {
+        let alone = row.figures[0].map(|(_, peak)| peak);
+        let figures = row.figures.iter().zip(IN_FLIGHT);
+        let cells = figures.map(|(figures, in_flight)| match (figures, alone) {
+            (None, _) => "-".to_owned(),
+            (Some((micros, peak)), Some(alone)) if in_flight > 1 => {
+                let each = (peak - alone) / in_flight as f64;
+                format!("{micros:.1} us, {each:.1} KiB")
             }
-            text.push_str(" |");
-        }
-        text.push('\n');
-    }
-    text
+            (Some((micros, _)), _) => format!("{micros:.1} us"),
+        });
+        let cells: Vec<String> = cells.collect();
+        let transport = row.transport.name();
+        format!("{transport}: {} | {}", row.name, cells.join(" | "))
+    });
+    format!(
+        "Processor time of a command in microseconds, and KiB that each one in flight adds to the peak of one alone.\n\n{}",
+        table("transport, client | 1 | 64 | 1,024 | 10,000", rows)
+    )
 }

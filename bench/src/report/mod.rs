@@ -72,6 +72,16 @@ fn progress(what: &str) {
     eprintln!("{what}");
 }
 
+/// A table in Markdown, its cells separated by ` | `.
+pub fn table(head: &str, rows: impl IntoIterator<Item = String>) -> String {
+    let columns = head.split(" | ").count();
+    let mut table = format!("| {head} |\n|{}\n", "---|".repeat(columns));
+    for row in rows {
+        table += &format!("| {row} |\n");
+    }
+    table
+}
+
 /// A figure, or that there is none.
 fn figure(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))

@@ -1,8 +1,6 @@
 //! Tokens, disabled tracing and walks.
 
-use std::fmt::Write as _;
-
-use super::{Effort, figure, progress};
+use super::{Effort, figure, progress, table};
 use crate::clients::Failure;
 use crate::load::Work;
 use crate::measure::{Case, median};
@@ -21,8 +19,8 @@ pub struct Parts {
     pub storms: Vec<(Storm, Seen)>,
     /// How long a token is used until it is renewed, as a share of its lifetime.
     pub renewed_after: f64,
-    /// What small parts cost by themselves.
-    pub small: Vec<(Part, Small)>,
+    /// Instructions and allocations of small parts by themselves.
+    pub small: Vec<(Part, Option<f64>, f64)>,
     /// Instructions of `items()` against those of a loop over pages.
     pub items_against_loop: Option<f64>,
     pub walked: Walked,
@@ -30,41 +28,33 @@ pub struct Parts {
     pub ends: Option<(f64, f64)>,
 }
 
-/// One of them.
-pub struct Small {
-    pub instructions: Option<f64>,
-    pub allocations: f64,
-}
-
 /// Measures them.
 pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
     let origin = bench.target(Transport::H1).origin;
     let mut storms = Vec::new();
-    for storm in [
-        Storm::Success,
-        Storm::Failure,
-        Storm::Cancelled,
-        Storm::Soft,
-    ] {
-        progress(&format!("{CALLERS} callers: {}", storm.name()));
-        let arguments = ["storm", storm.name(), CALLERS, &origin];
+    for storm in Storm::ALL {
+        progress(&format!("{CALLERS} callers: {}", storm.title()));
+        let name = serde_json::to_string(&storm)?;
+        let arguments = ["storm", &name, CALLERS, &origin];
         storms.push((storm, bench.work(&bench.program, &arguments).await?));
     }
     progress("renewals");
     let renewed_after = bench.work(&bench.program, &["renewals", &origin]).await?;
     let mut small = Vec::new();
     for part in Part::ALL {
-        progress(part.name());
-        small.push((part, part.measure(bench).await?));
+        progress(part.title());
+        let (instructions, allocations) = part.cost(bench, 20_000).await?;
+        let (nothing, _) = Part::Nothing.cost(bench, 20_000).await?;
+        let instructions = instructions.zip(nothing);
+        let instructions = instructions.map(|(all, nothing)| all - nothing);
+        small.push((part, instructions, allocations));
     }
-    let mut by_page = Vec::new();
-    for work in [Work::Walk, Work::Loop] {
+    let mut by_page = [None; 2];
+    for (work, instructions) in [Work::Walk, Work::Loop].into_iter().zip(&mut by_page) {
         progress(&format!("{work:?} over pages"));
         let case = Case::new(bench, "sdk", Transport::H1, work);
         case.run(bench, Some(50), 0, 1).await?;
-        if bench.valgrind {
-            by_page.push(case.instructions(bench, effort.pages).await?);
-        }
+        *instructions = case.instructions(bench, effort.pages).await?;
     }
     progress("the long walk");
     let pages = PAGES.to_string();
@@ -90,10 +80,7 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
         storms,
         renewed_after,
         small,
-        items_against_loop: by_page
-            .first()
-            .zip(by_page.get(1))
-            .map(|(walk, by_hand)| walk / by_hand),
+        items_against_loop: by_page[0].zip(by_page[1]).map(|(walk, pages)| walk / pages),
         walked,
         ends,
     })
@@ -107,15 +94,10 @@ impl Parts {
 
     /// Instructions and allocations of a small part.
     pub fn small(&self, kind: Part) -> (Option<f64>, Option<f64>) {
-        let small = self
-            .small
-            .iter()
-            .find(|(part, _)| *part == kind)
-            .map(|(_, small)| small);
-        (
-            small.and_then(|small| small.instructions),
-            small.map(|small| small.allocations),
-        )
+        let small = self.small.iter().find(|(part, ..)| *part == kind);
+        small.map_or((None, None), |&(_, instructions, allocations)| {
+            (instructions, Some(allocations))
+        })
     }
 
     /// How much memory grew from the first stretch of the long walk to its end, in KiB.
@@ -136,15 +118,9 @@ impl Parts {
     }
 
     pub fn render(&self) -> String {
-        let mut text = format!(
-            "{CALLERS} callers at once; an exchange takes {} ms, and what the network adds.\n\n{}",
-            EXCHANGE.as_millis(),
-            "| token | exchanges | served | failed | p50 wait, ms | p99 wait, ms | longest, ms |\n|---|---|---|---|---|---|---|\n",
-        );
-        for (storm, seen) in &self.storms {
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {} | {:.2} | {:.2} | {:.2} |",
+        let storms = self.storms.iter().map(|(storm, seen)| {
+            format!(
+                "{} | {} | {} | {} | {:.2} | {:.2} | {:.2}",
                 storm.title(),
                 seen.exchanges,
                 seen.served,
@@ -152,34 +128,23 @@ impl Parts {
                 seen.p50,
                 seen.p99,
                 seen.longest
-            );
-        }
-        text.push_str("\n| part | instructions | allocations |\n|---|---|---|\n");
-        for (part, small) in &self.small {
-            let instructions = figure(small.instructions, 0);
-            let _ = writeln!(
-                text,
-                "| {} | {instructions} | {:.0} |",
-                part.title(),
-                small.allocations
-            );
-        }
-        text.push_str("\n| walk | figure |\n|---|---|\n");
-        let items = self.walked.items;
-        let rows = [
+            )
+        });
+        let small = self.small.iter().map(|(part, instructions, allocations)| {
+            let instructions = figure(*instructions, 0);
+            format!("{} | {instructions} | {allocations:.0}", part.title())
+        });
+        let memory = self.walked.memory.first().copied().unwrap_or_default();
+        let (first, last) = self.ends.unzip();
+        let walks = [
             (
                 "`items()` against a loop over pages, instructions",
                 figure(self.items_against_loop, 4),
             ),
-            ("items of the long walk", items.to_string()),
+            ("items of the long walk", self.walked.items.to_string()),
             (
                 "memory after its first thousand pages, KiB",
-                self.walked
-                    .memory
-                    .first()
-                    .copied()
-                    .unwrap_or_default()
-                    .to_string(),
+                memory.to_string(),
             ),
             (
                 "more than that at its end, KiB",
@@ -191,30 +156,22 @@ impl Parts {
             ),
             (
                 "the same walk with pages of one item: instructions per page in the second thousand",
-                figure(self.ends.map(|ends| ends.0), 0),
+                figure(first, 0),
             ),
-            (
-                "and in the last thousand",
-                figure(self.ends.map(|ends| ends.1), 0),
-            ),
+            ("and in the last thousand", figure(last, 0)),
         ];
-        for (what, value) in rows {
-            let _ = writeln!(text, "| {what} | {value} |");
-        }
-        text
-    }
-}
-
-impl Part {
-    async fn measure(self, bench: &Bench) -> Result<Small, Failure> {
-        let times = 20_000;
-        let (instructions, allocations) = self.cost(bench, times).await?;
-        let (nothing, _) = Part::Nothing.cost(bench, times).await?;
-        Ok(Small {
-            instructions: instructions
-                .zip(nothing)
-                .map(|(all, nothing)| all - nothing),
-            allocations,
-        })
+        format!(
+            "{CALLERS} callers at once; an exchange takes {} ms, and what the network adds.\n\n{}\n{}\n{}",
+            EXCHANGE.as_millis(),
+            table(
+                "token | exchanges | served | failed | p50 wait, ms | p99 wait, ms | longest, ms",
+                storms
+            ),
+            table("part | instructions | allocations", small),
+            table(
+                "walk | figure",
+                walks.map(|(what, value)| format!("{what} | {value}"))
+            ),
+        )
     }
 }

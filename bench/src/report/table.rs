@@ -1,6 +1,5 @@
 //! The table: every client, every transport, page and command.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::{Effort, figure, progress};
@@ -38,22 +37,24 @@ pub struct Row {
     pub command: Option<Cell>,
 }
 
-/// What one kind of work cost. Ratios are those to [`BASE`].
-#[derive(Clone, Debug, Default)]
+/// What one kind of work cost.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Cell {
-    instructions: Option<f64>,
-    pub instruction_ratio: Option<f64>,
-    allocations: f64,
-    pub allocation_ratio: f64,
+    pub instructions: Figure,
+    pub allocations: Figure,
     /// Operations per second with 64 in flight.
-    rate: f64,
-    pub throughput_ratio: f64,
+    pub throughput: Figure,
     /// KiB at most with 64 in flight.
-    peak: f64,
-    pub peak_ratio: f64,
+    pub peak: Figure,
     /// Microseconds of an operation, one after the other.
-    p50: f64,
-    p50_ratio: f64,
+    pub p50: Figure,
+}
+
+/// A figure, and its ratio to that of [`BASE`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Figure {
+    value: Option<f64>,
+    pub ratio: Option<f64>,
 }
 
 /// Measures every client over every transport.
@@ -114,110 +115,80 @@ fn case(bench: &Bench, row: &Row, work: Work, octocrab: Option<&PathBuf>) -> Cas
 }
 
 async fn cells(bench: &Bench, cases: &[Case], effort: Effort) -> Result<Vec<Cell>, Failure> {
-    let mut cells = Vec::with_capacity(cases.len());
+    let mut counts = Vec::with_capacity(cases.len());
     for case in cases {
-        progress(&format!(
-            "{}: {:?} by {}",
-            case.transport.name(),
-            case.work,
-            case.client
-        ));
+        let transport = case.transport.name();
+        progress(&format!("{transport}: {:?} by {}", case.work, case.client));
         let times = if case.work == Work::Page {
             effort.pages
         } else {
             effort.commands
         };
         let counted = case.run(bench, Some(500), 0, 1).await?;
-        cells.push(Cell {
-            instructions: if bench.valgrind {
-                Some(case.instructions(bench, times).await?)
-            } else {
-                None
-            },
-            allocations: counted.allocations as f64 / counted.operations as f64,
-            ..Cell::default()
-        });
+        let allocations = counted.allocations as f64 / counted.operations as f64;
+        counts.push((case.instructions(bench, times).await?, allocations));
     }
-    let base = cases
-        .iter()
-        .position(|case| case.client == BASE)
-        .ok_or("no base")?;
-    timed(bench, cases, effort, base, &mut cells).await?;
-    let reference = cells[base].clone();
-    for cell in &mut cells {
-        cell.instruction_ratio = cell
-            .instructions
-            .zip(reference.instructions)
-            .map(|(own, base)| own / base);
-        cell.allocation_ratio = cell.allocations / reference.allocations;
-        cell.peak_ratio = cell.peak / reference.peak;
-    }
-    Ok(cells)
+    let rounds = timed(bench, cases, effort).await?;
+    let base = cases.iter().position(|case| case.client == BASE);
+    let base = base.ok_or("no base")?;
+    let of_rounds = |of: &dyn Fn(&[Turn]) -> f64| median(rounds.iter().map(|it| of(it)).collect());
+    let cell = |own: usize| {
+        let once = |of: &dyn Fn(usize) -> Option<f64>| Figure {
+            value: of(own),
+            ratio: of(own).zip(of(base)).map(|(own, base)| own / base),
+        };
+        let timed = |of: fn(&Turn) -> f64| Figure {
+            value: of_rounds(&|round| of(&round[own])),
+            ratio: of_rounds(&|round| of(&round[own]) / of(&round[base])),
+        };
+        Cell {
+            instructions: once(&|at| counts[at].0),
+            allocations: once(&|at| Some(counts[at].1)),
+            throughput: timed(|turn| turn.rate),
+            peak: once(&|at| of_rounds(&|round| round[at].peak)),
+            p50: timed(|turn| turn.p50),
+        }
+    };
+    Ok((0..cases.len()).map(cell).collect())
+}
+
+/// What a client did in its turn of a round.
+struct Turn {
+    rate: f64,
+    peak: f64,
+    p50: f64,
 }
 
 /// All clients take turns, so that what disturbs the machine disturbs all of them; a ratio is that of one round.
-async fn timed(
-    bench: &Bench,
-    cases: &[Case],
-    effort: Effort,
-    base: usize,
-    cells: &mut [Cell],
-) -> Result<(), Failure> {
-    let (mut rates, mut peaks, mut p50s) = (Vec::new(), Vec::new(), Vec::new());
+async fn timed(bench: &Bench, cases: &[Case], effort: Effort) -> Result<Vec<Vec<Turn>>, Failure> {
+    let mut rounds = Vec::new();
     for round in 0..effort.rounds {
         progress(&format!("round {} of {}", round + 1, effort.rounds));
-        let (mut rate, mut peak, mut p50) = (Vec::new(), Vec::new(), Vec::new());
+        let mut turns = Vec::new();
         for case in cases {
             let many = case.run(bench, None, effort.millis, 64).await?;
-            rate.push(many.operations as f64 / many.seconds);
-            peak.push(many.peak as f64);
-            p50.push(case.run(bench, None, effort.millis / 2, 1).await?.p50);
+            turns.push(Turn {
+                rate: many.operations as f64 / many.seconds,
+                peak: many.peak as f64,
+                p50: case.run(bench, None, effort.millis / 2, 1).await?.p50,
+            });
         }
-        rates.push(rate);
-        peaks.push(peak);
-        p50s.push(p50);
+        rounds.push(turns);
     }
-    let own = |rounds: &[Vec<f64>], index: usize| {
-        median(rounds.iter().map(|round| round[index]).collect()).unwrap_or_default()
-    };
-    let ratio = |rounds: &[Vec<f64>], index: usize| {
-        median(
-            rounds
-                .iter()
-                .map(|round| round[index] / round[base])
-                .collect(),
-        )
-        .unwrap_or_default()
-    };
-    for (index, cell) in cells.iter_mut().enumerate() {
-        cell.rate = own(&rates, index);
-        cell.throughput_ratio = ratio(&rates, index);
-        cell.peak = own(&peaks, index);
-        cell.p50 = own(&p50s, index);
-        cell.p50_ratio = ratio(&p50s, index);
-    }
-    Ok(())
+    Ok(rounds)
 }
 
 /// As Markdown: ratios, and for the base what they are ratios of.
 pub fn render(rows: &[Row]) -> String {
-    let mut text = String::from(concat!(
-        "| transport, client | page: instr | allocs | at 64 | peak | p50 | command: instr | allocs | at 64 | peak | p50 |\n",
-        "|---|---|---|---|---|---|---|---|---|---|---|\n",
-    ));
-    for row in rows {
-        let (page, command) = (
-            columns(row, row.page.as_ref()),
-            columns(row, row.command.as_ref()),
-        );
-        let _ = writeln!(
-            text,
-            "| {}: {} | {page} | {command} |",
-            row.transport.name(),
-            row.name
-        );
-    }
-    text
+    let rows = rows.iter().map(|row| {
+        let [page, command] = [&row.page, &row.command].map(|cell| columns(row, cell.as_ref()));
+        let transport = row.transport.name();
+        format!("{transport}: {} | {page} | {command}", row.name)
+    });
+    super::table(
+        "transport, client | page: instr | allocs | at 64 | peak | p50 | command: instr | allocs | at 64 | peak | p50",
+        rows,
+    )
 }
 
 fn columns(row: &Row, cell: Option<&Cell>) -> String {
@@ -225,21 +196,17 @@ fn columns(row: &Row, cell: Option<&Cell>) -> String {
         return "as above | | | |".to_owned();
     };
     if row.client == BASE {
+        let value = |of: Figure, unit: f64, digits| figure(of.value.map(|it| it / unit), digits);
         return format!(
-            "1 ({} k) | 1 ({:.0}) | 1 ({:.1} k/s) | 1 ({:.1} MiB) | 1 ({:.0} us)",
-            figure(cell.instructions.map(|count| count / 1e3), 1),
-            cell.allocations,
-            cell.rate / 1e3,
-            cell.peak / 1024.0,
-            cell.p50,
+            "1 ({} k) | 1 ({}) | 1 ({} k/s) | 1 ({} MiB) | 1 ({} us)",
+            value(cell.instructions, 1e3, 1),
+            value(cell.allocations, 1.0, 0),
+            value(cell.throughput, 1e3, 1),
+            value(cell.peak, 1024.0, 1),
+            value(cell.p50, 1.0, 0),
         );
     }
-    format!(
-        "{} | {:.2} | {:.2} | {:.2} | {:.2}",
-        figure(cell.instruction_ratio, 3),
-        cell.allocation_ratio,
-        cell.throughput_ratio,
-        cell.peak_ratio,
-        cell.p50_ratio,
-    )
+    let others = [cell.allocations, cell.throughput, cell.peak, cell.p50];
+    let others = others.map(|other| figure(other.ratio, 2)).join(" | ");
+    format!("{} | {others}", figure(cell.instructions.ratio, 3))
 }

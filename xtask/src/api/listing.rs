@@ -23,10 +23,7 @@ pub(crate) fn of(document: &Path) -> Result<String> {
         .map(ToString::to_string)
         .filter(|line| counts(line))
         .collect();
-    Ok(lines
-        .into_iter()
-        .flat_map(|line| [line, "\n".to_owned()])
-        .collect())
+    Ok(lines.into_iter().map(|line| line + "\n").collect())
 }
 
 /// Whether it is part of the implementation of a trait, which has a line of its own.
@@ -40,27 +37,19 @@ fn is_implied(described: &Crate, item: &PublicItem) -> bool {
 /// Whether a change of the line is one that a user could notice.
 fn counts(line: &str) -> bool {
     // For the client crates of this repository only.
-    if line.contains("sdk_core::codegen")
-        || line.contains("sdk_core::engine")
-        || line.contains("StructuralPartialEq")
-    {
+    let ours = [
+        "sdk_core::codegen",
+        "sdk_core::engine",
+        "StructuralPartialEq",
+    ];
+    if ours.iter().any(|part| line.contains(part)) {
         return false;
     }
     // That everything is `Send` and `Sync` goes without saying; of other automatic traits nothing is promised.
-    let automatic = [
-        "Send",
-        "Sync",
-        "Unpin",
-        "UnsafeUnpin",
-        "Freeze",
-        "UnwindSafe",
-        "RefUnwindSafe",
-    ];
-    let is_automatic = line.starts_with("impl")
-        && automatic
-            .iter()
-            .any(|name| line.contains(&format!("::{name} for ")));
-    !is_automatic
-        || line.contains(" !core::marker::Send for ")
-        || line.contains(" !core::marker::Sync for ")
+    let automatic = "Send Sync Unpin UnsafeUnpin Freeze UnwindSafe RefUnwindSafe";
+    let mut automatic = automatic.split(' ');
+    let promised = [" !core::marker::Send for ", " !core::marker::Sync for "];
+    !line.starts_with("impl")
+        || !automatic.any(|name| line.contains(&format!("::{name} for ")))
+        || promised.iter().any(|part| line.contains(part))
 }

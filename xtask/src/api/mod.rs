@@ -7,7 +7,7 @@ mod rustdoc;
 use std::fs;
 use std::path::Path;
 
-use crate::Result;
+use crate::{Result, at};
 
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let mut differs = Vec::new();
     for (name, document) in CRATES.iter().zip(&documents) {
         let path = format!("api/{name}.txt");
-        let actual = listing::of(document).map_err(|error| format!("{name}: {error}"))?;
+        let actual = listing::of(document).map_err(at(name))?;
         let recorded = fs::read_to_string(root.join(&path)).unwrap_or_default();
         if recorded == actual {
             continue;
@@ -37,20 +37,18 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
             let folder = root.join("api");
             fs::create_dir_all(&folder)
                 .and_then(|()| fs::write(root.join(&path), actual))
-                .map_err(|error| format!("{path}: {error}"))?;
+                .map_err(at(&path))?;
         }
         differs.push(path);
     }
     if differs.is_empty() {
         println!("the public API is as recorded");
-        Ok(())
     } else if check {
-        Err(format!(
+        return Err(format!(
             "the public API is not as recorded in {}; if that is meant, run `cargo xtask api`, commit the records, and \
              write an entry for the changelog",
             differs.join(", ")
-        ))
-    } else {
-        Ok(())
+        ));
     }
+    Ok(())
 }

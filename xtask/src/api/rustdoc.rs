@@ -13,7 +13,7 @@ use rustdoc_types::FORMAT_VERSION;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Result;
+use crate::{Result, at};
 
 /// Set while this program stands in for the rustdoc that the variable names.
 pub(crate) const WRAPPED: &str = "XTASK_RUSTDOC";
@@ -36,7 +36,7 @@ pub(crate) fn stand_in(rustdoc: &OsStr) -> ExitCode {
 
 /// Documents all libraries of the workspace, and returns the paths of the documents of these.
 pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
-    let own = env::current_exe().map_err(|error| format!("this program has no path: {error}"))?;
+    let own = env::current_exe().map_err(at("this program has no path"))?;
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     // All of the workspace, or cargo would choose other features for shared dependencies, and check these anew.
     let status = cargo(root)
@@ -48,7 +48,7 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
             "-Z unstable-options --output-format json --cap-lints allow",
         )
         .status()
-        .map_err(|error| format!("cargo does not start: {error}"))?;
+        .map_err(at("cargo does not start"))?;
     if !status.success() {
         return Err("cargo doc failed".into());
     }
@@ -71,9 +71,8 @@ fn target_folder(root: &Path) -> Result<PathBuf> {
     let output = cargo(root)
         .args(["metadata", "--no-deps", "--format-version", "1"])
         .output()
-        .map_err(|error| format!("cargo does not start: {error}"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)
-        .map_err(|error| format!("cargo metadata: {error}"))?;
+        .map_err(at("cargo does not start"))?;
+    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(at("cargo metadata"))?;
     let folder = metadata["target_directory"].as_str();
     folder
         .map(PathBuf::from)
@@ -86,9 +85,8 @@ fn check_format(path: &Path) -> Result<()> {
         format_version: u32,
     }
 
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let Head { format_version } =
-        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = fs::read_to_string(path).map_err(at(path.display()))?;
+    let Head { format_version } = serde_json::from_str(&text).map_err(at(path.display()))?;
     if format_version == FORMAT_VERSION {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Texts of the specs as rustdoc.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use super::provenance;
 use super::schema::{Kind, Schemas, Shape, Use};
@@ -54,6 +54,12 @@ pub(crate) fn prose(text: &str) -> String {
     out
 }
 
+/// Each text as code.
+pub(crate) fn codes<T: Display>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
+    let texts = texts.into_iter();
+    texts.map(|text| format!("`{text}`")).collect()
+}
+
 /// The text of a use, or of the component behind it, with its assumptions.
 pub(crate) fn described(name: &str, value: &Use, extra: &str) -> String {
     let mut text = prose(&value.description);
@@ -77,14 +83,11 @@ pub(crate) fn bounds(schemas: &Schemas, value: &Use) -> Option<String> {
         }
         Shape::Integer { min, max } => range(*min, *max, ""),
         Shape::Array { min, max, .. } => range(min.map(i64::from), max.map(i64::from), " items"),
-        shape => match &schemas.named(shape)?.kind {
+        shape => match schemas.kind(shape)? {
             Kind::Enum {
                 values,
                 closed: true,
-            } => {
-                let values: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
-                Some(format!("one of {}", values.join(", ")))
-            }
+            } => Some(format!("one of {}", codes(values).join(", "))),
             Kind::Reference(pattern) => Some(format!("of the form `{pattern}`")),
             _ => None,
         },
@@ -103,10 +106,8 @@ fn range(min: Option<i64>, max: Option<i64>, unit: &str) -> Option<String> {
 /// All that is known of an operation, without an example.
 pub(crate) fn operation(schemas: &Schemas, operation: &Operation) -> String {
     let mut text = prose(&operation.summary);
-    for part in [
-        prose(&operation.description),
-        format!("`{} {}`", operation.method.name(), operation.path),
-    ] {
+    let route = format!("`{}`", operation.route());
+    for part in [prose(&operation.description), route] {
         if !part.is_empty() {
             text.push_str("\n\n");
             text.push_str(&part);
@@ -128,12 +129,7 @@ pub(crate) fn operation(schemas: &Schemas, operation: &Operation) -> String {
 
 /// What the caller's token needs, in one sentence.
 pub(crate) fn scope(operation: &Operation) -> String {
-    let scopes: Vec<String> = operation
-        .scopes
-        .iter()
-        .map(|scope| format!("`{scope}`"))
-        .collect();
-    match (operation.auth, scopes.as_slice()) {
+    match (operation.auth, codes(&operation.scopes).as_slice()) {
         (Auth::Public, _) => "None: no authentication is required.".into(),
         (Auth::Client, _) => "None: the client credential itself authenticates the call.".into(),
         (Auth::Bearer, []) => "A bearer token is sent. Which scope it needs is not shown.".into(),
@@ -143,26 +139,14 @@ pub(crate) fn scope(operation: &Operation) -> String {
 }
 
 fn arguments(operation: &Operation) -> String {
-    let parameters = operation
-        .parameters
-        .iter()
-        .filter(|parameter| parameter.required);
+    let line = |name: &str, text: &str| format!("- `{name}`: {}", prose(text).replace('\n', " "));
+    let parameters = operation.parameters.iter().filter(|it| it.required);
     let mut lines: Vec<String> = parameters
-        .map(|parameter| {
-            format!(
-                "- `{}`: {}",
-                parameter.field,
-                prose(&parameter.description).replace('\n', " ")
-            )
-        })
+        .map(|parameter| line(&parameter.field, &parameter.description))
         .collect();
     if let Some(body) = &operation.body {
-        let text = if body.description.is_empty() {
-            &body.value.description
-        } else {
-            &body.description
-        };
-        lines.push(format!("- `body`: {}", prose(text).replace('\n', " ")));
+        let own = Some(&body.description).filter(|text| !text.is_empty());
+        lines.push(line("body", own.unwrap_or(&body.value.description)));
     }
     lines.join("\n")
 }
@@ -170,31 +154,21 @@ fn arguments(operation: &Operation) -> String {
 fn limits(schemas: &Schemas, operation: &Operation) -> String {
     let mut lines = Vec::new();
     for parameter in &operation.parameters {
-        let default = parameter
-            .value
-            .default
-            .as_ref()
-            .map(|default| format!("`{default}` if not set"));
-        let parts: Vec<String> = bounds(schemas, &parameter.value)
-            .into_iter()
-            .chain(default)
-            .collect();
+        let value = &parameter.value;
+        let default = value.default.as_ref();
+        let default = default.map(|default| format!("`{default}` if not set"));
+        let parts = bounds(schemas, value).into_iter().chain(default);
+        let parts: Vec<String> = parts.collect();
         if !parts.is_empty() {
             lines.push(format!("- `{}`: {}.", parameter.name, parts.join("; ")));
         }
     }
-    lines.extend(
-        operation
-            .exclusive
-            .iter()
-            .map(|(left, right)| format!("- `{left}` and `{right}` exclude each other.")),
-    );
-    lines.extend(
-        operation
-            .ordered
-            .iter()
-            .map(|(first, last)| format!("- `{first}` must not be after `{last}`.")),
-    );
+    for (left, right) in &operation.exclusive {
+        lines.push(format!("- `{left}` and `{right}` exclude each other."));
+    }
+    for (first, last) in &operation.ordered {
+        lines.push(format!("- `{first}` must not be after `{last}`."));
+    }
     if !lines.is_empty() {
         lines.push("\nWhat is outside of these limits fails before anything is sent.".into());
     }

@@ -35,27 +35,19 @@ impl Context {
 
 /// Writes the example as a code block.
 pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
-    let Builder {
-        spec, operation, ..
-    } = builder;
+    let (spec, operation) = (builder.spec, builder.operation);
     let (client, package) = (spec.app.name, spec.app.package.replace('-', "_"));
     let mut context = Context::default();
     let mut arguments = Vec::new();
     for parameter in builder.required() {
-        arguments.push(value(
-            &spec.schemas,
-            &parameter.value.shape,
-            &parameter.field,
-            &mut context,
-        )?);
+        let shape = &parameter.value.shape;
+        arguments.push(value(&spec.schemas, shape, &parameter.field, &mut context)?);
     }
     let mut lines = Vec::new();
     if let Some(body) = &operation.body {
         if let Shape::Named(name) = &body.value.shape {
-            lines.push(format!(
-                "let body = {};",
-                object(&spec.schemas, name, SHOWN, &mut context)?
-            ));
+            let body = object(&spec.schemas, name, SHOWN, &mut context)?;
+            lines.push(format!("let body = {body};"));
             arguments.push("&body".to_owned());
         } else {
             arguments.push(context.give("body", "sdk_core::RawJson"));
@@ -67,12 +59,8 @@ pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
         operation.name,
         arguments.join(", ")
     );
-    let limit = operation
-        .parameters
-        .iter()
-        .find(|parameter| parameter.name == "limit")
-        .map(|limit| &limit.value.shape);
-    let limited = match limit {
+    let limit = operation.parameter("limit");
+    let limited = match limit.map(|limit| &limit.value.shape) {
         Some(Shape::Integer { max: Some(max), .. }) => format!("{call}.limit({max})"),
         _ => call.clone(),
     };
@@ -96,13 +84,10 @@ pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
             format!("println!(\"{{{name}:?}}\");"),
         ]);
     }
-    let given: String = context
-        .given
-        .iter()
-        .fold(String::new(), |mut text, (name, ty)| {
-            let _ = write!(text, ", {name}: {ty}");
-            text
-        });
+    let mut given = String::new();
+    for (name, ty) in &context.given {
+        let _ = write!(given, ", {name}: {ty}");
+    }
     let types: Vec<&str> = context.types.iter().map(String::as_str).collect();
     let imports = match types.as_slice() {
         [] => String::new(),
@@ -132,7 +117,7 @@ fn value(schemas: &Schemas, shape: &Shape, name: &str, context: &mut Context) ->
             Shape::Record => "Vec<sdk_core::Record>",
             ref items => return Ok(format!("[{}]", value(schemas, items, name, context)?)),
         },
-        Shape::Named(component) => match schemas.named(shape).map(|component| &component.kind) {
+        Shape::Named(component) => match schemas.kind(shape) {
             Some(Kind::Reference(pattern)) => {
                 return Ok(format!("{:?}", Pattern::compile(pattern)?.sample()));
             }
@@ -148,21 +133,17 @@ fn value(schemas: &Schemas, shape: &Shape, name: &str, context: &mut Context) ->
 
 /// An expression that makes an object with its required members and some optional ones.
 fn object(schemas: &Schemas, name: &str, optional: usize, context: &mut Context) -> Result<String> {
-    let Some(Kind::Struct(members)) = schemas
-        .components
-        .get(name)
-        .map(|component| &component.kind)
-    else {
+    let Some(Kind::Struct(members)) = schemas.kind(&Shape::Named(name.to_owned())) else {
         return Err(format!("schema `{name}` is no object"));
     };
     context.types.insert(name.to_owned());
     let stated = |member: &&Property| schemas.constant(&member.value.shape).is_none();
-    let mut arguments = Vec::new();
-    for member in members
+    let (required, others): (Vec<_>, Vec<_>) = members
         .iter()
         .filter(stated)
-        .filter(|member| member.required)
-    {
+        .partition(|member| member.required);
+    let mut arguments = Vec::new();
+    for member in required {
         let value = value(schemas, &member.value.shape, &member.field, context)?;
         arguments.push(if member.value.nullable {
             format!("Some({value}.into())")
@@ -171,26 +152,13 @@ fn object(schemas: &Schemas, name: &str, optional: usize, context: &mut Context)
         });
     }
     let mut text = format!("{name}::new({})", arguments.join(", "));
-    let telling = |member: &&Property| match schemas
-        .named(&member.value.shape)
-        .map(|component| &component.kind)
-    {
+    let telling = |member: &&Property| match schemas.kind(&member.value.shape) {
         Some(kind) => matches!(kind, Kind::Enum { .. } | Kind::Reference(_)),
         None => matches!(member.value.shape, Shape::Text { .. }),
     };
-    for member in members
-        .iter()
-        .filter(stated)
-        .filter(|member| !member.required)
-        .filter(telling)
-        .take(optional)
-    {
-        let _ = write!(
-            text,
-            "\n    .{}({})",
-            member.field,
-            value(schemas, &member.value.shape, &member.field, context)?
-        );
+    for member in others.into_iter().filter(telling).take(optional) {
+        let value = value(schemas, &member.value.shape, &member.field, context)?;
+        let _ = write!(text, "\n    .{}({value})", member.field);
     }
     Ok(text)
 }

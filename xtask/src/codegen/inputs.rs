@@ -1,8 +1,8 @@
 //! The parts of `types.rs` that only types of requests have: constructors, setters and checks.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
-use super::schema::{Kind, Property, Schemas, Shape, Use};
+use super::schema::{Kind, Schemas, Shape, Use};
 use super::spec::Spec;
 use super::types::{Field, Object};
 use super::{docs, rust};
@@ -11,20 +11,15 @@ use super::{docs, rust};
 pub(crate) fn write(spec: &Spec, object: &Object<'_>) -> String {
     let name = &object.component.name;
     let mut code = format!("impl {name} {{\n{}", constructor(spec, object));
-    for field in object
+    let optional = object
         .fields
         .iter()
-        .filter(|field| !field.property.required)
-    {
-        code.push_str(&setter(spec, field));
-    }
+        .filter(|field| !field.property.required);
+    code.extend(optional.map(|field| setter(spec, field)));
     code.push_str(MEMBER);
     code.push_str("}\n\n");
-    let checks: String = object
-        .fields
-        .iter()
-        .map(|field| member(&spec.schemas, field))
-        .collect();
+    let checks = object.fields.iter();
+    let checks: String = checks.map(|field| member(&spec.schemas, field)).collect();
     let constants = object.constants.iter().map(|(member, _)| *member);
     let fields = object.fields.iter().map(|field| &*field.property.name);
     let known: Vec<&str> = constants.chain(fields).collect();
@@ -62,9 +57,7 @@ fn argument(spec: &Spec, field: &Field<'_>) -> rust::Argument {
 
 /// Whether values of a shape are references, which are made from text.
 pub(crate) fn is_reference(schemas: &Schemas, shape: &Shape) -> bool {
-    schemas
-        .named(shape)
-        .is_some_and(|component| matches!(component.kind, Kind::Reference(_)))
+    matches!(schemas.kind(shape), Some(Kind::Reference(_)))
 }
 
 fn constructor(spec: &Spec, object: &Object<'_>) -> String {
@@ -102,16 +95,9 @@ fn constructor(spec: &Spec, object: &Object<'_>) -> String {
 }
 
 fn setter(spec: &Spec, field: &Field<'_>) -> String {
-    let (
-        name,
-        Property {
-            name: member,
-            value,
-            ..
-        },
-    ) = (field.ident(), field.property);
+    let (name, property) = (field.ident(), field.property);
     let argument = argument(spec, field);
-    let docs = docs::comment(&docs::described(member, value, ""));
+    let docs = docs::comment(&docs::described(&property.name, &property.value, ""));
     format!(
         "{docs}#[must_use]\npub fn {name}(mut self, {name}: {}) -> Self {{\nself.{name} = Some({});\nself\n}}\n\n",
         argument.ty, argument.value
@@ -120,11 +106,7 @@ fn setter(spec: &Spec, field: &Field<'_>) -> String {
 
 /// The checks of one member.
 fn member(schemas: &Schemas, field: &Field<'_>) -> String {
-    let Property {
-        name: member,
-        value,
-        ..
-    } = field.property;
+    let (member, value) = (&field.property.name, &field.property.value);
     let name = field.ident();
     if field.is_option() {
         let checks = checks(schemas, value, member, "value");
@@ -151,11 +133,8 @@ fn checks(schemas: &Schemas, value: &Use, member: &str, place: &str) -> String {
 }
 
 fn shape_checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> String {
-    let borrowed = if place.starts_with("self.") {
-        format!("&{place}")
-    } else {
-        place.to_owned()
-    };
+    let own = place.starts_with("self.");
+    let borrowed = format!("{}{place}", if own { "&" } else { "" });
     match shape {
         Shape::Text { min, max, .. } if min.is_some() || max.is_some() => {
             let (min, max) = (min.unwrap_or(0), limit("usize", *max));
@@ -163,13 +142,8 @@ fn shape_checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> 
         }
         Shape::Integer { min, max } if min.is_some() || max.is_some() => {
             let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
-            let max = max.map_or("i64::MAX".to_owned(), |max| max.to_string());
-            let value = if place.starts_with("self.") {
-                place.to_owned()
-            } else {
-                format!("*{place}")
-            };
-            format!("check.integer({member:?}, {value}, {min}, {max})?;\n")
+            let (star, max) = (if own { "" } else { "*" }, limit("i64", *max));
+            format!("check.integer({member:?}, {star}{place}, {min}, {max})?;\n")
         }
         Shape::Array { items, min, max } => {
             let mut code = String::new();
@@ -189,7 +163,7 @@ fn shape_checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> 
         Shape::Timestamp | Shape::Date => {
             format!("check.rfc3339({member:?}, Some({borrowed}))?;\n")
         }
-        shape => match schemas.named(shape).map(|component| &component.kind) {
+        shape => match schemas.kind(shape) {
             Some(Kind::Enum { closed: true, .. }) => {
                 format!("check.known({member:?}, Some({borrowed}))?;\n")
             }
@@ -203,6 +177,6 @@ fn shape_checks(schemas: &Schemas, shape: &Shape, member: &str, place: &str) -> 
 }
 
 /// An upper bound as Rust writes it.
-pub(crate) fn limit(ty: &str, max: Option<u32>) -> String {
+pub(crate) fn limit(ty: &str, max: Option<impl Display>) -> String {
     max.map_or_else(|| format!("{ty}::MAX"), |max| max.to_string())
 }

@@ -39,7 +39,7 @@ pub(crate) use self::spec::Method;
 use self::spec::Spec;
 use self::tree::Tree;
 pub(crate) use crate::Result;
-use crate::assumptions;
+use crate::{assumptions, at};
 
 /// An application of the suite.
 #[derive(Debug)]
@@ -95,13 +95,10 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
             println!("generated code is up to date");
             return Ok(());
         }
-        let paths: Vec<String> = differences
-            .iter()
-            .map(|path| format!("  {}", path.display()))
-            .collect();
+        let paths = differences.iter().map(|path| path.display().to_string());
         return Err(format!(
-            "generated code differs; run `cargo xtask codegen`:\n{}",
-            paths.join("\n")
+            "generated code differs; run `cargo xtask codegen`:\n  {}",
+            paths.collect::<Vec<_>>().join("\n  ")
         ));
     }
     let changed = tree.write(root)?;
@@ -116,32 +113,25 @@ fn generate(root: &Path) -> Result<Tree> {
     let mut specs = Vec::new();
     for app in &APPS {
         let file = format!("specs/{}.yaml", app.name);
-        let spec =
-            Spec::read(app, &read(root, &file)?).map_err(|error| format!("{file}: {error}"))?;
-        specs.push(spec);
+        specs.push(Spec::read(app, &read(root, &file)?).map_err(at(file))?);
     }
     check_ids(&specs)?;
     let used: BTreeMap<String, _> = specs
         .iter()
         .map(|spec| (spec.file(), spec.assumptions.clone()))
         .collect();
-    assumptions::check(&read(root, "specs/ASSUMPTIONS.md")?, &used)?;
+    let register = read(root, "specs/ASSUMPTIONS.md")?;
+    assumptions::check(&register, &used)?;
 
     let mut tree = Tree::default();
     for spec in &specs {
-        client(root, spec, &mut tree).map_err(|error| format!("{}: {error}", spec.file()))?;
+        client(root, spec, &mut tree).map_err(at(spec.file()))?;
     }
     server::add(root, &specs, &mut tree)?;
-    let page = gaps::write(
-        &specs,
-        &read(root, "specs/GAPS.md")?,
-        &read(root, "specs/ASSUMPTIONS.md")?,
-    )
-    .map_err(|error| format!("{}: {error}", gaps::PAGE))?;
-    tree.add(gaps::PAGE, page);
+    let page = gaps::write(&specs, &read(root, "specs/GAPS.md")?, &register);
+    tree.add(gaps::PAGE, page.map_err(at(gaps::PAGE))?);
     if let Ok(readme) = fs::read_to_string(root.join("README.md"))
-        && let Some(text) =
-            readme::update(&readme, &specs).map_err(|error| format!("README.md: {error}"))?
+        && let Some(text) = readme::update(&readme, &specs).map_err(at("README.md"))?
     {
         tree.add("README.md", text);
     }
@@ -171,21 +161,17 @@ fn client(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
 /// The reference server has one list of all operations, so their ids are unique in all specs together.
 fn check_ids(specs: &[Spec]) -> Result<()> {
     let mut owners = BTreeMap::new();
-    for spec in specs {
-        for operation in &spec.operations {
-            let name = names::pascal(&operation.id);
-            if let Some(other) = owners.insert(name, spec.file()) {
-                return Err(format!(
-                    "{}: operation `{}`: {other} has one of this id too",
-                    spec.file(),
-                    operation.id
-                ));
-            }
+    for (spec, operation) in spec::all(specs) {
+        let (file, id) = (spec.file(), &operation.id);
+        if let Some(other) = owners.insert(names::pascal(id), file.clone()) {
+            return Err(format!(
+                "{file}: operation `{id}`: {other} has one of this id too"
+            ));
         }
     }
     Ok(())
 }
 
 fn read(root: &Path, file: &str) -> Result<String> {
-    fs::read_to_string(root.join(file)).map_err(|error| format!("{file}: {error}"))
+    fs::read_to_string(root.join(file)).map_err(at(file))
 }

@@ -4,10 +4,10 @@ use serde_yaml_ng::Value;
 
 use super::document::{Document, Map, RawBody, RawOperation, RawResponse, RawSchema};
 use super::resolve::{component_name, used};
-use super::schema::{Kind, Schemas, Shape, Use};
+use super::schema::{Property, Schemas, Shape, Use};
 use super::spec::{Auth, Body, Method, Operation, Place, Replay, Statuses};
 use super::{Result, names};
-use crate::assumptions;
+use crate::{assumptions, at};
 
 /// The header that the runtime adds to keyed commands by itself.
 pub(super) const KEY_HEADER: &str = "Idempotency-Key";
@@ -51,7 +51,9 @@ impl Reader<'_> {
             .ok_or("its description needs a line `Source: ...`")?;
         let (auth, scopes) = self.security()?;
         let (parameters, keyed) = self.parameters()?;
-        let (reply, schema_version) = self.reply()?;
+        let responses = self.responses()?;
+        let (reply, schema_version) = self.reply(&responses)?;
+        let body = raw.request_body.as_ref();
         let operation = Operation {
             id: raw.operation_id.clone(),
             method: self.method,
@@ -68,14 +70,10 @@ impl Reader<'_> {
             parameters,
             keyed,
             replay: self.replay(&reply),
-            body: raw
-                .request_body
-                .as_ref()
-                .map(|body| self.body(body))
-                .transpose()?,
+            body: body.map(|body| self.body(body)).transpose()?,
             reply,
             schema_version,
-            statuses: self.statuses()?,
+            statuses: statuses(&responses)?,
             exclusive: raw.exclusive.clone(),
             ordered: raw.ordered.clone(),
         };
@@ -84,11 +82,9 @@ impl Reader<'_> {
     }
 
     fn security(&self) -> Result<(Auth, Vec<String>)> {
-        let alternatives = self
-            .raw
-            .security
-            .as_ref()
-            .ok_or("it needs `security`; `[]` where none is required")?;
+        let alternatives = self.raw.security.as_ref();
+        let alternatives =
+            alternatives.ok_or("it needs `security`; `[]` where none is required")?;
         let (mut auth, mut scopes) = (Auth::Public, Vec::new());
         for alternative in alternatives {
             let mut schemes = alternative.iter();
@@ -114,9 +110,7 @@ impl Reader<'_> {
         if !raw.required {
             return Err("a body must be required: whether one may be left out decides what the method looks like".into());
         }
-        let value = self
-            .used(&raw.content[0].schema)
-            .map_err(|rule| format!("body: {rule}"))?;
+        let value = self.used(&raw.content[0].schema).map_err(at("body"))?;
         if !matches!(value.shape, Shape::Named(_) | Shape::Value) {
             return Err("a body is an object with a named schema, or any JSON value".into());
         }
@@ -127,49 +121,36 @@ impl Reader<'_> {
         })
     }
 
-    /// The one success schema, and the `schemaVersion` that it must carry.
-    fn reply(&self) -> Result<(Use, Option<String>)> {
-        let mut schemas: Vec<RawSchema> = Vec::new();
+    /// The responses by their statuses, references followed.
+    fn responses(&self) -> Result<Vec<(&str, &RawResponse)>> {
+        let known = &self.document.components.responses;
+        let mut responses = Vec::new();
         for (status, raw) in &self.raw.responses {
-            if !status.starts_with('2') {
-                continue;
-            }
-            let raw = resolve(
-                raw,
-                raw.reference.as_deref(),
-                &self.document.components.responses,
-            )?;
-            let content = raw
-                .content
-                .get("application/json")
-                .filter(|_| raw.content.len() == 1);
-            schemas.push(
-                content
-                    .ok_or_else(|| {
-                        format!("response {status}: it needs JSON content and no other")
-                    })?
-                    .schema
-                    .clone(),
-            );
+            responses.push((&**status, resolve(raw, raw.reference.as_deref(), known)?));
         }
-        let first = schemas.first().ok_or("it needs a 2xx response")?;
-        if schemas
+        Ok(responses)
+    }
+
+    /// The one success schema, and the `schemaVersion` that it must carry.
+    fn reply(&self, responses: &[(&str, &RawResponse)]) -> Result<(Use, Option<String>)> {
+        let mut schemas: Vec<&RawSchema> = Vec::new();
+        for (status, raw) in responses
             .iter()
-            .any(|schema| schema.reference != first.reference || schema != first)
+            .filter(|(status, _)| status.starts_with('2'))
         {
+            let content = raw.content.get("application/json");
+            let content = content.filter(|_| raw.content.len() == 1);
+            let other = || format!("response {status}: it needs JSON content and no other");
+            schemas.push(&content.ok_or_else(other)?.schema);
+        }
+        let first = *schemas.first().ok_or("it needs a 2xx response")?;
+        if schemas.iter().any(|schema| *schema != first) {
             return Err("its 2xx responses must have the same schema".into());
         }
-        let name = component_name(
-            first
-                .reference
-                .as_deref()
-                .ok_or("the schema of its reply must be a component")?,
-        );
-        let version = self
-            .schemas
-            .components
-            .get(name)
-            .and_then(|component| component.schema_version.clone());
+        let reference = first.reference.as_deref();
+        let name = reference.ok_or("the schema of its reply must be a component")?;
+        let component = self.schemas.components.get(component_name(name));
+        let version = component.and_then(|component| component.schema_version.clone());
         Ok((self.used(first)?, version))
     }
 
@@ -178,43 +159,14 @@ impl Reader<'_> {
         if let Some(status) = self.raw.replay_status {
             return Replay::Status(status);
         }
-        match self
-            .schemas
-            .named(&reply.shape)
-            .map(|component| &component.kind)
-        {
-            Some(Kind::Struct(members))
-                if members.iter().any(|member| {
-                    member.name == "replayed"
-                        && member.required
-                        && member.value.shape == Shape::Boolean
-                }) =>
-            {
-                Replay::Member
-            }
-            _ => Replay::NotShown,
+        let is_replayed = |member: &Property| {
+            member.name == "replayed" && member.required && member.value.shape == Shape::Boolean
+        };
+        if self.schemas.members(&reply.shape).iter().any(is_replayed) {
+            Replay::Member
+        } else {
+            Replay::NotShown
         }
-    }
-
-    fn statuses(&self) -> Result<Statuses> {
-        let mut statuses = Statuses::default();
-        for (status, raw) in &self.raw.responses {
-            let raw: &RawResponse = resolve(
-                raw,
-                raw.reference.as_deref(),
-                &self.document.components.responses,
-            )?;
-            let meaning = raw.description.trim().replace('\n', " ");
-            if status == "default" {
-                statuses.otherwise = Some(meaning);
-            } else {
-                let status = status
-                    .parse()
-                    .map_err(|_| format!("response `{status}` is not a status"))?;
-                statuses.documented.push((status, meaning));
-            }
-        }
-        Ok(statuses)
     }
 
     pub(super) fn used(&self, schema: &RawSchema) -> Result<Use> {
@@ -223,11 +175,8 @@ impl Reader<'_> {
 
     /// The rules that concern several parts of an operation.
     fn check(&self, operation: &Operation) -> Result<()> {
-        let in_path = operation
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.place == Place::Path)
-            .count();
+        let parameters = operation.parameters.iter();
+        let in_path = parameters.filter(|it| it.place == Place::Path).count();
         if in_path != self.path.matches('{').count() || !self.path.starts_with('/') {
             return Err(
                 "its path must begin with `/`, and each `{name}` in it needs a path parameter"
@@ -252,23 +201,18 @@ impl Reader<'_> {
             return Err("an operation with a `cursor` replies with an `x-page` schema".into());
         }
         let is_time = |name: &String| {
-            operation.parameters.iter().any(|parameter| {
-                parameter.name == *name && parameter.value.shape == Shape::Timestamp
-            })
+            let parameter = operation.parameter(name);
+            parameter.is_some_and(|parameter| parameter.value.shape == Shape::Timestamp)
         };
-        if !operation
-            .ordered
-            .iter()
-            .all(|(first, last)| is_time(first) && is_time(last))
-        {
+        let mut ordered = operation.ordered.iter();
+        if !ordered.all(|(first, last)| is_time(first) && is_time(last)) {
             return Err("`x-ordered` names parameters of the format `date-time`".into());
         }
         for (left, right) in operation.exclusive.iter().chain(&operation.ordered) {
             for name in [left, right] {
-                if !operation
-                    .parameters
-                    .iter()
-                    .any(|parameter| parameter.name == *name && !parameter.required)
+                if operation
+                    .parameter(name)
+                    .is_none_or(|parameter| parameter.required)
                 {
                     return Err(format!(
                         "`{name}` of `x-mutually-exclusive` or `x-ordered` is not an optional parameter"
@@ -278,6 +222,21 @@ impl Reader<'_> {
         }
         Ok(())
     }
+}
+
+fn statuses(responses: &[(&str, &RawResponse)]) -> Result<Statuses> {
+    let mut statuses = Statuses::default();
+    for (status, raw) in responses {
+        let meaning = raw.description.trim().replace('\n', " ");
+        if *status == "default" {
+            statuses.otherwise = Some(meaning);
+        } else {
+            let number = status.parse();
+            let number = number.map_err(|_| format!("response `{status}` is not a status"))?;
+            statuses.documented.push((number, meaning));
+        }
+    }
+    Ok(statuses)
 }
 
 /// The element itself, or the component that it refers to.

@@ -8,6 +8,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::Result;
+use super::inputs::limit;
+use crate::at;
 
 /// A piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +34,10 @@ pub(crate) struct Pattern {
 impl Pattern {
     /// Compiles a pattern, or says what is outside the subset.
     pub(crate) fn compile(source: &str) -> Result<Self> {
-        alternatives(source)
-            .map(|alternatives| Self {
-                source: source.to_owned(),
-                alternatives,
-            })
-            .map_err(|rule| format!("pattern `{source}`: {rule}"))
+        Ok(Self {
+            source: source.to_owned(),
+            alternatives: alternatives(source).map_err(at(format!("pattern `{source}`")))?,
+        })
     }
 
     /// The pattern as an expression of Rust.
@@ -60,12 +60,8 @@ impl Pattern {
 
     /// A text of this form, for examples: of the last alternative, which is the most telling one.
     pub(crate) fn sample(&self) -> String {
-        let pieces = self
-            .alternatives
-            .last()
-            .map(Vec::as_slice)
-            .unwrap_or_default();
-        pieces.iter().map(Piece::sample).collect()
+        let pieces = self.alternatives.last().into_iter().flatten();
+        pieces.map(Piece::sample).collect()
     }
 }
 
@@ -74,11 +70,7 @@ impl Piece {
         match self {
             Self::Literal(text) => format!("Piece::Literal({text:?})"),
             Self::Class { ranges, min, max } => {
-                let max = if *max == u32::MAX {
-                    "u32::MAX".to_owned()
-                } else {
-                    max.to_string()
-                };
+                let max = limit("u32", Some(*max).filter(|max| *max < u32::MAX));
                 format!("Piece::Class {{ ranges: &{ranges:?}, min: {min}, max: {max} }}")
             }
         }
@@ -215,10 +207,8 @@ fn repetition(rest: &mut Peekable<Chars<'_>>) -> Result<(u32, u32)> {
         }
         Some('{') => {
             rest.next();
-            let mut counts = String::new();
-            while let Some(digit) = rest.next_if(|c| *c != '}') {
-                counts.push(digit);
-            }
+            let counts = std::iter::from_fn(|| rest.next_if(|c| *c != '}'));
+            let counts: String = counts.collect();
             rest.next().ok_or("a repetition needs its `}`")?;
             let (min, max) = counts.split_once(',').unwrap_or((&counts, &counts));
             let parse = |text: &str| {
@@ -268,16 +258,8 @@ mod tests {
         );
 
         let key = Pattern::compile("^[A-Za-z0-9._:-]+$").unwrap();
-        let dash = ('-', '-');
-        let ranges = [
-            ('A', 'Z'),
-            ('a', 'z'),
-            ('0', '9'),
-            ('.', '.'),
-            ('_', '_'),
-            (':', ':'),
-            dash,
-        ];
+        let letters = [('A', 'Z'), ('a', 'z'), ('0', '9')];
+        let ranges = [&letters[..], &['.', '_', ':', '-'].map(|one| (one, one))].concat();
         assert_eq!(key.alternatives, [vec![class(&ranges, 1, u32::MAX)]]);
     }
 
@@ -296,21 +278,8 @@ mod tests {
 
     #[test]
     fn what_is_outside_the_subset_is_refused() {
-        for pattern in [
-            "A",
-            "^a.b$",
-            "^a*$",
-            r"^\d$",
-            "^[^a]$",
-            "^(a|(b))$",
-            "^(a)+$",
-            "^a|b$",
-            "^[a-z]+-x$",
-            "^a{2,1}$",
-            "^(a)(b)$",
-            "^[a$",
-            "^a{2$",
-        ] {
+        let outside = r"A ^a.b$ ^a*$ ^\d$ ^[^a]$ ^(a|(b))$ ^(a)+$ ^a|b$ ^[a-z]+-x$ ^a{2,1}$ ^(a)(b)$ ^[a$ ^a{2$";
+        for pattern in outside.split(' ') {
             assert!(Pattern::compile(pattern).is_err(), "{pattern}");
         }
     }

@@ -16,10 +16,8 @@ pub(crate) fn operation(operation: &Operation) -> String {
     } else {
         "Documented"
     };
-    let assumed = assumed(&operation.assumptions);
-    format!("{known}: {}. {assumed}", prose(&operation.source))
-        .trim_end()
-        .to_owned()
+    let known = format!("{known}: {}.", prose(&operation.source));
+    sentences([known, assumed(&operation.assumptions)])
 }
 
 /// Of a type, in one line.
@@ -38,7 +36,10 @@ pub(crate) fn component(component: &Component) -> String {
         }
         (Provenance::Documented, _) => "documented",
     };
-    let types = assumed_types(component);
+    let members = component.members().iter();
+    let types: BTreeSet<String> = members
+        .flat_map(|member| member.value.type_assumptions.iter().cloned())
+        .collect();
     let types = if types.is_empty() {
         String::new()
     } else {
@@ -47,31 +48,29 @@ pub(crate) fn component(component: &Component) -> String {
             list(&types)
         )
     };
-    let parts = [
-        format!("Provenance: {known}."),
-        assumed(&component.assumptions),
-        types,
-    ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join(" ")
+    let known = format!("Provenance: {known}.");
+    sentences([known, assumed(&component.assumptions), types])
+}
+
+/// Those that are not empty, one after the other.
+fn sentences<const N: usize>(sentences: [String; N]) -> String {
+    let mut text = sentences.into_iter().filter(|text| !text.is_empty());
+    let first = text.next().unwrap_or_default();
+    text.fold(first, |text, next| text + " " + &next)
 }
 
 /// Of a member beyond that of its type; empty when nothing about it is assumed.
 pub(crate) fn member(value: &Use) -> String {
-    let others: BTreeSet<String> = value
-        .assumptions
-        .difference(&value.type_assumptions)
-        .cloned()
-        .collect();
+    let others = value.assumptions.difference(&value.type_assumptions);
+    let others = assumed(&others.cloned().collect());
     if value.type_assumptions.is_empty() {
-        return assumed(&others);
+        return others;
     }
-    let text = format!(
-        "Its type is assumed: {}, see {REGISTER}. A value of another type is kept in `extra`. {}",
-        list(&value.type_assumptions),
-        assumed(&others)
+    let types = format!(
+        "Its type is assumed: {}, see {REGISTER}. A value of another type is kept in `extra`.",
+        list(&value.type_assumptions)
     );
-    text.trim_end().to_owned()
+    sentences([types, others])
 }
 
 /// The line about assumptions; empty when there are none.
@@ -86,15 +85,4 @@ fn assumed(ids: &BTreeSet<String>) -> String {
 pub(crate) fn list(ids: &BTreeSet<String>) -> String {
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     ids.join(", ")
-}
-
-/// The assumptions about the types of a component's members.
-fn assumed_types(component: &Component) -> BTreeSet<String> {
-    let Kind::Struct(members) = &component.kind else {
-        return BTreeSet::new();
-    };
-    members
-        .iter()
-        .flat_map(|member| member.value.type_assumptions.iter().cloned())
-        .collect()
 }

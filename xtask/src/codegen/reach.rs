@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Result;
-use super::schema::{Component, Kind, Schemas, Shape};
+use super::schema::{Property, Schemas, Shape};
 use super::spec::Spec;
 
 /// The components of one spec by where they occur.
+#[derive(Default)]
 pub(crate) struct Reach {
     /// In request bodies.
     pub(crate) requests: BTreeSet<String>,
@@ -21,12 +22,7 @@ pub(crate) struct Reach {
 impl Reach {
     /// Follows the operations of a spec.
     pub(crate) fn of(spec: &Spec) -> Result<Self> {
-        let mut reach = Self {
-            requests: BTreeSet::new(),
-            replies: BTreeSet::new(),
-            whole_replies: BTreeSet::new(),
-            parameters: BTreeSet::new(),
-        };
+        let mut reach = Self::default();
         for operation in &spec.operations {
             if let Some(body) = &operation.body {
                 follow(&spec.schemas, &body.value.shape, &mut reach.requests);
@@ -35,21 +31,15 @@ impl Reach {
                 follow(&spec.schemas, &parameter.value.shape, &mut reach.parameters);
             }
             follow(&spec.schemas, &operation.reply.shape, &mut reach.replies);
-            reach.whole_replies.extend(
-                spec.schemas
-                    .named(&operation.reply.shape)
-                    .map(|reply| reply.name.clone()),
-            );
+            let whole = spec.schemas.named(&operation.reply.shape);
+            reach
+                .whole_replies
+                .extend(whole.map(|reply| reply.name.clone()));
         }
         for name in reach.requests.intersection(&reach.replies) {
-            if let Some(Component {
-                kind: Kind::Struct(members),
-                ..
-            }) = spec.schemas.components.get(name)
-                && members
-                    .iter()
-                    .any(|member| spec.schemas.constant(&member.value.shape).is_some())
-            {
+            let members = spec.schemas.components[name].members();
+            let constant = |it: &Property| spec.schemas.constant(&it.value.shape).is_some();
+            if members.iter().any(constant) {
                 return Err(format!(
                     "schema `{name}`: it has a constant and occurs in requests and in replies; split it in two, since \
                      a request states its constants and a reply may bring others"
@@ -71,12 +61,8 @@ fn follow(schemas: &Schemas, shape: &Shape, found: &mut BTreeSet<String>) {
     match shape {
         Shape::Array { items, .. } => follow(schemas, items, found),
         Shape::Named(name) if found.insert(name.clone()) => {
-            if let Some(Kind::Struct(members)) =
-                schemas.named(shape).map(|component| &component.kind)
-            {
-                for member in members {
-                    follow(schemas, &member.value.shape, found);
-                }
+            for member in schemas.members(shape) {
+                follow(schemas, &member.value.shape, found);
             }
         }
         _ => {}

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Result;
-use super::spec::{Auth, Operation, Spec};
+use super::spec::{Auth, Operation, Spec, all};
+use super::{Result, docs};
 
 const BEGIN: &str = "<!-- operations:begin -->";
 const END: &str = "<!-- operations:end -->";
@@ -24,53 +24,36 @@ fn table(specs: &[Spec]) -> String {
     let mut text = String::from(
         "| Operation | Method and path | Rust | Scope | Provenance |\n|---|---|---|---|---|\n",
     );
-    for spec in specs {
-        for operation in &spec.operations {
-            let Operation { id, path, .. } = operation;
-            let _ = writeln!(
-                text,
-                "| `{id}` | `{} {path}` | `{}` | {} | {} |",
-                operation.method.name(),
-                call(spec, operation),
-                scope(operation),
-                if operation.name_only {
-                    "name only"
-                } else {
-                    "documented"
-                },
-            );
-        }
+    for (spec, operation) in all(specs) {
+        let _ = writeln!(
+            text,
+            "| `{}` | `{}` | `{}` | {} | {} |",
+            operation.id,
+            operation.route(),
+            call(spec, operation),
+            scope(operation),
+            operation.provenance(),
+        );
     }
     text
 }
 
 /// The call with the arguments that it needs.
 fn call(spec: &Spec, operation: &Operation) -> String {
-    let parameters = operation
-        .parameters
-        .iter()
-        .filter(|parameter| parameter.required);
-    let mut arguments: Vec<&str> = parameters.map(|parameter| &*parameter.field).collect();
-    arguments.extend(operation.body.is_some().then_some("body"));
     format!(
         "{}.{}().{}({})",
         spec.app.name,
         operation.group,
         operation.name,
-        arguments.join(", ")
+        operation.arguments().join(", ")
     )
 }
 
 fn scope(operation: &Operation) -> String {
-    let scopes: Vec<String> = operation
-        .scopes
-        .iter()
-        .map(|scope| format!("`{scope}`"))
-        .collect();
-    match (operation.auth, scopes.as_slice()) {
+    match (operation.auth, operation.scopes.as_slice()) {
         (Auth::Public, _) => "none".into(),
         (Auth::Client, _) => "client credential".into(),
         (Auth::Bearer, []) => "bearer, not shown which".into(),
-        (Auth::Bearer, scopes) => scopes.join(" or "),
+        (Auth::Bearer, scopes) => docs::codes(scopes).join(" or "),
     }
 }

@@ -8,35 +8,25 @@ use super::pattern::Pattern;
 use super::schema::{Kind, Shape};
 use super::spec::{Parameter, Place};
 use super::{Result, names};
+use crate::at;
 
 impl Builder<'_> {
     /// The method that checks the parameters and builds the request.
     pub(crate) fn request(&self) -> Result<String> {
         let mut checks = String::new();
         for parameter in &self.operation.parameters {
-            checks.push_str(
-                &self
-                    .check(parameter)
-                    .map_err(|rule| format!("parameter `{}`: {rule}", parameter.name))?,
-            );
+            let place = format!("parameter `{}`", parameter.name);
+            checks += &self.check(parameter).map_err(at(place))?;
         }
-        let field = |name: &str| names::snake(name);
         for (left, right) in &self.operation.exclusive {
-            let set = |name: &str| format!("({name:?}, self.{}.is_some())", field(name));
-            let _ = writeln!(
-                checks,
-                "check.exclusive(&[{}, {}])?;",
-                set(left),
-                set(right)
-            );
+            let set = |name| format!("({name:?}, self.{}.is_some())", names::snake(name));
+            let (left, right) = (set(left), set(right));
+            let _ = writeln!(checks, "check.exclusive(&[{left}, {right}])?;");
         }
         for (first, last) in &self.operation.ordered {
-            let _ = writeln!(
-                checks,
-                "check.ordered({first:?}, self.{}.as_ref(), {last:?}, self.{}.as_ref())?;",
-                field(first),
-                field(last)
-            );
+            let time = |name| format!("{name:?}, self.{}.as_ref()", names::snake(name));
+            let (first, last) = (time(first), time(last));
+            let _ = writeln!(checks, "check.ordered({first}, {last})?;");
         }
         if !checks.is_empty() {
             checks.insert_str(0, "let check = self.call.check();\n");
@@ -51,12 +41,8 @@ impl Builder<'_> {
                 _ => format!("self.{name}"),
             });
         }
-        arguments.extend(
-            self.operation
-                .body
-                .is_some()
-                .then(|| "self.body.bytes()?".to_owned()),
-        );
+        let body = self.operation.body.is_some();
+        arguments.extend(body.then(|| "self.body.bytes()?".to_owned()));
         let cursor = if self.operation.is_list() {
             ", cursor: Option<&str>"
         } else {
@@ -89,11 +75,8 @@ impl Builder<'_> {
             (false, false) => format!("self.{field}{borrow}"),
         };
         let segment = |place: String| {
-            if in_path {
-                format!("check.segment({name:?}, {place})?;\n")
-            } else {
-                String::new()
-            }
+            let check = format!("check.segment({name:?}, {place})?;\n");
+            if in_path { check } else { String::new() }
         };
         Ok(match &value.shape {
             Shape::Text {
@@ -124,12 +107,7 @@ impl Builder<'_> {
             Shape::Timestamp | Shape::Date => {
                 format!("check.rfc3339({name:?}, {})?;\n", optional(".as_ref()"))
             }
-            shape => match self
-                .spec
-                .schemas
-                .named(shape)
-                .map(|component| &component.kind)
-            {
+            shape => match self.spec.schemas.kind(shape) {
                 Some(Kind::Enum { closed, .. }) => {
                     let known = if *closed {
                         format!("check.known({name:?}, {})?;\n", optional(".as_ref()"))
@@ -139,11 +117,8 @@ impl Builder<'_> {
                     known + &segment(format!("self.{field}.as_str()"))
                 }
                 Some(Kind::Reference(pattern)) if *required => {
-                    if in_path
-                        && !Pattern::compile(pattern)?
-                            .sample()
-                            .starts_with(|first: char| first.is_ascii_alphanumeric())
-                    {
+                    let sample = Pattern::compile(pattern)?.sample();
+                    if in_path && !sample.starts_with(|first: char| first.is_ascii_alphanumeric()) {
                         return Err("a pattern in a path must not admit `..`: let it begin with a letter or a digit".into());
                     }
                     format!("check.reference({name:?}, &self.{field})?;\n")
@@ -175,17 +150,15 @@ impl Builder<'_> {
                 Shape::Text { .. } => "",
                 _ => ".as_str()",
             };
-            let _ = if *required {
-                writeln!(
-                    lines,
-                    "self.call.options_mut().header({name:?}, self.{field}{text}.as_ref());"
-                )
-            } else {
-                writeln!(
-                    lines,
-                    "if let Some({field}) = &self.{field} {{\nself.call.options_mut().header({name:?}, {field}{text}.as_ref());\n}}"
-                )
+            let set = |value| {
+                format!("self.call.options_mut().header({name:?}, {value}{text}.as_ref());\n")
             };
+            if *required {
+                lines += &set(format!("self.{field}"));
+            } else {
+                let set = set(field.clone());
+                let _ = write!(lines, "if let Some({field}) = &self.{field} {{\n{set}}}\n");
+            }
         }
         (!lines.is_empty()).then(|| format!("fn headers(mut self) -> Self {{\n{lines}self\n}}\n\n"))
     }

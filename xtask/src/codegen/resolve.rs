@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::document::{Map, RawSchema};
 use super::schema::{Component, Kind, Property, Provenance, Schemas, Shape, Use};
 use super::{Result, names};
-use crate::assumptions;
+use crate::{assumptions, at};
 
 /// Reads the components; an error names the one at fault.
 pub(crate) fn components(raw: &Map<RawSchema>) -> Result<Schemas> {
     let mut components = Map::new();
     for (name, schema) in raw {
-        let component =
-            component(raw, name, schema).map_err(|rule| format!("schema `{name}`: {rule}"))?;
+        let component = component(raw, name, schema);
+        let component = component.map_err(at(format!("schema `{name}`")))?;
         components.insert(name.clone(), component);
     }
     Ok(Schemas { components })
@@ -22,22 +22,16 @@ fn component(raw: &Map<RawSchema>, name: &str, schema: &RawSchema) -> Result<Com
     if !names::is_pascal(name) {
         return Err("its name must be in Pascal case".into());
     }
-    let schema_version = match schema.properties.get("schemaVersion") {
-        Some(property) => raw
-            .get(component_name(
-                property.reference.as_deref().unwrap_or_default(),
-            ))
-            .filter(|target| target.constant)
-            .and_then(|target| target.values.first().cloned()),
-        None => None,
-    };
+    let version = schema.properties.get("schemaVersion");
+    let version = version.and_then(|it| raw.get(component_name(it.reference.as_deref()?)));
+    let version = version.filter(|target| target.constant);
     Ok(Component {
         name: name.to_owned(),
         description: schema.description.trim().to_owned(),
         provenance: provenance(schema)?,
         kind: kind(raw, schema)?,
         assumptions: own_assumptions(schema),
-        schema_version,
+        schema_version: version.and_then(|target| target.values.first().cloned()),
     })
 }
 
@@ -112,17 +106,13 @@ fn plain(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Shape> {
 }
 
 fn properties(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Vec<Property>> {
-    if !schema.additional_properties.as_ref().is_some_and(|open| {
-        open.as_mapping()
-            .is_some_and(serde_yaml_ng::Mapping::is_empty)
-    }) {
+    let open = schema.additional_properties.as_ref();
+    let open = open.and_then(serde_yaml_ng::Value::as_mapping);
+    if !open.is_some_and(serde_yaml_ng::Mapping::is_empty) {
         return Err("an object with members needs `additionalProperties: {}`, or unknown members would be lost".into());
     }
-    if let Some(name) = schema
-        .required
-        .iter()
-        .find(|name| !schema.properties.contains_key(*name))
-    {
+    let mut required = schema.required.iter();
+    if let Some(name) = required.find(|name| !schema.properties.contains_key(*name)) {
         return Err(format!(
             "it requires `{name}`, which is not among its members"
         ));
@@ -133,19 +123,19 @@ fn properties(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Vec<Property>>
         if field == "extra" {
             return Err("a member must not be called `extra`".into());
         }
-        members.push(Property {
-            name: name.clone(),
-            field,
-            required: schema.required.contains(name),
-            value: used(raw, property).map_err(|rule| format!("member `{name}`: {rule}"))?,
-        });
-        if members.last().is_some_and(|member: &Property| {
-            member.required && !member.value.type_assumptions.is_empty()
-        }) {
+        let value = used(raw, property).map_err(at(format!("member `{name}`")))?;
+        let required = schema.required.contains(name);
+        if required && !value.type_assumptions.is_empty() {
             return Err(format!(
                 "member `{name}`: one of an assumed type must be optional, since another type is read as its absence"
             ));
         }
+        members.push(Property {
+            name: name.clone(),
+            field,
+            required,
+            value,
+        });
     }
     Ok(members)
 }
@@ -165,9 +155,8 @@ pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
     }
     if let Some(reference) = &schema.reference {
         let name = component_name(reference);
-        let target = raw
-            .get(name)
-            .ok_or_else(|| format!("`{reference}` refers to nothing"))?;
+        let target = raw.get(name);
+        let target = target.ok_or_else(|| format!("`{reference}` refers to nothing"))?;
         // The members of the target are not read here: a type may contain itself.
         let shape = if has_own_type(target) {
             Shape::Named(name.to_owned())
@@ -211,19 +200,14 @@ fn shape(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Shape> {
         (Some("object"), None) => Ok(Shape::Record),
         (Some("string"), Some("date-time")) => Ok(Shape::Timestamp),
         (Some("string"), Some("date")) => Ok(Shape::Date),
-        (Some("string"), None) => Ok(Shape::Text {
-            min: schema.min_length,
-            max: schema.max_length,
-            secret: false,
-        }),
-        (Some("string"), Some("password")) => match (schema.min_length, schema.max_length) {
-            (None, None) => Ok(Shape::Text {
-                min: None,
-                max: None,
-                secret: true,
-            }),
-            _ => Err("a password has no bounds: they are not checked".into()),
-        },
+        (Some("string"), None | Some("password")) => {
+            let (min, max) = (schema.min_length, schema.max_length);
+            let secret = schema.format.is_some();
+            if secret && (min, max) != (None, None) {
+                return Err("a password has no bounds: they are not checked".into());
+            }
+            Ok(Shape::Text { min, max, secret })
+        }
         (Some("integer"), None | Some("int64")) => Ok(Shape::Integer {
             min: schema.minimum,
             max: schema.maximum,

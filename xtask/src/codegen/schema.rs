@@ -39,6 +39,16 @@ pub(crate) enum Shape {
     },
 }
 
+impl Shape {
+    /// The name of its component.
+    pub(crate) fn name(&self) -> Option<&String> {
+        match self {
+            Self::Named(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// A shape where it is used: as a member, a parameter or a body.
 #[derive(Clone, Debug)]
 pub(crate) struct Use {
@@ -100,6 +110,16 @@ pub(crate) struct Component {
     pub(crate) schema_version: Option<String>,
 }
 
+impl Component {
+    /// The members of an object, and none of anything else.
+    pub(crate) fn members(&self) -> &[Property] {
+        match &self.kind {
+            Kind::Struct(members) => members,
+            _ => &[],
+        }
+    }
+}
+
 /// The components of a spec.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schemas {
@@ -109,24 +129,29 @@ pub(crate) struct Schemas {
 impl Schemas {
     /// The component of a shape, if it has one of its own.
     pub(crate) fn named(&self, shape: &Shape) -> Option<&Component> {
-        match shape {
-            Shape::Named(name) => self.components.get(name),
-            _ => None,
-        }
+        self.components.get(shape.name()?)
+    }
+
+    /// What the component of a shape is.
+    pub(crate) fn kind(&self, shape: &Shape) -> Option<&Kind> {
+        self.named(shape).map(|component| &component.kind)
+    }
+
+    /// The members of a shape that is an object with a type of its own.
+    pub(crate) fn members(&self, shape: &Shape) -> &[Property] {
+        self.named(shape).map_or(&[], Component::members)
     }
 
     /// Whether a shape is an object with a secret among its members.
     pub(crate) fn holds_secret(&self, shape: &Shape) -> bool {
-        let Some(Kind::Struct(members)) = self.named(shape).map(|component| &component.kind) else {
-            return false;
-        };
         let is_secret = |shape: &Shape| matches!(shape, Shape::Text { secret: true, .. });
-        members.iter().any(|member| is_secret(&member.value.shape))
+        let mut members = self.members(shape).iter();
+        members.any(|member| is_secret(&member.value.shape))
     }
 
     /// The constant that a shape stands for.
     pub(crate) fn constant(&self, shape: &Shape) -> Option<&str> {
-        match &self.named(shape)?.kind {
+        match self.kind(shape)? {
             Kind::Constant(value) => Some(value),
             _ => None,
         }

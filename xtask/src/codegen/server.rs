@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::spec::{Auth, Operation, Spec};
+use super::spec::{Auth, Operation, Spec, all};
 use super::tree::Tree;
 use super::{Result, names, read};
 
@@ -83,13 +83,8 @@ fn operations(specs: &[Spec]) -> String {
          #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum Operation {\n",
     );
     for (_, operation) in all(specs) {
-        let Operation { id, path, .. } = operation;
-        let _ = writeln!(
-            code,
-            "/// `{id}`: `{} {path}`.\n{},",
-            operation.method.name(),
-            names::pascal(id)
-        );
+        let (id, route) = (&operation.id, operation.route());
+        let _ = writeln!(code, "/// `{id}`: `{route}`.\n{},", names::pascal(id));
     }
     let count = all(specs).count();
     let _ = write!(
@@ -104,90 +99,42 @@ fn operations(specs: &[Spec]) -> String {
         "];\n\n/// Every operation, in the order of the specs.\n\
          pub fn all() -> impl Iterator<Item = Operation> {\nOperation::ALL.into_iter()\n}\n\n",
     );
-    for property in properties() {
+    for (at, method) in METHODS.lines().enumerate() {
+        let mut parts = method.split(" | ");
+        let [name, ty, docs] = [(); 3].map(|()| parts.next().unwrap_or_default());
         let _ = write!(
             code,
-            "/// {}\n#[must_use]\npub const fn {}(self) -> {} {{\nmatch self {{\n",
-            property.docs, property.name, property.ty
+            "/// {docs}\n#[must_use]\npub const fn {name}(self) -> {ty} {{\nmatch self {{\n"
         );
         for (spec, operation) in all(specs) {
-            let _ = writeln!(
-                code,
-                "Operation::{} => {},",
-                names::pascal(&operation.id),
-                (property.value)(spec, operation)
-            );
+            let (id, value) = (names::pascal(&operation.id), &values(spec, operation)[at]);
+            let _ = writeln!(code, "Operation::{id} => {value},");
         }
         code.push_str("}\n}\n\n");
     }
     code + "}\n"
 }
 
-fn all(specs: &[Spec]) -> impl Iterator<Item = (&Spec, &Operation)> {
-    specs.iter().flat_map(|spec| {
-        spec.operations
-            .iter()
-            .map(move |operation| (spec, operation))
-    })
-}
+/// The methods of the enumeration: name, type and documentation, in the order of [`values`].
+const METHODS: &str = "\
+id | &'static str | The `operationId`.
+app | App | The application that serves it.
+method | &'static str | The HTTP method, in capitals.
+path | &'static str | The path template, from the origin of the application.
+summary | &'static str | What it does, in one sentence.
+name_only | bool | Whether the contract gives its name only, so that its messages are not shown.
+scopes | &'static [&'static str] | The scopes of which the token needs any one; empty when none is documented.
+auth | bool | Whether the operation needs a bearer token.";
 
-/// A method of the enumeration.
-struct Property {
-    name: &'static str,
-    ty: &'static str,
-    docs: &'static str,
-    value: fn(&Spec, &Operation) -> String,
-}
-
-fn properties() -> [Property; 8] {
+fn values(spec: &Spec, operation: &Operation) -> [String; 8] {
     [
-        Property {
-            name: "id",
-            ty: "&'static str",
-            docs: "The `operationId`.",
-            value: |_, operation| format!("{:?}", operation.id),
-        },
-        Property {
-            name: "app",
-            ty: "App",
-            docs: "The application that serves it.",
-            value: |spec, _| format!("App::{}", names::pascal(spec.app.name)),
-        },
-        Property {
-            name: "method",
-            ty: "&'static str",
-            docs: "The HTTP method, in capitals.",
-            value: |_, operation| format!("{:?}", operation.method.name()),
-        },
-        Property {
-            name: "path",
-            ty: "&'static str",
-            docs: "The path template, from the origin of the application.",
-            value: |_, operation| format!("{:?}", operation.path),
-        },
-        Property {
-            name: "summary",
-            ty: "&'static str",
-            docs: "What it does, in one sentence.",
-            value: |_, operation| format!("{:?}", operation.summary),
-        },
-        Property {
-            name: "name_only",
-            ty: "bool",
-            docs: "Whether the contract gives its name only, so that its messages are not shown.",
-            value: |_, operation| operation.name_only.to_string(),
-        },
-        Property {
-            name: "scopes",
-            ty: "&'static [&'static str]",
-            docs: "The scopes of which the token needs any one; empty when none is documented.",
-            value: |_, operation| format!("&{:?}", operation.scopes),
-        },
-        Property {
-            name: "auth",
-            ty: "bool",
-            docs: "Whether the operation needs a bearer token.",
-            value: |_, operation| (operation.auth == Auth::Bearer).to_string(),
-        },
+        format!("{:?}", operation.id),
+        format!("App::{}", names::pascal(spec.app.name)),
+        format!("{:?}", operation.method.name()),
+        format!("{:?}", operation.path),
+        format!("{:?}", operation.summary),
+        operation.name_only.to_string(),
+        format!("&{:?}", operation.scopes),
+        (operation.auth == Auth::Bearer).to_string(),
     ]
 }

@@ -9,6 +9,7 @@ use super::operation::Reader;
 use super::schema::{Schemas, Use};
 use super::{App, Result, resolve};
 use crate::assumptions;
+use crate::at;
 
 /// One spec.
 #[derive(Debug)]
@@ -50,6 +51,14 @@ impl Method {
         match self {
             Self::Get => "GET",
             Self::Post => "POST",
+        }
+    }
+
+    /// The method as the spec writes it.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
         }
     }
 }
@@ -149,9 +158,37 @@ pub(crate) struct Body {
 impl Operation {
     /// Whether it lists pages linked by a cursor.
     pub(crate) fn is_list(&self) -> bool {
+        self.parameter("cursor").is_some()
+    }
+
+    /// The parameter of that name.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters
             .iter()
-            .any(|parameter| parameter.name == "cursor")
+            .find(|parameter| parameter.name == name)
+    }
+
+    /// The fields of what a caller must hand in.
+    pub(crate) fn arguments(&self) -> Vec<&str> {
+        let required = self.parameters.iter().filter(|it| it.required);
+        let fields = required.map(|parameter| &*parameter.field);
+        fields
+            .chain(self.body.is_some().then_some("body"))
+            .collect()
+    }
+
+    /// Method and path.
+    pub(crate) fn route(&self) -> String {
+        format!("{} {}", self.method.name(), self.path)
+    }
+
+    /// How much of it the contract shows.
+    pub(crate) fn provenance(&self) -> &'static str {
+        if self.name_only {
+            "name only"
+        } else {
+            "documented"
+        }
     }
 
     /// Whether it is a command: it may change something, and its reply is a receipt.
@@ -185,21 +222,14 @@ impl Spec {
                     path,
                     raw,
                 };
-                operations.push(
-                    reader
-                        .read()
-                        .map_err(|rule| format!("operation `{}`: {rule}", raw.operation_id))?,
-                );
+                let place = format!("operation `{}`", raw.operation_id);
+                operations.push(reader.read().map_err(at(place))?);
             }
         }
         let groups: Vec<Group> = document
             .tags
             .iter()
-            .filter(|tag| {
-                operations
-                    .iter()
-                    .any(|operation| operation.group == tag.name)
-            })
+            .filter(|tag| operations.iter().any(|it| it.group == tag.name))
             .map(|tag| Group {
                 name: tag.name.clone(),
                 description: tag.description.trim().to_owned(),
@@ -249,20 +279,25 @@ impl Spec {
             let Operation {
                 id, group, name, ..
             } = operation;
-            if !ids.insert(id) {
-                return Err(format!("operation `{id}`: its id is taken"));
-            }
-            if !methods.insert((group, name)) {
-                return Err(format!(
-                    "operation `{id}`: `{group}.{name}` is taken; give it another `x-sdk-method`"
-                ));
-            }
-            if !self.groups.iter().any(|known| known.name == *group) {
-                return Err(format!(
-                    "operation `{id}`: its tag `{group}` is not among the `tags` of the spec"
-                ));
-            }
+            let wrong = if !ids.insert(id) {
+                "its id is taken".to_owned()
+            } else if !methods.insert((group, name)) {
+                format!("`{group}.{name}` is taken; give it another `x-sdk-method`")
+            } else if !self.groups.iter().any(|known| known.name == *group) {
+                format!("its tag `{group}` is not among the `tags` of the spec")
+            } else {
+                continue;
+            };
+            return Err(format!("operation `{id}`: {wrong}"));
         }
         Ok(())
     }
+}
+
+/// All operations of all specs.
+pub(crate) fn all(specs: &[Spec]) -> impl Iterator<Item = (&Spec, &Operation)> {
+    let of = |spec| move |operation| (spec, operation);
+    specs
+        .iter()
+        .flat_map(move |spec| spec.operations.iter().map(of(spec)))
 }

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::names;
-use super::schema::Kind;
 use super::spec::{Auth, Operation, Replay, Spec};
 
 /// Writes the file.
@@ -39,12 +38,8 @@ pub(crate) fn write(spec: &Spec) -> String {
 
 /// The members that the service's metadata must have, with the value of each constant; none where they are not shown.
 fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
-    let reply = spec
-        .metadata_operation()
-        .and_then(|operation| spec.schemas.named(&operation.reply.shape));
-    let Some(Kind::Struct(members)) = reply.map(|component| &component.kind) else {
-        return Vec::new();
-    };
+    let reply = spec.metadata_operation().map(|it| &it.reply.shape);
+    let members = reply.map_or(&[][..], |shape| spec.schemas.members(shape));
     members
         .iter()
         .filter(|member| member.required)
@@ -53,12 +48,8 @@ fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
 }
 
 fn row(spec: &Spec, operation: &Operation) -> String {
-    let statuses: Vec<u16> = operation
-        .statuses
-        .documented
-        .iter()
-        .map(|(status, _)| *status)
-        .collect();
+    let statuses = operation.statuses.documented.iter();
+    let statuses: Vec<u16> = statuses.map(|(status, _)| *status).collect();
     let assumptions: Vec<&String> = operation.assumptions.iter().collect();
     let safety = match (operation.body.is_some(), operation.keyed) {
         (false, _) => "Read",
@@ -70,27 +61,23 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         Replay::Status(status) => format!("Status({status})"),
         Replay::Member => "Member".to_owned(),
     };
-    let provenance = if operation.name_only {
-        "NameOnly"
-    } else {
-        "Documented"
-    };
+    let provenance = names::pascal(operation.provenance());
     format!(
-        "/// `{http} {path}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
+        "/// `{route}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
          id: {id:?}, application: App::{application}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
          safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
          secret_reply: {secret},\n\
          provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
          summary: {summary:?},\n}});\n\n",
-        http = operation.method.name(),
+        route = operation.route(),
         path = operation.path,
         constant = names::screaming(&operation.id),
         id = operation.id,
         application = names::pascal(spec.app.name),
         group = operation.group,
         name = operation.name,
-        method = names::pascal(&operation.method.name().to_ascii_lowercase()),
+        method = names::pascal(operation.method.key()),
         scopes = operation.scopes,
         authenticated = operation.auth == Auth::Bearer,
         cursor = operation.is_list(),

@@ -55,20 +55,27 @@ components:
       additionalProperties: {}
 "##;
 
+fn read(text: &str) -> Spec {
+    Spec::read(&APPS[0], text).unwrap()
+}
+
+/// What becomes of a spec: `face.rs` and `types.rs`.
+fn written(spec: &Spec) -> (String, String) {
+    let (generated, reach) = (generate(spec).unwrap(), Reach::of(spec).unwrap());
+    let (_, calls) = calls::write(spec, &generated).unwrap();
+    let face = face::write(spec, &reach, &calls).unwrap();
+    (face, types::write(spec, &reach, &generated).unwrap())
+}
+
 #[test]
 fn a_spec_says_what_an_operation_is() {
-    let spec = Spec::read(&APPS[0], SAMPLE).unwrap();
+    let spec = read(SAMPLE);
     let [list, create] = spec.operations.as_slice() else {
         panic!("two operations")
     };
     assert!(list.is_list() && !list.is_command());
-    assert_eq!(
-        (list.auth, list.scopes.as_slice()),
-        (
-            Auth::Bearer,
-            &["things:read".to_owned(), "things:write".to_owned()][..]
-        )
-    );
+    assert_eq!(list.auth, Auth::Bearer);
+    assert_eq!(list.scopes, ["things:read", "things:write"]);
     assert!(create.keyed && create.is_command());
     assert_eq!(create.schema_version.as_deref(), Some("thing.v1"));
     assert_eq!(create.source, "contract, Endpoints");
@@ -122,18 +129,12 @@ fn a_broken_convention_is_named_with_its_place() {
 
 #[test]
 fn the_view_holds_only_what_progenitor_takes() {
-    let spec = Spec::read(&APPS[0], SAMPLE).unwrap();
+    let spec = read(SAMPLE);
     let view = document(&spec);
 
     let list = &view["paths"]["/things"]["get"];
-    assert_eq!(
-        list["responses"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .collect::<Vec<_>>(),
-        ["200"]
-    );
+    let responses = list["responses"].as_object().unwrap();
+    assert_eq!(responses.keys().collect::<Vec<_>>(), ["200"]);
     assert_eq!(
         list["parameters"][0]["schema"],
         json!({"type": "integer", "format": "uint32"})
@@ -148,25 +149,17 @@ fn the_view_holds_only_what_progenitor_takes() {
     assert_eq!(create["parameters"], json!([]), "the runtime sets the key");
     let members = &view["components"]["schemas"]["Thing"]["properties"];
     assert_eq!(members["schemaVersion"], json!({"type": "string"}));
-    assert_eq!(
-        members["at"],
-        json!({"$ref": "#/components/schemas/ViewTimestamp"})
-    );
-    assert_eq!(
-        members["amount"],
-        json!({"$ref": "#/components/schemas/ViewValue"})
-    );
+    let refer = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    assert_eq!(members["at"], refer("ViewTimestamp"));
+    assert_eq!(members["amount"], refer("ViewValue"));
 }
 
 #[test]
 fn progenitor_takes_the_view_and_loses_nothing() {
-    let spec = Spec::read(&APPS[0], SAMPLE).unwrap();
+    let spec = read(SAMPLE);
     let generated = generate(&spec).unwrap();
-    let names: Vec<String> = generated
-        .calls
-        .iter()
-        .map(|call| call.sig.ident.to_string())
-        .collect();
+    let calls = generated.calls.iter();
+    let names: Vec<String> = calls.map(|call| call.sig.ident.to_string()).collect();
     assert_eq!(names, ["list_things", "create_thing"]);
     assert_eq!(generated.structs.len(), 1);
 }
@@ -179,11 +172,9 @@ fn a_header_is_sent_and_stored_with_the_options_of_the_call() {
         "- {name: limit,",
         &format!("- {header}\n        - {{name: limit,"),
     );
-    let spec = Spec::read(&APPS[0], &text).unwrap();
-    let generated = generate(&spec).unwrap();
-    let (_, calls) = calls::write(&spec, &generated).unwrap();
+    let spec = read(&text);
 
-    let face = face::write(&spec, &Reach::of(&spec).unwrap(), &calls).unwrap();
+    let (face, _) = written(&spec);
 
     for code in [
         "pub fn list(&self, x_workspace: impl Into<String>) -> ListThings {",
@@ -205,13 +196,8 @@ fn a_time_is_handed_in_as_what_turns_into_it_and_checked() {
     let open = "Open: {description: Any JSON value.}";
     let closed = "Open: {type: object, properties: {at: {type: string, format: date-time}}, additionalProperties: {}}";
     let text = text.replace(open, closed);
-    let spec = Spec::read(&APPS[0], &text).unwrap();
-    let generated = generate(&spec).unwrap();
-    let (_, calls) = calls::write(&spec, &generated).unwrap();
-    let reach = Reach::of(&spec).unwrap();
 
-    let face = face::write(&spec, &reach, &calls).unwrap();
-    let types = types::write(&spec, &reach, &generated).unwrap();
+    let (face, types) = written(&read(&text));
 
     for (file, code) in [
         (&face, "pub fn list(&self, day: impl Into<Date>)"),
@@ -229,7 +215,7 @@ fn a_time_is_handed_in_as_what_turns_into_it_and_checked() {
 
 #[test]
 fn the_readme_gets_its_table_between_the_markers() {
-    let specs = [Spec::read(&APPS[0], SAMPLE).unwrap()];
+    let specs = [read(SAMPLE)];
     assert_eq!(readme::update("no markers", &specs), Ok(None));
 
     let text = "a\n<!-- operations:begin -->\nold\n<!-- operations:end -->\nb\n";

@@ -12,8 +12,9 @@ use serde_json::{Map, Value, json};
 use syn::{File, ImplItem, ImplItemFn, Item, ItemStruct};
 
 use super::schema::{Component, Kind, Shape};
-use super::spec::{Method, Operation, Place, Spec};
+use super::spec::{Operation, Place, Spec};
 use super::{Result, names};
+use crate::at;
 
 /// The root of the paths of replacing types; no crate of this name exists.
 pub(crate) const OWN: &str = "own_types";
@@ -39,14 +40,11 @@ pub(crate) struct Generated {
 
 /// Runs progenitor over the view, and makes sure that nothing of it got lost or was not replaced.
 pub(crate) fn generate(spec: &Spec) -> Result<Generated> {
-    let document = serde_json::from_value(document(spec))
-        .map_err(|error| format!("the generator view: {error}"))?;
+    let document = serde_json::from_value(document(spec)).map_err(at("the generator view"))?;
     let mut settings = GenerationSettings::default();
     settings.with_interface(InterfaceStyle::Positional);
-    let own = spec
-        .schemas
-        .components
-        .values()
+    let components = || spec.schemas.components.values();
+    let own = components()
         .filter(|component| is_replaced(component))
         .map(|component| &*component.name);
     for (name, replacement) in SHAPES.into_iter().chain(own.map(|name| (name, name))) {
@@ -58,52 +56,47 @@ pub(crate) fn generate(spec: &Spec) -> Result<Generated> {
     }
     let tokens = Generator::new(&settings)
         .generate_tokens(&document)
-        .map_err(|error| format!("progenitor: {error}"))?;
-    let file: File = syn::parse2(tokens)
-        .map_err(|error| format!("progenitor's output does not parse: {error}"))?;
-    let generated = Generated {
-        structs: structs(&file),
-        calls: calls(&file),
-    };
-
-    let found: BTreeSet<String> = generated
-        .structs
-        .iter()
-        .map(|item| item.ident.to_string())
-        .chain(enums(&file))
-        .collect();
-    let expected = spec
-        .schemas
-        .components
-        .values()
-        .filter(|component| matches!(component.kind, Kind::Struct(_)));
+        .map_err(at("progenitor"))?;
+    let file: File = syn::parse2(tokens).map_err(at("progenitor's output does not parse"))?;
+    let (mut structs, mut found) = (Vec::new(), Vec::new());
+    for item in types(&file) {
+        match item {
+            Item::Struct(item) => {
+                found.push(item.ident.to_string());
+                structs.push(item.clone());
+            }
+            Item::Enum(item) => found.push(item.ident.to_string()),
+            _ => {}
+        }
+    }
+    let objects = components().filter(|component| matches!(component.kind, Kind::Struct(_)));
     compare(
         "types",
-        &expected.map(|component| component.name.clone()).collect(),
-        &found,
+        objects.map(|component| component.name.clone()),
+        found,
     )?;
-    let found = generated
-        .calls
-        .iter()
-        .map(|call| call.sig.ident.to_string())
-        .collect();
+    let calls = calls(&file);
+    let found = calls.iter().map(|call| call.sig.ident.to_string());
+    let expected = spec.operations.iter();
     compare(
         "calls",
-        &spec
-            .operations
-            .iter()
-            .map(|operation| names::snake(&operation.id))
-            .collect(),
-        &found,
+        expected.map(|operation| names::snake(&operation.id)),
+        found,
     )?;
-    Ok(generated)
+    Ok(Generated { structs, calls })
 }
 
-fn compare(what: &str, expected: &BTreeSet<String>, found: &BTreeSet<String>) -> Result<()> {
+fn compare(
+    what: &str,
+    expected: impl IntoIterator<Item = String>,
+    found: impl IntoIterator<Item = String>,
+) -> Result<()> {
+    let expected = BTreeSet::from_iter(expected);
+    let found = BTreeSet::from_iter(found);
     if expected == found {
         return Ok(());
     }
-    let difference: Vec<&String> = expected.symmetric_difference(found).collect();
+    let difference: Vec<&String> = expected.symmetric_difference(&found).collect();
     Err(format!(
         "progenitor made other {what} than the spec has; they differ in {difference:?}"
     ))
@@ -116,14 +109,10 @@ fn is_replaced(component: &Component) -> bool {
 pub(crate) fn document(spec: &Spec) -> Value {
     let mut paths = Map::new();
     for operation in &spec.operations {
-        let method = match operation.method {
-            Method::Get => "get",
-            Method::Post => "post",
-        };
         let item = paths
             .entry(operation.path.clone())
             .or_insert_with(|| json!({}));
-        item[method] = call(spec, operation);
+        item[operation.method.key()] = call(spec, operation);
     }
     let mut schemas = Map::new();
     for (name, _) in SHAPES {
@@ -211,42 +200,14 @@ fn types(file: &File) -> impl Iterator<Item = &Item> {
     module.into_iter().flat_map(|(_, items)| items)
 }
 
-fn structs(file: &File) -> Vec<ItemStruct> {
-    types(file)
-        .filter_map(|item| {
-            if let Item::Struct(item) = item {
-                Some(item.clone())
-            } else {
-                None
-            }
-        })
-        .collect()
-}
-
-fn enums(file: &File) -> impl Iterator<Item = String> {
-    types(file).filter_map(|item| {
-        if let Item::Enum(item) = item {
-            Some(item.ident.to_string())
-        } else {
-            None
-        }
-    })
-}
-
 fn calls(file: &File) -> Vec<ImplItemFn> {
     let items = file.items.iter().filter_map(|item| match item {
         Item::Impl(item) if item.trait_.is_none() => Some(&item.items),
         _ => None,
     });
-    let functions = items.flatten().filter_map(|item| {
-        if let ImplItem::Fn(function) = item {
-            Some(function)
-        } else {
-            None
-        }
+    let functions = items.flatten().filter_map(|item| match item {
+        ImplItem::Fn(function) if function.sig.asyncness.is_some() => Some(function.clone()),
+        _ => None,
     });
-    functions
-        .filter(|function| function.sig.asyncness.is_some())
-        .cloned()
-        .collect()
+    functions.collect()
 }

@@ -11,13 +11,12 @@
 mod generated;
 
 use std::num::NonZeroU64;
-use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 use uuid::Uuid;
 
 use self::generated::types::{EventCommand, IdempotencyKey};
-use super::exchange::exchange;
+use super::exchange::authorization;
 use super::{Client, Failure, Seen, Target};
 use crate::payload::command;
 
@@ -30,14 +29,9 @@ pub struct Progenitor {
 impl Client for Progenitor {
     async fn new(target: &Target) -> Result<Self, Failure> {
         let http = target.builder()?.build()?;
-        let (token, _) = exchange(&http, &format!("{}/oauth/token", target.origin)).await?;
-        let mut authorization = HeaderValue::from_maybe_shared(format!("Bearer {token}"))?;
-        authorization.set_sensitive(true);
+        let authorization = authorization(&http, &target.origin).await?;
         let http = target
-            .builder()?
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(Duration::from_secs(30))
-            .user_agent("bench/1.0")
+            .limited()?
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]))
             .build()?;
         Ok(Self {
@@ -81,10 +75,6 @@ impl Client for Progenitor {
             .submit_event_command(&key, &self.event)
             .await?
             .into_inner();
-        Ok(Seen {
-            items: 1,
-            sum: result.record_version.unsigned_abs(),
-            next: None,
-        })
+        Ok(Seen::command(result.record_version.unsigned_abs()))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::codegen::reach::Reach;
 use crate::codegen::schema::{Provenance, Shape};
 use crate::codegen::spec::{Auth, Operation, Spec};
-use crate::codegen::{Result, provenance};
+use crate::codegen::{Result, docs, provenance};
 
 use super::types::{of_type, treatment_of};
 
@@ -15,13 +15,10 @@ pub(super) type Row = [String; 3];
 /// The rows of one spec: operations first, then types.
 pub(super) fn rows(spec: &Spec) -> Result<Vec<Row>> {
     let reach = Reach::of(spec)?;
-    let mut rows: Vec<Row> = name_only(spec).into_iter().collect();
-    for operation in spec
-        .operations
-        .iter()
-        .filter(|operation| !operation.name_only)
-    {
-        rows.extend(of_operation(operation));
+    let (named, documented): (Vec<_>, Vec<_>) = spec.operations.iter().partition(|it| it.name_only);
+    let mut rows: Vec<Row> = name_only(&named).into_iter().collect();
+    for operation in documented {
+        of_operation(operation, &mut rows);
     }
     rows.extend(error_bodies(spec));
     rows.extend(error_statuses(spec));
@@ -46,43 +43,30 @@ pub(super) fn row(place: &str, text: &str, treatment: &str) -> Option<Row> {
 pub(super) fn gaps(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentences = text.split_inclusive(". ").map(str::trim);
-    let gaps: Vec<&str> = sentences
-        .filter(|sentence| {
-            ["not shown", "not show ", "not stated"]
-                .iter()
-                .any(|phrase| sentence.to_lowercase().contains(phrase))
-        })
-        .collect();
-    gaps.join(" ")
+    let phrases = ["not shown", "not show ", "not stated"];
+    let says_so = |sentence: &str| phrases.iter().any(|phrase| sentence.contains(phrase));
+    let gaps = sentences.filter(|sentence| says_so(&sentence.to_lowercase()));
+    gaps.collect::<Vec<_>>().join(" ")
 }
 
-fn name_only(spec: &Spec) -> Option<Row> {
-    let operations: Vec<&Operation> = spec
-        .operations
-        .iter()
-        .filter(|operation| operation.name_only)
-        .collect();
-    let ids: Vec<String> = operations
-        .iter()
-        .map(|operation| format!("`{}`", operation.id))
-        .collect();
-    let assumed: BTreeSet<String> = operations
-        .iter()
-        .flat_map(|operation| operation.assumptions.iter().cloned())
-        .collect();
-    (!ids.is_empty()).then(|| {
-        [
-            ids.join(", "),
-            "Everything but method, path and name.".to_owned(),
-            format!(
-                "`RawJson` in and out, with a bearer token ({})",
-                provenance::list(&assumed)
-            ),
-        ]
-    })
+/// A row about several operations, if there are any.
+fn about(operations: &[&Operation], gap: &str, treatment: impl Into<String>) -> Option<Row> {
+    let ids = docs::codes(operations.iter().map(|operation| &operation.id));
+    (!ids.is_empty()).then(|| [ids.join(", "), gap.to_owned(), treatment.into()])
 }
 
-fn of_operation(operation: &Operation) -> Vec<Row> {
+fn name_only(operations: &[&Operation]) -> Option<Row> {
+    let assumed = operations.iter().flat_map(|it| it.assumptions.clone());
+    let assumed = provenance::list(&assumed.collect());
+    let treatment = format!("`RawJson` in and out, with a bearer token ({assumed})");
+    about(
+        operations,
+        "Everything but method, path and name.",
+        treatment,
+    )
+}
+
+fn of_operation(operation: &Operation, rows: &mut Vec<Row>) {
     let reply = &operation.reply.shape;
     let body = operation.body.as_ref().map(|body| &body.value.shape);
     let mut treatment = Vec::new();
@@ -93,21 +77,14 @@ fn of_operation(operation: &Operation) -> Vec<Row> {
         treatment.push("the body is any JSON".to_owned());
     }
     if treatment.is_empty() {
-        let types = body
-            .into_iter()
-            .chain([reply])
-            .filter_map(|shape| match shape {
-                Shape::Named(name) => Some(format!("`{name}`")),
-                _ => None,
-            });
-        treatment.push(format!("see {}", types.collect::<Vec<_>>().join(" and ")));
+        let types = body.into_iter().chain([reply]).filter_map(Shape::name);
+        treatment.push(format!("see {}", docs::codes(types).join(" and ")));
     }
-    let mut rows: Vec<Row> = row(&operation.id, &operation.description, &treatment.join(", "))
-        .into_iter()
-        .collect();
+    let treatment = treatment.join(", ");
+    rows.extend(row(&operation.id, &operation.description, &treatment));
     for parameter in &operation.parameters {
         // What has a type of its own has a row of its own.
-        if matches!(parameter.value.shape, Shape::Named(_)) {
+        if parameter.value.shape.name().is_some() {
             continue;
         }
         let text = if gaps(&parameter.description).is_empty() {
@@ -118,21 +95,18 @@ fn of_operation(operation: &Operation) -> Vec<Row> {
         let place = format!("{}({})", operation.id, parameter.name);
         rows.extend(row(&place, text, &treatment_of(&parameter.value)));
     }
-    rows
 }
 
 fn error_bodies(spec: &Spec) -> Option<Row> {
-    let statuses: BTreeSet<String> = spec
-        .operations
-        .iter()
+    let operations = spec.operations.iter();
+    let statuses: BTreeSet<String> = operations
         .flat_map(|operation| &operation.statuses.documented)
         .filter(|(status, meaning)| *status >= 400 && gaps(meaning).contains("body"))
         .map(|(status, _)| status.to_string())
         .collect();
-    let statuses: Vec<String> = statuses.into_iter().collect();
     (!statuses.is_empty()).then(|| {
         [
-            format!("errors {}", statuses.join(", ")),
+            format!("errors {}", provenance::list(&statuses)),
             "The bodies are not shown.".to_owned(),
             "the status decides; a code and a message are taken where they usually are; the raw body is in the error"
                 .to_owned(),
@@ -149,17 +123,7 @@ fn error_statuses(spec: &Spec) -> Option<Row> {
             && statuses.otherwise.is_none()
             && !statuses.documented.iter().any(|(status, _)| *status == 401)
     };
-    let ids: Vec<String> = spec
-        .operations
-        .iter()
-        .filter(silent)
-        .map(|operation| format!("`{}`", operation.id))
-        .collect();
-    (!ids.is_empty()).then(|| {
-        [
-            ids.join(", "),
-            "No error of authentication is listed.".to_owned(),
-            "a status means what it means elsewhere".to_owned(),
-        ]
-    })
+    let silent: Vec<&Operation> = spec.operations.iter().filter(silent).collect();
+    let gap = "No error of authentication is listed.";
+    about(&silent, gap, "a status means what it means elsewhere")
 }

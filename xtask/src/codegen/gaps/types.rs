@@ -1,6 +1,6 @@
 //! What the types of a spec leave open.
 
-use super::open::{Row, gaps, row};
+use super::open::{Row, row};
 use crate::codegen::schema::{Component, Kind, Property, Provenance, Shape, Use};
 use crate::codegen::{Result, provenance};
 
@@ -15,34 +15,25 @@ pub(super) fn of_type(component: &Component) -> Result<Vec<Row>> {
             Kind::Enum { closed: true, .. } => "any move is tried, and the service decides",
             _ => "text",
         };
-        return Ok(row(name, &component.description, treatment)
-            .into_iter()
-            .collect());
+        let row = row(name, &component.description, treatment);
+        return Ok(row.into_iter().collect());
     };
-    let mut rows: Vec<Row> = row(
-        name,
-        &component.description,
-        &of_members(component, members),
-    )
-    .into_iter()
-    .collect();
+    let treatment = of_members(component, members);
+    let whole = row(name, &component.description, &treatment);
+    let told = whole.is_some();
+    let mut rows: Vec<Row> = whole.into_iter().collect();
     for member in members {
+        let value = &member.value;
         let place = format!("{name}.{}", member.name);
-        let own = row(
-            &place,
-            &member.value.description,
-            &treatment_of(&member.value),
-        );
-        let told = !gaps(&component.description).is_empty();
-        if own.is_none() && is_open(&member.value.shape) && !told {
+        let own = row(&place, &value.description, &treatment_of(value));
+        if own.is_none() && is_open(&value.shape) && !told {
             return Err(format!(
                 "schema `{name}`: member `{}` is left open, and no description says what is not shown",
                 member.name
             ));
         }
         // What has a type of its own has a row of its own, and what the type says is not said twice.
-        let elsewhere =
-            matches!(member.value.shape, Shape::Named(_)) || (told && is_open(&member.value.shape));
+        let elsewhere = value.shape.name().is_some() || told && is_open(&value.shape);
         if !elsewhere {
             rows.extend(own);
         }
@@ -60,10 +51,8 @@ fn is_open(shape: &Shape) -> bool {
 /// What becomes of the members of a type about which something is not shown.
 fn of_members(component: &Component, members: &[Property]) -> String {
     if component.provenance == Provenance::Assumed {
-        return format!(
-            "its members are assumed ({})",
-            provenance::list(&component.assumptions)
-        );
+        let ids = provenance::list(&component.assumptions);
+        return format!("its members are assumed ({ids})");
     }
     let mut treatment: Vec<String> = members
         .iter()
