@@ -103,7 +103,7 @@ async fn sidecar_writes(
             server.client_secret(),
         ))
         .build()?;
-    let request = sdk_platform::types::TokenRequest::new()
+    let request = sdk_platform::types::TokenForm::new()
         .client_id(server.client_id())
         .client_secret(server.client_secret())
         .audience(server.crm_url());

@@ -2,7 +2,7 @@
 
 //! The operations as they are called: groups, and a request builder for each operation.
 
-use super::types::{TokenRequest, TokenResponse};
+use super::types::{TokenForm, TokenResponse};
 use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
@@ -54,9 +54,9 @@ impl OauthApi {
     ///
     /// ```no_run
     /// # async fn example(platform: sdk_platform::Client, client_id: &str, client_secret: &str) -> Result<(), sdk_core::Error> {
-    /// use sdk_platform::types::TokenRequest;
+    /// use sdk_platform::types::TokenForm;
     ///
-    /// let body = TokenRequest::new()
+    /// let body = TokenForm::new()
     ///     .client_id(client_id)
     ///     .client_secret(client_secret);
     /// let response = platform.oauth().token(&body).await?;
@@ -64,7 +64,7 @@ impl OauthApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn token(&self, body: &TokenRequest) -> ExchangeToken {
+    pub fn token(&self, body: &TokenForm) -> ExchangeToken {
         ExchangeToken {
             call: Call::new(&self.api, &operations::EXCHANGE_TOKEN),
             body: Body::form(&operations::EXCHANGE_TOKEN, body),

@@ -12,7 +12,7 @@ use sdk_core::{Error, Members, RawJson, Secret};
 /// [assumptions](sdk_core::guide::gaps#assumptions)).
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
-pub struct TokenRequest {
+pub struct TokenForm {
     /// The client id, where HTTP Basic is not used.
     ///
     /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
@@ -29,7 +29,7 @@ pub struct TokenRequest {
     pub extra: Members,
 }
 
-sdk_core::json_object!(TokenRequest {
+sdk_core::json_object!(TokenForm {
     client_id: optional "client_id",
     client_secret: optional "client_secret",
     scope: optional "scope",
@@ -38,14 +38,14 @@ sdk_core::json_object!(TokenRequest {
     "grant_type" = "client_credentials",
 });
 
-sdk_core::redacted_debug!(TokenRequest {
+sdk_core::redacted_debug!(TokenForm {
     client_id,
     client_secret,
     scope,
     audience
 });
 
-impl TokenRequest {
+impl TokenForm {
     /// With no member set.
     #[must_use]
     pub fn new() -> Self {
@@ -95,7 +95,7 @@ impl TokenRequest {
     }
 }
 
-impl Validate for TokenRequest {
+impl Validate for TokenForm {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         check.extra(
             &self.extra,

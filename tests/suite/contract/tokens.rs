@@ -1,14 +1,14 @@
 //! The token operation, called like any other. Programs need not: the runtime exchanges tokens by itself.
 
 use sdk_core::{Effect, ErrorKind};
-use sdk_platform::types::TokenRequest;
+use sdk_platform::types::TokenForm;
 use sdk_reference_server::{App, Operation};
 
 use super::world::{World, http};
 use crate::support::assert_says;
 
-fn request(world: &World) -> TokenRequest {
-    TokenRequest::new()
+fn request(world: &World) -> TokenForm {
+    TokenForm::new()
         .client_id(world.server.client_id())
         .client_secret(world.server.client_secret())
         .audience(world.server.audience(App::Crm))
@@ -69,7 +69,7 @@ async fn what_the_endpoint_refuses_is_named_in_its_own_terms() {
         ),
         (whole().client_id("nobody"), 401, "invalid_client"),
         (whole().client_secret("wrong"), 401, "invalid_client"),
-        (TokenRequest::new(), 401, "invalid_client"),
+        (TokenForm::new(), 401, "invalid_client"),
     ];
 
     for (request, status, code) in cases {

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::{EventCommand, EventOperation, EventStatus, EventVisibility};
 use sdk_core::Record;
-use sdk_platform::types::TokenRequest;
+use sdk_platform::types::TokenForm;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ fn accounting_commands_round_trip_with_their_constants() {
 
 #[test]
 fn a_token_request_round_trips() {
-    let request = TokenRequest::new()
+    let request = TokenForm::new()
         .client_id("id")
         .client_secret("secret")
         .scope("a b")

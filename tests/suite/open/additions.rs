@@ -1,7 +1,7 @@
 //! What a later contract adds to a body can be sent before the SDK knows it; parameters and headers: `contract::every`.
 
 use sdk_accounting::types::ImportMode;
-use sdk_platform::types::TokenRequest;
+use sdk_platform::types::TokenForm;
 use sdk_reference_server::Operation;
 
 use crate::contract::world::World;
@@ -23,7 +23,7 @@ async fn every_typed_body_takes_a_member_that_the_contract_does_not_show() {
     let mut draft = draft(&server.sample_counterparty(), 1).member("fromTheFuture", new.clone());
     draft.tax_amount = draft.tax_amount.member("fromTheFuture", new.clone());
     let import = import("adapter", ImportMode::OpeningBalances).member("fromTheFuture", new);
-    let exchange = TokenRequest::new()
+    let exchange = TokenForm::new()
         .client_id(server.client_id())
         .client_secret(server.client_secret())
         .member("fromTheFuture", digits);

@@ -1,7 +1,7 @@
 //! Platform: token, apps, organization, publications.
 
 use sdk_core::{RawJson, Response};
-use sdk_platform::types::{TokenRequest, TokenResponse};
+use sdk_platform::types::{TokenForm, TokenResponse};
 use sdk_reference_server::{App, Operation};
 
 use super::operations;
@@ -20,8 +20,8 @@ operations! {
         404 "not_found" "": |world| world.platform.publications().get("crm", "spaceship", "1");
 }
 
-fn token_request(world: &World) -> TokenRequest {
-    TokenRequest::new()
+fn token_request(world: &World) -> TokenForm {
+    TokenForm::new()
         .client_id(world.server.client_id())
         .client_secret(world.server.client_secret())
         .audience(world.server.audience(App::Crm))

@@ -87,7 +87,7 @@ async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value
     let suite = suite_of(&peer).build().unwrap();
     let platform = suite.platform();
     let crm = suite.crm();
-    let form = sdk_platform::types::TokenRequest::new().member("client_secret", SECRET);
+    let form = sdk_platform::types::TokenForm::new().member("client_secret", SECRET);
     let mut printed = String::new();
     for (error, name) in [
         (

@@ -77,7 +77,7 @@ async fn fault_32_a_token_that_is_asked_for_by_hand_is_not_printed() {
     ];
     let peer = Peer::start(script([]).tokens(replies.clone()));
     let platform = builder_at(&peer.url()).platform();
-    let form = types::TokenRequest::new()
+    let form = types::TokenForm::new()
         .client_id("client")
         .client_secret("canary-secret");
     let mut printed = print(&form) + &print(&platform.oauth().token(&form));
