@@ -40,33 +40,19 @@ use self::tree::Tree;
 pub(crate) use crate::Result;
 use crate::{assumptions, at};
 
-/// An application of the suite.
+/// An application of the suite, with the client crate `sdk-<name>`.
 #[derive(Debug)]
 pub(crate) struct App {
     /// The stem of its spec, and its name in the operation table.
     pub(crate) name: &'static str,
-    /// Its client crate.
-    pub(crate) package: &'static str,
 }
 
 /// The applications, in the order of the contract.
 const APPS: [App; 4] = [
-    App {
-        name: "crm",
-        package: "sdk-crm",
-    },
-    App {
-        name: "calendar",
-        package: "sdk-calendar",
-    },
-    App {
-        name: "accounting",
-        package: "sdk-accounting",
-    },
-    App {
-        name: "platform",
-        package: "sdk-platform",
-    },
+    App { name: "crm" },
+    App { name: "calendar" },
+    App { name: "accounting" },
+    App { name: "platform" },
 ];
 
 /// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style.
@@ -135,7 +121,7 @@ fn client(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     let reach = Reach::of(spec)?;
     let generated = view::generate(spec)?;
     let (calls, call_list) = calls::write(spec, &generated)?;
-    let folder = format!("{}/src/generated", spec.app.package);
+    let folder = format!("sdk-{}/src/generated", spec.app.name);
     for (name, code) in [
         ("mod.rs", MODULE.to_owned()),
         ("types.rs", types::write(spec, &reach, &generated)?),
