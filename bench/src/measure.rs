@@ -47,11 +47,11 @@ impl Case {
         if !bench.valgrind {
             return Ok(None);
         }
-        let (_, once) = self.work(bench, Some(times), 0, 1, true).await?;
-        let (_, twice) = self.work(bench, Some(times * 2), 0, 1, true).await?;
-        Ok(Some(
-            (twice.cast_signed() - once.cast_signed()) as f64 / times as f64,
-        ))
+        let job = |times| self.job(bench, Some(times), 0, 1);
+        let (_, once) = self.work(bench, job(times), true).await?;
+        let (_, twice) = self.work(bench, job(times * 2), true).await?;
+        let more = twice.cast_signed() - once.cast_signed();
+        Ok(Some(more as f64 / times as f64))
     }
 
     /// So many operations, or as many as fit into the time.
@@ -62,23 +62,13 @@ impl Case {
         millis: u64,
         in_flight: usize,
     ) -> Result<Done, Failure> {
-        let (done, _) = self
-            .work(bench, operations, millis, in_flight, false)
-            .await?;
-        Ok(done)
+        let job = self.job(bench, operations, millis, in_flight);
+        Ok(self.work(bench, job, false).await?.0)
     }
 
-    /// The same, perhaps with the instructions of all of it.
-    async fn work(
-        &self,
-        bench: &Bench,
-        operations: Option<u64>,
-        millis: u64,
-        in_flight: usize,
-        counted: bool,
-    ) -> Result<(Done, u64), Failure> {
+    /// Has a worker do it, perhaps with the instructions of all of it.
+    async fn work(&self, bench: &Bench, job: Job, counted: bool) -> Result<(Done, u64), Failure> {
         bench.counters().await?;
-        let job = self.job(bench, operations, millis, in_flight);
         let text = serde_json::to_string(&job)?;
         let arguments = ["work", text.as_str()];
         let (done, count) = if counted {
@@ -94,16 +84,12 @@ impl Case {
     /// Whether the work was done: what the server was asked, and what the client knows of the replies.
     async fn check(&self, bench: &Bench, job: &Job, done: &Done) -> Result<(), Failure> {
         let asked = bench.counters().await?;
-        let pages = self.work != Work::Command;
-        let (of_kind, other) = if pages {
-            (asked.pages, asked.commands)
+        let (of_kind, other, items, sum) = if self.work == Work::Command {
+            let version = crate::payload::COMMAND_VERSION;
+            (asked.commands, asked.pages, 1, version)
         } else {
-            (asked.commands, asked.pages)
-        };
-        let (items, sum) = if pages {
-            (u64::from(job.plan.limit), done.sum_of_page)
-        } else {
-            (1, crate::payload::COMMAND_VERSION)
+            let limit = u64::from(job.plan.limit);
+            (asked.pages, asked.commands, limit, done.sum_of_page)
         };
         let sound = of_kind == done.all
             && other == 0

@@ -18,24 +18,31 @@ const WORKER: Duration = Duration::from_secs(300);
 
 /// How client and server talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// HTTP/1.1 in plain text.
-    H1,
-    /// HTTP/2 in plain text, by prior knowledge.
-    H2,
-    /// HTTP/1.1 over TLS.
-    H1Tls,
-    /// HTTP/2 over TLS.
-    H2Tls,
+pub struct Transport {
+    /// 1 or 2; in plain text, HTTP/2 by prior knowledge.
+    http: u8,
+    tls: bool,
 }
 
 impl Transport {
+    pub const H1: Self = Self::new(1, false);
+    pub const ALL: [Self; 4] = [
+        Self::H1,
+        Self::new(2, false),
+        Self::new(1, true),
+        Self::new(2, true),
+    ];
+
+    const fn new(http: u8, tls: bool) -> Self {
+        Self { http, tls }
+    }
+
     pub fn name(self) -> &'static str {
-        match self {
-            Self::H1 => "HTTP/1.1",
-            Self::H2 => "HTTP/2",
-            Self::H1Tls => "HTTP/1.1, TLS",
-            Self::H2Tls => "HTTP/2, TLS",
+        match (self.http, self.tls) {
+            (1, false) => "HTTP/1.1",
+            (1, true) => "HTTP/1.1, TLS",
+            (_, false) => "HTTP/2",
+            (_, true) => "HTTP/2, TLS",
         }
     }
 }
@@ -100,18 +107,16 @@ impl Bench {
     }
 
     pub fn target(&self, transport: Transport) -> Target {
-        let (scheme, host, port) = match transport {
-            Transport::H1 | Transport::H2 => ("http", "127.0.0.1", self.address.plain),
-            Transport::H1Tls | Transport::H2Tls => ("https", "localhost", self.address.tls),
+        let Transport { http, tls } = transport;
+        let (origin, port) = if tls {
+            ("https://localhost", self.address.tls)
+        } else {
+            ("http://127.0.0.1", self.address.plain)
         };
         Target {
-            origin: format!("{scheme}://{host}:{port}"),
-            http: if matches!(transport, Transport::H1 | Transport::H1Tls) {
-                1
-            } else {
-                2
-            },
-            certificate: (scheme == "https").then(|| self.folder.join("certificate.pem")),
+            origin: format!("{origin}:{port}"),
+            http,
+            certificate: tls.then(|| self.folder.join("certificate.pem")),
         }
     }
 

@@ -1,6 +1,5 @@
 //! `BENCHMARKS.md`, and what a reader of figures wants to know of their origin.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tokio::process::Command;
@@ -29,7 +28,6 @@ fn replace(old: &str, name: &str, text: &str) -> Result<String, Failure> {
 
 /// Machine, date and versions.
 pub async fn circumstances(bench: &Bench) -> String {
-    let mut text = String::new();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let pinned = if bench.pinned() {
@@ -42,16 +40,14 @@ pub async fn circumstances(bench: &Bench) -> String {
     } else {
         "no valgrind, so that instructions are not counted".to_owned()
     };
-    let _ = writeln!(
-        text,
-        "Measured on {} with {}, {cores} cores, {}, Linux {}; {pinned}. {}; {valgrind}.",
+    format!(
+        "Measured on {} with {}, {cores} cores, {}, Linux {}; {pinned}. {}; {valgrind}.\n",
         jiff::Timestamp::now().strftime("%Y-%m-%d"),
         value("/proc/cpuinfo", "model name"),
         value("/proc/meminfo", "MemTotal"),
         kernel.trim(),
         version("rustc").await,
-    );
-    text
+    )
 }
 
 fn value(path: &str, name: &str) -> String {
@@ -70,17 +66,9 @@ async fn version(program: &str) -> String {
 /// Builds the program that has octocrab, beside this one.
 pub async fn octocrab(program: &Path) -> Result<PathBuf, Failure> {
     let release = program.parent().ok_or("a program is in a folder")?;
-    let target = release
-        .parent()
-        .ok_or("the folder is in the target folder")?;
+    let target = release.parent().ok_or("so is that folder")?;
     let built = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--release",
-            "--quiet",
-            "--locked",
-            "--manifest-path",
-        ])
+        .args("build --release --quiet --locked --manifest-path".split(' '))
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/octocrab/Cargo.toml"))
         .arg("--target-dir")
         .arg(target)

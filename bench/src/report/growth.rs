@@ -23,7 +23,7 @@ pub struct Row {
 
 pub async fn measure(bench: &Bench, effort: Effort) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
-    for transport in [Transport::H1, Transport::H2] {
+    for &transport in &Transport::ALL[..2] {
         for (client, name) in CLIENTS {
             let mut figures = Vec::new();
             for in_flight in IN_FLIGHT {

@@ -64,12 +64,7 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Vec<Row>, Failure>
         progress(&format!("without octocrab: {why}"));
     }
     let mut rows = Vec::new();
-    for transport in [
-        Transport::H1,
-        Transport::H2,
-        Transport::H1Tls,
-        Transport::H2Tls,
-    ] {
+    for transport in Transport::ALL {
         let mut here: Vec<Row> = CLIENTS
             .iter()
             .filter(|&&(client, _, everywhere)| {

@@ -36,7 +36,7 @@ impl Context {
 /// Writes the example as a code block.
 pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
     let (spec, operation) = (builder.spec, builder.operation);
-    let (client, package) = (spec.app.name, spec.app.package.replace('-', "_"));
+    let client = spec.app.name;
     let mut context = Context::default();
     let mut arguments = Vec::new();
     for parameter in builder.required() {
@@ -91,11 +91,11 @@ pub(crate) fn write(builder: &Builder<'_>) -> Result<String> {
     let types: Vec<&str> = context.types.iter().map(String::as_str).collect();
     let imports = match types.as_slice() {
         [] => String::new(),
-        [only] => format!("use {package}::types::{only};\n\n"),
-        several => format!("use {package}::types::{{{}}};\n\n", several.join(", ")),
+        [only] => format!("use sdk_{client}::types::{only};\n\n"),
+        several => format!("use sdk_{client}::types::{{{}}};\n\n", several.join(", ")),
     };
     Ok(format!(
-        "```no_run\n# async fn example({client}: {package}::Client{given}) -> Result<(), sdk_core::Error> {{\n\
+        "```no_run\n# async fn example({client}: sdk_{client}::Client{given}) -> Result<(), sdk_core::Error> {{\n\
          {imports}{}\n# Ok(())\n# }}\n```",
         lines.join("\n")
     ))

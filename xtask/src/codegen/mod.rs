@@ -41,40 +41,26 @@ use self::tree::Tree;
 pub(crate) use crate::Result;
 use crate::{assumptions, at};
 
-/// An application of the suite.
+/// An application of the suite, with the client crate `sdk-<name>`.
 #[derive(Debug)]
 pub(crate) struct App {
     /// The stem of its spec, and its name in the operation table.
     pub(crate) name: &'static str,
-    /// Its client crate.
-    pub(crate) package: &'static str,
     /// The modules of that crate that are written by hand.
     by_hand: &'static [&'static str],
 }
 
 /// The applications, in the order of the contract.
 const APPS: [App; 4] = [
-    App {
-        name: "crm",
-        package: "sdk-crm",
-        by_hand: &["owner"],
-    },
-    App {
-        name: "calendar",
-        package: "sdk-calendar",
-        by_hand: &["event"],
-    },
-    App {
-        name: "accounting",
-        package: "sdk-accounting",
-        by_hand: &[],
-    },
-    App {
-        name: "platform",
-        package: "sdk-platform",
-        by_hand: &[],
-    },
+    app("crm", &["owner"]),
+    app("calendar", &["event"]),
+    app("accounting", &[]),
+    app("platform", &[]),
 ];
+
+const fn app(name: &'static str, by_hand: &'static [&'static str]) -> App {
+    App { name, by_hand }
+}
 
 /// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style.
 const MODULE: &str = "\
@@ -142,7 +128,7 @@ fn client(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     let reach = Reach::of(spec)?;
     let generated = view::generate(spec)?;
     let (calls, call_list) = calls::write(spec, &generated)?;
-    let folder = format!("{}/src/generated", spec.app.package);
+    let folder = format!("sdk-{}/src/generated", spec.app.name);
     for (name, code) in [
         ("mod.rs", MODULE.to_owned()),
         ("types.rs", types::write(spec, &reach, &generated)?),
@@ -152,7 +138,7 @@ fn client(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     ] {
         tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
     }
-    let root_file = format!("{}/src/lib.rs", spec.app.package);
+    let root_file = format!("sdk-{}/src/lib.rs", spec.app.name);
     tree.add_rust(root, root_file, &spec.file(), &root::write(spec))?;
     tree.own(folder);
     Ok(())

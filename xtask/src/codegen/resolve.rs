@@ -163,14 +163,7 @@ pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
         } else {
             plain(raw, target)?
         };
-        return Ok(Use {
-            shape,
-            nullable: target.nullable,
-            description: target.description.trim().to_owned(),
-            default: target.default.as_ref().map(plain_text),
-            assumptions: type_assumptions(target).collect(),
-            type_assumptions: type_assumptions(target).collect(),
-        });
+        return Ok(as_used(shape, target));
     }
     if schema.page || is_nameworthy(schema) {
         return Err(
@@ -178,17 +171,21 @@ pub(crate) fn used(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Use> {
                 .into(),
         );
     }
-    Ok(Use {
-        shape: shape(raw, schema)?,
+    let mut value = as_used(shape(raw, schema)?, schema);
+    value.assumptions.extend(own_assumptions(schema));
+    Ok(value)
+}
+
+/// A shape with what its schema says of it.
+fn as_used(shape: Shape, schema: &RawSchema) -> Use {
+    Use {
+        shape,
         nullable: schema.nullable,
         description: schema.description.trim().to_owned(),
         default: schema.default.as_ref().map(plain_text),
-        assumptions: own_assumptions(schema)
-            .into_iter()
-            .chain(type_assumptions(schema))
-            .collect(),
+        assumptions: type_assumptions(schema).collect(),
         type_assumptions: type_assumptions(schema).collect(),
-    })
+    }
 }
 
 fn shape(raw: &Map<RawSchema>, schema: &RawSchema) -> Result<Shape> {
