@@ -19,9 +19,8 @@ pub async fn draft_invoice(
             Effect::NotSent | Effect::Refused => return Err(error),
             // The reply was lost: whether it happened is unknown, and sending the same command again finds out.
             Effect::Unknown => {
-                if let Some(command) = error.into_command() {
-                    accounting.send_prepared(&command).await?;
-                }
+                let command = error.command().ok_or(error.clone())?;
+                accounting.send_prepared(command).await?;
             }
         },
     }
