@@ -4,7 +4,7 @@ use sdk_core::{Error, ErrorKind, SchemaPolicy};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::support::{answer, crm_for};
+use crate::support::{answer, crm_for, once};
 
 fn today() -> Value {
     json!({
@@ -205,9 +205,7 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
             deep.len()
         )
     );
-    server
-        .fault(Operation::GetToday)
-        .times(1)
+    once(&server, Operation::GetToday)
         .status(400)
         .body(deep, "application/json");
     assert_eq!(

@@ -12,7 +12,9 @@ use super::fixtures::{add_person, at_once, committed, get_person, person};
 use super::two::Http2;
 use crate::peer::{Peer, always, raw, reply, script};
 use crate::programs::{output, program, told};
-use crate::support::{Clients, Events, HoldClock, assert_says, builder_at, crm_at, until};
+use crate::support::{
+    Clients, Events, HoldClock, assert_says, assert_tried, builder_at, crm_at, until,
+};
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
@@ -208,14 +210,11 @@ async fn fault_70_a_plain_proxy_that_wants_a_credential_gets_it() {
     let through = reqwest::Proxy::all(proxy.url())
         .unwrap()
         .basic_auth("ann", "hunter2");
-    let suite = builder_at("http://crm.suite.test")
+    let crm = builder_at("http://crm.suite.test")
         .token_source(Given)
         .allow_insecure_http()
         .http_client(reqwest::Client::builder().proxy(through))
-        .build()
-        .unwrap();
-
-    let crm = suite.crm();
+        .crm();
     get_person(&crm).await.unwrap();
 
     let seen = &proxy.requests()[0];
@@ -242,13 +241,11 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
         let through = reqwest::Proxy::all(proxy.url())
             .unwrap()
             .basic_auth("ann", "hunter2");
-        let suite = builder_at("https://crm.suite.test")
+        let crm = builder_at("https://crm.suite.test")
             .token_source(Given)
             .http_client(reqwest::Client::builder().proxy(through))
             .retry(RetryPolicy::none())
-            .build()
-            .unwrap();
-        let crm = suite.crm();
+            .crm();
 
         let error = add_person(&crm).await.unwrap_err();
 
@@ -262,12 +259,7 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
             seen.header("proxy-authorization"),
             Some("Basic YW5uOmh1bnRlcjI=")
         );
-        assert_eq!(error.kind(), ErrorKind::Connect, "{error}");
-        assert_eq!(
-            (error.effect(), error.attempts()),
-            (Effect::NotSent, 1),
-            "{error}"
-        );
+        assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
         let line = error.to_string();
         assert_says(&line, &["crm.suite.test:443"]);
         assert!(
@@ -316,8 +308,7 @@ fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
         at_once(async { add_person(&crm).await.unwrap_err() }),
         at_once(async { items.try_next().await.unwrap_err() }),
     ] {
-        assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
-        assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+        assert_tried(&error, ErrorKind::Configuration, Effect::NotSent, 0);
         assert_says(&error, &["no Tokio runtime"]);
     }
     // Nobody is in the way of a runtime that comes later.

@@ -10,9 +10,12 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::fixtures::{add_person, committed, created};
+use crate::commands::stored::EVENT_V1;
 use crate::peer::{Peer, always};
 use crate::samples::kick_off;
-use crate::support::{Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at};
+use crate::support::{
+    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, stored,
+};
 
 /// A stored form after somebody edited it, with a digest that fits: a digest is against accidents only.
 fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedCommand {
@@ -130,8 +133,7 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
     ));
 
     // A form of version 1 does not say when it was prepared, and stays readable.
-    let old: PreparedCommand =
-        serde_json::from_str(include_str!("../commands/fixtures/event-v1.json")).unwrap();
+    let old: PreparedCommand = serde_json::from_str(EVENT_V1).unwrap();
     old.verify().unwrap();
     assert_eq!(
         rule.next(&old, None, prepared),
@@ -274,8 +276,7 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
     let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
     let command = kick_off(&calendar).prepare().unwrap();
     let sealed = command.clone().seal(&secret).unwrap();
-    let sealed: PreparedCommand =
-        serde_json::from_str(&serde_json::to_string(&sealed).unwrap()).unwrap();
+    let sealed = stored(&sealed);
 
     let body = command.body().replace("Kick-off", "Kick-out");
     let forged = edited(&sealed, &[("body", json!(body))]);
@@ -295,16 +296,17 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
         assert_says(&error, &[words]);
     }
     // A variable that was not set is no secret.
-    let empty = Secret::from("");
-    for error in [
-        command.clone().seal(&empty).unwrap_err(),
-        calendar
-            .send_prepared(&sealed)
-            .sealed_by(&empty)
-            .await
-            .unwrap_err(),
-    ] {
-        assert_says(&error, &["at least 16 bytes"]);
+    for short in ["", "fifteen bytes !"] {
+        let short = Secret::from(short);
+        let send = calendar.send_prepared(&sealed).sealed_by(&short);
+        for error in [
+            command.clone().seal(&short).unwrap_err(),
+            sealed.verify_seal(&short).unwrap_err(),
+            send.await.unwrap_err(),
+        ] {
+            assert_says(&error, &["at least 16 bytes"]);
+            assert!(!error.to_string().contains("fifteen bytes"), "{error}");
+        }
     }
     assert!(peer.requests().is_empty());
     calendar

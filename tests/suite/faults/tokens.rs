@@ -15,7 +15,7 @@ use tokio::time::{Instant, advance};
 use super::fixtures::{add_person, get_person, person, server};
 use crate::peer::{Peer, always, json, reply, script};
 use crate::support::{
-    Clients, HoldClock, assert_refused_with, assert_says, builder_at, crm_at, crm_for,
+    Clients, HoldClock, assert_refused_with, assert_says, assert_tried, builder_at, crm_at, crm_for,
 };
 
 #[tokio::test(start_paused = true)]
@@ -237,9 +237,8 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
     peer.release(1);
     let error = call.await.unwrap().unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+    assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
     assert_says(&error, &["dead on arrival"]);
-    assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
     assert!(error.retryable() && peer.requests().is_empty());
     // The next exchange is quicker.
     advance(Duration::from_secs(2)).await;
@@ -259,12 +258,11 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
 
         let error = add_person(&crm).await.unwrap_err();
 
-        assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
+        assert_tried(&error, ErrorKind::Unauthenticated, Effect::Refused, 1);
         assert_eq!(
             (error.status(), error.request_id()),
             (Some(401), Some("req-71"))
         );
-        assert_eq!((error.attempts(), error.effect()), (1, Effect::Refused));
         assert_eq!(error.retryable(), retryable);
         assert_says(&error, &["its token could not be renewed"]);
         let cause = error.source().and_then(std::error::Error::source).unwrap();
