@@ -7,8 +7,8 @@ use sdk_core::{
 };
 use sdk_reference_server::Operation;
 
-use super::stage::{Mishap, Stage, new_person};
-use crate::samples::{event, kick_off};
+use super::stage::{Mishap, Stage};
+use crate::samples::{event, kick_off, new_person};
 use crate::support::{Clients, assert_refused_with, stored};
 
 const KEY: &str = "order-4711.delivery";

@@ -6,8 +6,8 @@ use sdk_core::Receipt;
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::stage::{Mishap, Stage, new_person, review};
-use crate::samples::{draft, event, import, kick_off};
+use super::stage::{Mishap, Stage, review};
+use crate::samples::{draft, event, import, kick_off, new_person};
 use crate::support::key;
 
 /// Status, replay, attempts and whether there is a key.

@@ -7,8 +7,8 @@ use sdk_core::{Effect, ErrorKind, ExactReplay, Method, RetryPolicy, SchemaPolicy
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::stage::{Mishap, Stage, new_person};
-use crate::samples::kick_off;
+use super::stage::{Mishap, Stage};
+use crate::samples::{kick_off, new_person};
 use crate::support::{assert_failed, assert_refused_with, stored};
 
 #[tokio::test]

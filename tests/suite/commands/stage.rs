@@ -110,11 +110,6 @@ impl Mishap {
     ];
 }
 
-/// A CRM command that adds a person.
-pub(super) fn new_person(name: &str) -> Value {
-    json!({"commandType": "person.create", "payload": {"displayName": name}})
-}
-
 /// A review of an intake submission.
 pub(super) fn review(server: &ReferenceServer) -> Value {
     json!({"submissionReference": server.sample_intake_submission(), "decision": "accept"})

@@ -4,7 +4,8 @@
 use sdk_core::{Effect, Error, ErrorKind, ExactReplay, RawJson, Receipt};
 use sdk_reference_server::Operation;
 
-use super::stage::{Mishap, Stage, new_person, review};
+use super::stage::{Mishap, Stage, review};
+use crate::samples::new_person;
 use crate::support::{Clients, assert_says, assert_tried, stored};
 
 /// All that leave the effect open. A 401 does not: it says that there was none.

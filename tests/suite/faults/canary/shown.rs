@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
-use crate::faults::fixtures::get_person;
+use crate::faults::fixtures::{Given, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply, script, token};
 use crate::support::{Clients, Events, assert_says, key};
 
@@ -103,7 +103,7 @@ async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body()
         .with_authentication(ClientAuthentication::RequestBody);
     let platform = suite_of(&peer)
         .credentials(source)
-        .token_source(super::Given)
+        .token_source(Given)
         .platform();
     let mut printed = String::new();
     for _ in &replies {
