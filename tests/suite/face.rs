@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::peer::{self, Peer, always};
 use crate::samples::event;
-use crate::support::{builder_at, calendar_for, crm_for};
+use crate::support::{assert_failed, builder_at, calendar_for, crm_for};
 
 /// The words that follow a mark in a file of this repository.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
@@ -134,10 +134,7 @@ async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
         raw.idempotency_key("short: canary").await.unwrap_err(),
         unkeyed.idempotency_key("short: canary").await.unwrap_err(),
     ] {
-        assert_eq!(
-            (error.kind(), error.effect()),
-            (ErrorKind::InvalidInput, Effect::NotSent)
-        );
+        assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
         let text = error.to_string();
         assert!(
             text.contains("`Idempotency-Key` must have 16 to 160 characters: got 13"),

@@ -46,3 +46,8 @@ pub(crate) fn promotion(person: &str, job: &str) -> Value {
         "payload": {"jobTitle": job},
     })
 }
+
+/// A CRM command that adds a person.
+pub(crate) fn new_person(name: &str) -> Value {
+    json!({"commandType": "person.create", "payload": {"displayName": name}})
+}

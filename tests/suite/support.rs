@@ -10,6 +10,7 @@ use sdk_core::{
     RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
 };
 use sdk_reference_server::{Fault, Operation, ReferenceServer};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tracing::Dispatch;
@@ -103,6 +104,16 @@ pub(crate) fn answer(
         .body(json.into(), "application/json")
 }
 
+/// What happens to the next request of an operation, and to no other.
+pub(crate) fn once(server: &ReferenceServer, operation: Operation) -> Fault {
+    server.fault(operation).times(1)
+}
+
+/// What comes back from where it was stored.
+pub(crate) fn stored<T: Serialize + DeserializeOwned>(value: &T) -> T {
+    serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
+}
+
 /// The default policies, with waits that are next to nothing.
 fn quick(builder: SuiteBuilder) -> SuiteBuilder {
     builder.retry(quick_retry()).token_policy(quick_tokens())
@@ -131,6 +142,20 @@ pub(crate) fn assert_says(shown: &impl Display, words: &[&str]) {
 #[track_caller]
 pub(crate) fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect) {
     assert_eq!((error.kind(), error.effect()), (kind, effect), "{error}");
+}
+
+/// [`assert_failed`], after so many attempts.
+#[track_caller]
+pub(crate) fn assert_tried(error: &Error, kind: ErrorKind, effect: Effect, attempts: u32) {
+    assert_failed(error, kind, effect);
+    assert_eq!(error.attempts(), attempts, "{error}");
+}
+
+/// Checks that a call failed before anything was sent, in these words.
+#[track_caller]
+pub(crate) fn assert_unsent(error: &Error, kind: ErrorKind, words: &[&str]) {
+    assert_tried(error, kind, Effect::NotSent, 0);
+    assert_says(error, words);
 }
 
 /// Checks that a service refused a call with this status, and that it had no effect.

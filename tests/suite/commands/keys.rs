@@ -2,13 +2,14 @@
 
 use futures_util::future::join_all;
 use sdk_calendar::types::EventCommand;
-use sdk_core::{Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Method, RawJson};
+use sdk_core::{
+    CallOptions, Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Method, RawJson,
+};
 use sdk_reference_server::Operation;
 
-use super::samples::event;
-use super::stage::{Mishap, Stage, new_person, stored};
-use crate::samples::kick_off;
-use crate::support::assert_refused_with;
+use super::stage::{Mishap, Stage};
+use crate::samples::{event, kick_off, new_person};
+use crate::support::{Clients, assert_refused_with, stored};
 
 const KEY: &str = "order-4711.delivery";
 
@@ -27,11 +28,10 @@ fn assert_conflict(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.is_idempotency_conflict());
     assert_refused_with(error, 409);
+    assert_eq!(error.code(), Some("IDEMPOTENCY_CONFLICT"));
     assert!(!error.retryable() && error.command().is_none() && error.body().is_some());
-    assert_eq!(
-        (error.attempts(), error.idempotency_key()),
-        (1, Some(&key()))
-    );
+    assert_eq!(error.attempts(), 1);
+    assert_eq!(error.idempotency_key(), Some(&key()));
     assert!(!format!("{error} {error:?}").contains(KEY), "{error}");
 }
 
@@ -43,20 +43,19 @@ async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_s
 
     assert_conflict(&send(&stage, &event("Second")).await.unwrap_err());
 
-    let raw = stage
-        .calendar
-        .raw_call(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND);
+    let calendar = &stage.calendar;
+    let raw = calendar.raw_call(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND);
     let raw = raw.body(other.clone()).idempotency_key(key());
     assert_conflict(&raw.await.unwrap_err());
 
-    let raw = stage
-        .calendar
-        .raw_call((Method::Post, "/calendar/v1/event-commands"));
+    let raw = calendar.raw_call((Method::Post, "/calendar/v1/event-commands"));
     assert_conflict(&raw.body(other).idempotency_key(key()).await.unwrap_err());
 
-    let call = stage.calendar.events().command(&event("Second"));
+    // Stored, and as another process sends it.
+    let elsewhere = stage.elsewhere().calendar();
+    let call = elsewhere.events().command(&event("Second"));
     let command = stored(&call.idempotency_key(key()).prepare().unwrap());
-    assert_conflict(&stage.calendar.send_prepared(&command).await.unwrap_err());
+    assert_conflict(&elsewhere.send_prepared(&command).await.unwrap_err());
 
     assert_eq!(stage.server.attempts(Operation::SubmitEventCommand), 5);
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
@@ -104,9 +103,8 @@ async fn fault_47_the_same_parsed_command_in_another_notation_is_a_replay() {
             "endsAt":"2026-02-01T10:00:00Z","timezone":"UTC","recurrence":{"count":100.0,"weight":10e-1,"end":null}}"#,
     ];
     for (number, notation) in notations.into_iter().enumerate() {
-        let raw = stage
-            .calendar
-            .raw_call(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND);
+        let submit = &sdk_calendar::operations::SUBMIT_EVENT_COMMAND;
+        let raw = stage.calendar.raw_call(submit);
         let body: RawJson = notation.parse().unwrap();
         let receipt = raw.body(body).idempotency_key(key()).await.unwrap();
         assert_eq!(receipt.is_replay(), Some(number > 0), "{notation}");
@@ -120,10 +118,8 @@ async fn calls_under_way_with_one_key_and_one_body_are_one_command() {
     let stage = Stage::start().await;
     let command = event("Kick-off");
     let replayed = join_all((0..20).map(|_| send(&stage, &command))).await;
-    let first = replayed
-        .iter()
-        .filter(|replayed| !replayed.as_ref().unwrap());
-    assert_eq!(first.count(), 1);
+    let first = |replayed: &&Result<bool, Error>| !replayed.as_ref().unwrap();
+    assert_eq!(replayed.iter().filter(first).count(), 1);
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
 }
 
@@ -143,12 +139,17 @@ async fn a_caller_who_knows_better_gives_a_key_to_a_command_without_a_documented
     }
     assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
 
-    stage.mishap(Mishap::Unavailable, Operation::SubmitCommand);
-    let call = stage.crm.commands().submit(new_person("Bob"));
-    let call = call
-        .idempotency_key(key())
-        .exact_replay(ExactReplay::Forbidden);
-    assert_eq!(call.await.unwrap_err().attempts(), 1);
+    // Whoever forbids it has the last word.
+    let forbid = CallOptions::default().with_exact_replay(ExactReplay::Forbidden);
+    let bob = |crm: &sdk_crm::Client| crm.commands().submit(new_person("Bob"));
+    for call in [
+        bob(&stage.crm).exact_replay(ExactReplay::Forbidden),
+        bob(&stage.crm.with_defaults(forbid)),
+    ] {
+        stage.mishap(Mishap::Unavailable, Operation::SubmitCommand);
+        let error = call.idempotency_key(key()).await.unwrap_err();
+        assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
+    }
 }
 
 #[tokio::test]

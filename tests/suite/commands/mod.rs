@@ -10,7 +10,6 @@ mod outbox;
 mod prepared;
 mod receipts;
 mod replays;
-mod samples;
 mod stage;
-mod stored;
+pub(crate) mod stored;
 mod unkeyed;

@@ -7,9 +7,9 @@ use sdk_core::{Effect, ErrorKind, ExactReplay, Method, RetryPolicy, SchemaPolicy
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::stage::{Mishap, Stage, new_person, stored};
-use crate::samples::kick_off;
-use crate::support::{assert_failed, assert_refused_with};
+use super::stage::{Mishap, Stage};
+use crate::samples::{kick_off, new_person};
+use crate::support::{assert_failed, assert_refused_with, stored};
 
 #[tokio::test]
 async fn a_replay_has_its_own_time_attempts_and_policy() {
@@ -17,11 +17,8 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
     let command = kick_off(&stage.calendar).prepare().unwrap();
 
     stage.mishap(Mishap::LostReply, Operation::SubmitEventCommand);
-    let once = stage
-        .calendar
-        .send_prepared(&command)
-        .retry(RetryPolicy::none());
-    let error = once.await.unwrap_err();
+    let once = stage.calendar.send_prepared(&command);
+    let error = once.retry(RetryPolicy::none()).await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
     let open = error.command().unwrap();
     assert_eq!(
@@ -32,24 +29,18 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
     let slow = stage.server.fault(Operation::SubmitEventCommand);
     let slow = slow.delay(Duration::from_secs(30));
     let hurried = stage.calendar.send_prepared(&command);
-    let error = hurried
-        .deadline(Duration::from_millis(20))
-        .await
-        .unwrap_err();
+    let hurried = hurried.deadline(Duration::from_millis(20));
+    let error = hurried.await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
     slow.remove();
 
     // A schema that this SDK does not know is not taken for the known one, also as raw JSON.
-    let fault = stage
-        .server
-        .fault(Operation::SubmitEventCommand)
-        .schema_suffix("v9");
+    let fault = stage.server.fault(Operation::SubmitEventCommand);
+    let fault = fault.schema_suffix("v9");
     let error = stage.calendar.send_prepared(&command).await.unwrap_err();
     assert_failed(&error, ErrorKind::SchemaVersion, Effect::Unknown);
-    let typed = stage
-        .calendar
-        .send_prepared(&command)
-        .typed::<CalendarCommandResult>();
+    let typed = stage.calendar.send_prepared(&command);
+    let typed = typed.typed::<CalendarCommandResult>();
     let receipt = typed.schema_policy(SchemaPolicy::Warn).await.unwrap();
     assert_eq!(receipt.schema_version, "suite-calendar-command-result.v9");
     fault.remove();
@@ -57,10 +48,8 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
     let raw = stage.calendar.send_prepared(&command).await.unwrap();
     let decoded = raw.decode::<CalendarCommandResult>().unwrap();
     assert_eq!(decoded.public_reference, receipt.public_reference);
-    assert_eq!(
-        (decoded.is_replay(), decoded.http_status()),
-        (Some(true), 200)
-    );
+    let told = (decoded.is_replay(), decoded.http_status());
+    assert_eq!(told, (Some(true), 200));
     assert_eq!(decoded.idempotency_key(), command.idempotency_key());
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
 }
@@ -68,27 +57,20 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
 #[tokio::test]
 async fn fault_23_a_replay_that_is_refused_is_final() {
     let stage = Stage::start().await;
+    let event = kick_off(&stage.calendar).prepare();
+    let person = stage.crm.commands().submit(new_person("Ann")).prepare();
     for (operation, command) in [
-        (
-            Operation::SubmitEventCommand,
-            kick_off(&stage.calendar).prepare(),
-        ),
-        (
-            Operation::SubmitCommand,
-            stage.crm.commands().submit(new_person("Ann")).prepare(),
-        ),
+        (Operation::SubmitEventCommand, event.unwrap()),
+        (Operation::SubmitCommand, person.unwrap()),
     ] {
-        let command = command.unwrap();
         for status in [400, 403, 404, 409, 422] {
             let fault = stage.server.fault(operation).status(status);
             let before = stage.server.attempts(operation);
             let send = match command.application() {
-                "crm" => stage
-                    .crm
-                    .send_prepared(&command)
-                    .exact_replay(ExactReplay::Allowed),
+                "crm" => stage.crm.send_prepared(&command),
                 _ => stage.calendar.send_prepared(&command),
             };
+            let send = send.exact_replay(ExactReplay::Allowed);
             let error = send.await.unwrap_err();
             assert_refused_with(&error, status);
             assert!(!error.retryable() && error.command().is_none());
@@ -102,11 +84,10 @@ async fn fault_23_a_replay_that_is_refused_is_final() {
 async fn a_raw_path_whose_effect_is_unknown_can_be_replayed_too() {
     let stage = Stage::start().await;
     stage.mishap(Mishap::LostReply, Operation::ManageHold);
-    let hold = stage
-        .calendar
-        .raw_call((Method::Post, "/calendar/v1/hold-commands"));
+    let holds = "/calendar/v1/hold-commands";
+    let hold = stage.calendar.raw_call((Method::Post, holds));
     let error = hold.body(json!({"note": "any"})).await.unwrap_err();
-    assert_eq!(error.effect(), Effect::Unknown);
+    assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
 
     let command = stored(&error.into_command().unwrap());
     let again = stage.calendar.send_prepared(&command);
@@ -118,11 +99,7 @@ async fn a_raw_path_whose_effect_is_unknown_can_be_replayed_too() {
     let seen = stage.server.requests_for(Operation::ManageHold);
     assert_eq!(seen.len(), 2);
     assert_eq!(seen[0].body(), seen[1].body());
-    let read = stage
-        .calendar
-        .raw_call((Method::Get, "/calendar/v1/hold-commands"));
-    assert_eq!(
-        read.prepare().unwrap_err().kind(),
-        ErrorKind::PreparedCommand
-    );
+    let read = stage.calendar.raw_call((Method::Get, holds));
+    let error = read.prepare().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::PreparedCommand);
 }

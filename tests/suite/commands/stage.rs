@@ -1,10 +1,11 @@
 //! A reference server behind wires that break, and what can go wrong after it committed a command.
 
-use sdk_core::{App, Effect, Error, ErrorKind, PreparedCommand, Suite, SuiteBuilder};
-use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use sdk_core::{App, Suite};
+use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::support::{Clients, assert_failed, builder_for};
+use crate::faults::fixtures::server;
+use crate::support::{Clients, builder_for, once};
 use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
@@ -19,15 +20,7 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn start() -> Stage {
-        Stage::with(|builder| builder).await
-    }
-
-    /// With other settings of the suite.
-    pub(super) async fn with(change: impl FnOnce(SuiteBuilder) -> SuiteBuilder) -> Stage {
-        let server = ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .start()
-            .await;
+        let server = server().await;
         let origins = [
             server.crm_url(),
             server.calendar_url(),
@@ -40,7 +33,7 @@ impl Stage {
                 .application_url(app, wire.url())
                 .audience(app, origin);
         }
-        let suite = change(builder).build().unwrap();
+        let suite = builder.build().unwrap();
         Stage {
             crm: suite.crm(),
             calendar: suite.calendar(),
@@ -52,7 +45,7 @@ impl Stage {
 
     /// What another process has: clients that share nothing with the first ones.
     pub(super) fn elsewhere(&self) -> Suite {
-        builder_for(&self.server).build().unwrap()
+        builder_for(&self.server).suite()
     }
 
     /// The last body that the server saw for an operation, as text.
@@ -72,7 +65,7 @@ impl Stage {
 
     /// Lets this happen to the next command of an operation.
     pub(super) fn mishap(&self, mishap: Mishap, operation: Operation) {
-        let fault = || self.server.fault(operation).times(1);
+        let fault = || once(&self.server, operation);
         let wire = self.wire(operation.app().id());
         match mishap {
             Mishap::LostReply => drop(fault().lose_reply()),
@@ -115,23 +108,6 @@ impl Mishap {
         Mishap::Reset,
         Mishap::ResetMidway,
     ];
-}
-
-/// Refused before anything was sent, in these words.
-pub(super) fn assert_refused(error: &Error, words: &[&str]) {
-    assert_failed(error, ErrorKind::InvalidInput, Effect::NotSent);
-    let line = error.to_string();
-    assert!(words.iter().all(|word| line.contains(word)), "{line}");
-}
-
-/// The command as another process reads it from where the first one stored it.
-pub(super) fn stored(command: &PreparedCommand) -> PreparedCommand {
-    serde_json::from_str(&serde_json::to_string(command).unwrap()).unwrap()
-}
-
-/// A CRM command that adds a person.
-pub(super) fn new_person(name: &str) -> Value {
-    json!({"commandType": "person.create", "payload": {"displayName": name}})
 }
 
 /// A review of an intake submission.

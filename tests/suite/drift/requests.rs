@@ -2,13 +2,15 @@
 
 use std::fmt::Debug;
 
-use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
+use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::{EventCommand, EventOperation, EventStatus, EventVisibility};
-use sdk_core::Record;
+use sdk_core::{RawJson, Record};
 use sdk_platform::types::TokenForm;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+use crate::samples::{draft, import};
 
 /// Writes, reads and writes again; the two are the same, and so are the two texts.
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &T) -> Value {
@@ -36,12 +38,9 @@ fn an_event_command_round_trips() {
         .attendee_actor_references(["ACR-0123456789AB"])
         .check_conflicts(true)
         .recurrence(Record::from(json!({"rule": "weekly"})));
-    command.extra.insert(
-        "fromTheFuture",
-        "123456789012345678901234567890"
-            .parse::<sdk_core::RawJson>()
-            .unwrap(),
-    );
+    let digits = "123456789012345678901234567890";
+    let digits: RawJson = digits.parse().unwrap();
+    command.extra.insert("fromTheFuture", digits);
 
     let written = round_trip(&command);
 
@@ -49,50 +48,29 @@ fn an_event_command_round_trips() {
     round_trip(&EventCommand::new());
     // An explicit null is sent through `extra`, and comes back from there.
     let mut command = EventCommand::new();
-    command
-        .extra
-        .insert("recurrence", sdk_core::RawJson::null());
+    command.extra.insert("recurrence", RawJson::null());
     assert_eq!(round_trip(&command), json!({"recurrence": null}));
 }
 
 #[test]
 fn accounting_commands_round_trip_with_their_constants() {
-    let tax = TaxAmount::new()
-        .currency("EUR")
-        .minor_units("9".repeat(30))
-        .scale(2);
-    let draft = InvoiceDraftCreate::new(
-        "FCP-ABCDEFGHIJKL",
-        tax,
-        [json!({"description": "Workshop"}).into()],
-    )
-    .billing_profile_reference("profile")
-    .document_date("2026-02-01")
-    .due_date("2026-03-01")
-    .customer_note("note")
-    .internal_note("");
-    assert_eq!(
-        round_trip(&draft)["schemaVersion"],
-        "suite-accounting-invoice-draft-create.v1"
-    );
+    let mut draft = draft("FCP-ABCDEFGHIJKL", 1)
+        .billing_profile_reference("profile")
+        .document_date("2026-02-01")
+        .due_date("2026-03-01")
+        .customer_note("note")
+        .internal_note("");
+    draft.tax_amount = draft.tax_amount.minor_units("9".repeat(30));
+    let version = &round_trip(&draft)["schemaVersion"];
+    assert_eq!(version, "suite-accounting-invoice-draft-create.v1");
 
-    let (source, coverage) = (json!({"name": "legacy"}), json!({"from": "2026-01-01"}));
-    let import = ImportRunCreate::new(
-        "adapter",
-        "1.0.0",
-        source,
-        ImportMode::EvidenceOnly,
-        coverage,
-    );
-    let written = round_trip(&import);
+    let written = round_trip(&import("adapter", ImportMode::EvidenceOnly));
+    let adapter = &written["adapterContractVersion"];
     assert_eq!(
         written["schemaVersion"],
         "suite-accounting-import-create.v1"
     );
-    assert_eq!(
-        written["adapterContractVersion"],
-        "suite-accounting-adapter.v1"
-    );
+    assert_eq!(adapter, "suite-accounting-adapter.v1");
 }
 
 #[test]

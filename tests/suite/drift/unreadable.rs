@@ -1,10 +1,10 @@
 //! What truly cannot be read is an error that says where it is, what was expected and what came, with the body at hand.
 
-use sdk_core::{Error, ErrorKind, SchemaPolicy};
+use sdk_core::{Effect, Error, ErrorKind, SchemaPolicy};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::support::{answer, crm_for};
+use crate::support::{answer, assert_says, assert_tried, crm_for, once};
 
 fn today() -> Value {
     json!({
@@ -35,40 +35,27 @@ async fn failure(body: &str) -> Error {
     error
 }
 
+/// Where, what stands there, and what is expected instead.
+const ODD: &str = r#"
+attention[3].dueAt | 17 | a date-time of RFC 3339, found 17
+attention[3].owner | "Ann" | an object (AttentionOwner), found "Ann"
+attention[3].title | 5 | a string, found 5
+attention[1] | null | an object (AttentionItem), found null
+generatedAt | null | a date-time of RFC 3339, found null
+workspace | null | a string, found null
+recentChanges | {} | a sequence, found {}
+counts | "many" | an object, found "many"
+counts | [] | an object, found []"#;
+
 #[tokio::test]
 async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding() {
-    for (pointer, value, said) in [
-        (
-            "/attention/3/dueAt",
-            json!(17),
-            "at `attention[3].dueAt`: expected a date-time of RFC 3339, found 17",
-        ),
-        (
-            "/attention/3/owner",
-            json!("Ann"),
-            "at `attention[3].owner`: expected an object (AttentionOwner), found \"Ann\"",
-        ),
-        (
-            "/attention/3/title",
-            json!(5),
-            "at `attention[3].title`: expected a string, found 5",
-        ),
-        (
-            "/attention/1",
-            json!(null),
-            "at `attention[1]`: expected an object (AttentionItem), found null",
-        ),
-        (
-            "/generatedAt",
-            json!(null),
-            "at `generatedAt`: expected a date-time of RFC 3339, found null",
-        ),
-        (
-            "/recentChanges",
-            json!({}),
-            "at `recentChanges`: expected a sequence, found {}",
-        ),
-    ] {
+    for row in ODD.trim().lines() {
+        let [path, value, expected] = row.split(" | ").collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let said = format!("at `{path}`: expected {expected}");
+        let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
+        let value = serde_json::from_str(value).unwrap();
         let mut body = today();
         let (parent, name) = pointer.rsplit_once('/').unwrap();
         match body.pointer_mut(parent).unwrap() {
@@ -78,16 +65,11 @@ async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding()
 
         let error = failure(&body.to_string()).await;
 
-        assert_eq!(error.kind(), ErrorKind::Decode);
+        assert_tried(&error, ErrorKind::Decode, Effect::Unknown, 1);
         assert_eq!(error.message(), said);
-        let line = error.to_string();
-        assert!(
-            line.starts_with(&format!(
-                "crm.getToday: 200 {}: {said}; the body begins with",
-                error.kind()
-            )),
-            "{line}"
-        );
+        let said = format!("{}: {said}; the body begins with", error.kind());
+        let line = format!("crm.getToday: 200 {said}");
+        assert!(error.to_string().starts_with(&line), "{error}");
     }
 }
 
@@ -135,20 +117,12 @@ async fn fault_34_an_unreadable_reply_of_another_schema_says_both_even_when_it_m
         let error = call.clone().schema_policy(policy).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::SchemaVersion);
-        let line = error.to_string();
-        for part in [
-            "suite-crm-today.v1",
-            "suite-crm-today.v2",
-            "at `attention[3].dueAt`",
-            r#"found {"day":17}"#,
-        ] {
-            assert!(line.contains(part), "{part} in {line}");
-        }
+        assert_says(&error, &["suite-crm-today.v1", "suite-crm-today.v2"]);
+        assert_says(&error, &["at `attention[3].dueAt`", r#"found {"day":17}"#]);
+        assert_says(&error, &["take it as raw JSON"]);
         assert!(error.body().is_some());
-        assert!(
-            line.contains("take it as raw JSON") && !line.contains("SchemaPolicy::Warn"),
-            "a policy would not help: {line}"
-        );
+        // A policy would not help.
+        assert!(!error.to_string().contains("SchemaPolicy::Warn"), "{error}");
     }
 }
 
@@ -175,22 +149,18 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
     };
     let text = today().to_string();
 
+    let (counts, title) = (r#""counts":{}"#, r#""title":"Call back""#);
     for (shallow, nested) in [
-        (r#""counts":{}"#, format!(r#""counts":{deep}"#)),
-        (
-            r#""title":"Call back""#,
-            format!(r#""fromTheFuture":{deep}"#),
-        ),
+        (counts, format!(r#""counts":{deep}"#)),
+        (title, format!(r#""fromTheFuture":{deep}"#)),
     ] {
         reply(Operation::GetToday, text.replace(shallow, &nested));
         let today = crm.today().get().await.unwrap();
         let written = serde_json::to_string(&*today).unwrap();
         assert!(written.contains(&nested));
     }
-    reply(
-        Operation::ListPeople,
-        format!(r#"{{"items":[{deep}],"nextCursor":null}}"#),
-    );
+    let page = format!(r#"{{"items":[{deep}],"nextCursor":null}}"#);
+    reply(Operation::ListPeople, page);
     let people = crm.people().list().await.unwrap();
     assert_eq!(people.items().unwrap()[0].raw().as_str(), deep);
     reply(Operation::Search, deep.clone());
@@ -198,22 +168,13 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
 
     reply(Operation::GetToday, text.replace(r#""Call back""#, &deep));
     let error = crm.today().get().await.unwrap_err();
-    assert_eq!(
-        error.message(),
-        format!(
-            "at `attention[3].title`: expected a string, found an object of {} bytes",
-            deep.len()
-        )
-    );
-    server
-        .fault(Operation::GetToday)
-        .times(1)
-        .status(400)
-        .body(deep, "application/json");
-    assert_eq!(
-        crm.today().get().await.unwrap_err().kind(),
-        ErrorKind::Rejected
-    );
+    let found = format!("found an object of {} bytes", deep.len());
+    let said = format!("at `attention[3].title`: expected a string, {found}");
+    assert_eq!(error.message(), said);
+    let refused = once(&server, Operation::GetToday).status(400);
+    refused.body(deep, "application/json");
+    let error = crm.today().get().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Rejected);
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use sdk_reference_server::Operation;
 use super::{end, first_line, run, server, start};
 use crate::peer::{Peer, always, stall};
 use crate::programs::{Folder, environment};
-use crate::support::{assert_says, until};
+use crate::support::{assert_says, once, until};
 
 /// What is sent, and the exit status that follows.
 const SIGNALS: [(&str, i32); 2] = [("-INT", 130), ("-TERM", 143)];
@@ -73,10 +73,7 @@ async fn fault_84_an_outbox_ends_once_what_is_under_way_has_its_receipt() {
     for (signal, status) in SIGNALS {
         let line = format!("outbox service a{status}.db 3");
         let (seen, before) = (server.attempts(operation), server.commits(operation));
-        server
-            .fault(operation)
-            .times(1)
-            .delay(Duration::from_millis(500));
+        once(&server, operation).delay(Duration::from_millis(500));
         let child = start(server.environment(), &folder, &line);
         until(|| server.attempts(operation) > seen).await;
         send(&child, signal);

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::fixtures::{PERSON, get_person, page, person, server};
-use crate::peer::{Peer, always, script, stall};
+use crate::peer::{Peer, always, script, stall, token};
 use crate::support::{Ahead as _, Clients, crm_at, crm_for, suite_at, until};
 
 #[tokio::test]
@@ -33,12 +33,11 @@ async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others()
 
 #[tokio::test]
 async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along() {
-    let peer = Peer::start(always(person()).tokens([token().held()]));
+    let peer = Peer::start(always(person()).tokens([token("t-held").held()]));
     let crm = crm_at(&peer);
     let mut calls = JoinSet::new();
-    let aborts: Vec<_> = (0..100)
-        .map(|_| calls.spawn(get_person(&crm).send()))
-        .collect();
+    let spawn = |_| calls.spawn(get_person(&crm).send());
+    let aborts: Vec<_> = (0..100).map(spawn).collect();
     until(|| !peer.exchanges().is_empty()).await;
 
     for abort in aborts.iter().step_by(2) {
@@ -96,8 +95,4 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection
         drop((crm, suite));
         peer.has_open(0).await;
     }
-}
-
-fn token() -> crate::peer::Step {
-    crate::peer::json(200, &json!({"access_token": "t-held", "expires_in": 300}))
 }

@@ -7,7 +7,7 @@ use sdk_core::{App, Backoff, Effect, ErrorKind, RetryPolicy};
 use super::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, Reserved, always, close, reset};
 use crate::samples::event;
-use crate::support::{Clients, assert_says, builder_at, calendar_at, crm_at, until};
+use crate::support::{Clients, assert_says, assert_tried, builder_at, calendar_at, crm_at, until};
 
 /// A wait that is soon over.
 const SHORT: Duration = Duration::from_millis(20);
@@ -50,27 +50,6 @@ async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body() {
 }
 
 #[tokio::test]
-async fn fault_13_a_command_without_a_key_is_not_sent_again() {
-    for broken in [close(), reset()] {
-        let peer = Peer::start([broken, committed()]);
-        let crm = crm_at(&peer);
-
-        let error = add_person(&crm).await.unwrap_err();
-
-        assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
-        assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
-        assert_says(&error, &["its effect is unknown"]);
-        assert_eq!(peer.requests().len(), 1);
-
-        // The caller knows better, and sends it again exactly.
-        crm.send_prepared(error.command().unwrap()).await.unwrap();
-        let seen = peer.requests();
-        assert_eq!(seen[0].body, seen[1].body);
-        assert_eq!(seen[0].target, seen[1].target);
-    }
-}
-
-#[tokio::test]
 async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
     let tokens = Peer::start([]);
     let crm_port = Reserved::new();
@@ -81,8 +60,7 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
     let crm = suite.crm();
 
     let error = add_person(&crm).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Connect);
-    assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
+    assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 3);
     assert!(error.retryable() && error.is_unavailable());
     assert_says(&error, &["refused"]);
 
@@ -110,8 +88,7 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
 
     let error = get_person(&suite.crm()).await.unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::Connect);
-    assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
+    assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
     assert!(!error.retryable());
     assert_says(&error, &["TLS handshake failed"]);
     assert_eq!(peer.connections(), 1);

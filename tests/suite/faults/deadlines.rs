@@ -9,10 +9,10 @@ use tokio::time::{Instant, advance};
 
 use super::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, Step, always, json, reply, script, stall};
-use crate::samples::event;
+use crate::samples::kick_off;
 use crate::support::{
-    Clients, HoldClock, assert_says, builder_at, calendar_at, crm_at, quick_retry, quick_tokens,
-    until,
+    Clients, HoldClock, assert_failed, assert_says, assert_tried, builder_at, calendar_at, crm_at,
+    quick_retry, quick_tokens, until,
 };
 
 /// How long an attempt may take, and how long a call: two attempts and a rest.
@@ -68,8 +68,7 @@ async fn fault_15_waiting_for_a_token_counts() {
     advance(CALL / 2).await;
     let error = call.await.unwrap().unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
+    assert_tried(&error, ErrorKind::Timeout, Effect::NotSent, 0);
     assert_says(&error, &["waited for a token"]);
     assert_eq!(start.elapsed(), CALL / 2);
     assert_eq!(peer.requests().len(), 0);
@@ -79,8 +78,7 @@ async fn fault_15_waiting_for_a_token_counts() {
 async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without() {
     let _clock = HoldClock::new();
     let peer = Peer::start([created().held(), created()]);
-    let event = event("Late");
-    let command = calendar_at(&peer).events().command(&event);
+    let command = kick_off(&calendar_at(&peer));
     let call = tokio::spawn(command.timeout(ATTEMPT).send());
     peer.saw(1).await;
     advance(ATTEMPT).await;
@@ -95,8 +93,7 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
     peer.saw(1).await;
     advance(ATTEMPT).await;
     let error = call.await.unwrap().unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Timeout);
-    assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
+    assert_tried(&error, ErrorKind::Timeout, Effect::Unknown, 1);
     assert!(error.command().is_some());
     assert_eq!(peer.requests().len(), 1);
 }
@@ -105,62 +102,34 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
 async fn fault_15_limits_beyond_the_clock_are_none() {
     let peer = Peer::start([reply(503), person()]);
 
-    let person = get_person(&crm_at(&peer))
-        .timeout(Duration::MAX)
-        .deadline(Duration::MAX)
-        .await
-        .unwrap();
+    let call = get_person(&crm_at(&peer)).timeout(Duration::MAX);
+    let person = call.deadline(Duration::MAX).await.unwrap();
 
     assert_eq!(person.attempts(), 2);
 }
 
 #[tokio::test]
-async fn fault_23_a_refusal_whose_body_never_ends_is_the_refusal_that_it_is() {
+async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is() {
     // Its head comes at once, and its body byte by byte until long after the test.
-    let refused = |status, code: &str| {
-        let body = json!({"error": {"code": code}, "error_description": "no"});
-        json(status, &body).dripped(Duration::from_secs(3_600))
+    let hung = |status| {
+        let body = json!({"error": {"code": "NO"}, "error_description": "no"});
+        let peer = Peer::start([json(status, &body).dripped(Duration::from_secs(3_600))]);
+        let (crm, calendar) = (crm_at(&peer), calendar_at(&peer));
+        async move {
+            let brief = Duration::from_millis(300);
+            let error = match status {
+                409 => kick_off(&calendar).timeout(brief).await.unwrap_err(),
+                _ => add_person(&crm).timeout(brief).await.unwrap_err(),
+            };
+            assert_eq!((error.status(), peer.requests().len()), (Some(status), 1));
+            error
+        }
     };
-    let brief = Duration::from_millis(300);
-
-    let keyed = async {
-        let peer = Peer::start(always(refused(409, "TIME_CONFLICT")));
-        let event = event("Kick-off");
-        let command = calendar_at(&peer).events().command(&event);
-        (command.timeout(brief).await.unwrap_err(), peer, 409)
-    };
-    let unkeyed = async {
-        let peer = Peer::start(always(refused(422, "INVALID")));
-        let command = add_person(&crm_at(&peer));
-        (command.timeout(brief).await.unwrap_err(), peer, 422)
-    };
-    let (keyed, unkeyed) = tokio::join!(keyed, unkeyed);
-    for (error, peer, status) in [keyed, unkeyed] {
-        assert_eq!(
-            (error.status(), error.attempts(), error.effect()),
-            (Some(status), 1, Effect::Refused),
-            "{error}"
-        );
-        assert!(!error.retryable());
-        assert_eq!(peer.requests().len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn fault_18_a_503_whose_body_never_ends_is_still_a_503() {
-    let hung = reply(503).body("busy").dripped(Duration::from_secs(3_600));
-    let peer = Peer::start([hung]);
-    let command = add_person(&crm_at(&peer));
-    let error = command
-        .timeout(Duration::from_millis(300))
-        .await
-        .unwrap_err();
-    assert_eq!(
-        (error.kind(), error.status(), error.effect()),
-        (ErrorKind::Unavailable, Some(503), Effect::Unknown),
-        "{error}"
-    );
-    assert_eq!(peer.requests().len(), 1);
+    let (keyed, unkeyed, busy) = tokio::join!(hung(409), hung(422), hung(503));
+    assert_tried(&keyed, ErrorKind::Conflict, Effect::Refused, 1);
+    assert_tried(&unkeyed, ErrorKind::Rejected, Effect::Refused, 1);
+    assert!(!keyed.retryable() && !unkeyed.retryable());
+    assert_tried(&busy, ErrorKind::Unavailable, Effect::Unknown, 1);
 }
 
 #[tokio::test]
@@ -173,11 +142,8 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
 
     let error = get_person(&crm).await.unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
-    assert_eq!(
-        (error.effect(), error.retryable()),
-        (Effect::NotSent, false)
-    );
+    assert_failed(&error, ErrorKind::Unauthenticated, Effect::NotSent);
+    assert!(!error.retryable());
     assert_eq!((peer.exchanges().len(), peer.requests().len()), (1, 0));
 }
 

@@ -1,6 +1,6 @@
 //! Rows 33 and 34: replies of a later version of the service.
 
-use sdk_core::{Effect, ErrorKind, Response, SchemaPolicy};
+use sdk_core::{CallOptions, Effect, ErrorKind, Response, SchemaPolicy};
 use sdk_crm::types::AttentionType;
 use sdk_reference_server::Operation;
 use serde::Serialize;
@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 
 use super::fixtures::server;
 use crate::peer::{Peer, json};
-use crate::samples::{event, kick_off};
-use crate::support::{Clients, Events, assert_says, builder_for, calendar_for, crm_at, crm_for};
+use crate::samples::kick_off;
+use crate::support::{
+    Clients, Events, assert_says, assert_tried, builder_for, calendar_for, crm_at, crm_for,
+};
 
 /// What came is what is written back, to the last member.
 fn survives<T: Serialize>(response: &Response<T>) -> Value {
@@ -26,10 +28,8 @@ async fn fault_33_unknown_values_and_members_are_kept_and_written_back() {
 
     let today = crm.today().get().await.unwrap();
     survives(&today);
-    assert_eq!(
-        today.attention[0].type_,
-        Some(AttentionType::Unknown("from_the_future".to_owned()))
-    );
+    let future = AttentionType::Unknown("from_the_future".to_owned());
+    assert_eq!(today.attention[0].type_, Some(future));
     assert!(today.extra.get("memberFromTheFuture").is_some());
 
     survives(&crm.funnel().get().await.unwrap());
@@ -38,12 +38,7 @@ async fn fault_33_unknown_values_and_members_are_kept_and_written_back() {
     survives(&crm.opportunities().list().await.unwrap());
     let intake = server.sample_intake_submission();
     survives(&crm.intake().get(intake).await.unwrap());
-    let event = event("Kick-off");
-    let receipt = calendar_for(&server)
-        .events()
-        .command(&event)
-        .await
-        .unwrap();
+    let receipt = kick_off(&calendar_for(&server)).await.unwrap();
     survives(&receipt.into_response());
 }
 
@@ -90,40 +85,36 @@ async fn fault_34_another_schema_version_is_an_error_that_names_both() {
 #[tokio::test]
 async fn fault_34_a_command_with_another_schema_version_may_have_happened() {
     let server = server().await;
-    server
-        .fault(Operation::SubmitEventCommand)
-        .schema_suffix("v2");
+    let fault = server.fault(Operation::SubmitEventCommand);
+    fault.schema_suffix("v2");
 
     let error = kick_off(&calendar_for(&server)).await.unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::SchemaVersion);
-    assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
+    assert_tried(&error, ErrorKind::SchemaVersion, Effect::Unknown, 1);
     assert!(error.command().is_some());
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
 }
 
 #[tokio::test]
-async fn fault_34_it_is_a_warning_if_so_configured() {
+async fn fault_34_it_is_a_warning_per_call_per_client_or_per_suite() {
     let (events, _guard) = Events::here();
     let server = server().await;
     server.fault(Operation::GetToday).schema_suffix("v9");
-    let lenient = builder_for(&server)
-        .schema_policy(SchemaPolicy::Warn)
-        .build()
-        .unwrap();
-    let suites = [
-        lenient.crm().today().get(),
-        crm_for(&server)
-            .today()
-            .get()
-            .schema_policy(SchemaPolicy::Warn),
-    ];
-
-    for call in suites {
+    let (crm, lenient) = (crm_for(&server), SchemaPolicy::Warn);
+    let defaults = CallOptions::default().with_schema_policy(lenient);
+    let suite = builder_for(&server).schema_policy(lenient);
+    for call in [
+        crm.today().get().schema_policy(lenient),
+        crm.with_defaults(defaults).today().get(),
+        suite.crm().today().get(),
+    ] {
         let today = call.await.unwrap();
         assert_eq!(today.schema_version, "suite-crm-today.v9");
+        assert!(!today.attention.is_empty());
     }
 
     let warnings = events.lines("WARN", &["suite-crm-today.v1", "suite-crm-today.v9"]);
-    assert_eq!(warnings.len(), 2, "{}", events.text());
+    assert_eq!(warnings.len(), 3, "{}", events.text());
+    let strict = crm.today().get().await;
+    assert!(strict.is_err(), "the client itself is as strict as before");
 }

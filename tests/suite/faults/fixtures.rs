@@ -3,11 +3,12 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use sdk_core::Error;
+use sdk_core::{AccessToken, Error, TokenFuture, TokenRequest, TokenSource};
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::{Value, json};
 
 use crate::peer::{self, Step};
+use crate::samples::new_person;
 
 /// A person that a peer may have.
 pub(crate) const PERSON: &str = "PER-0123456789AB";
@@ -20,20 +21,25 @@ pub(crate) async fn server() -> ReferenceServer {
         .await
 }
 
+/// Gives a token without a server.
+pub(crate) struct Given;
+
+impl TokenSource for Given {
+    fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin(async { Ok(AccessToken::new("t-1")) })
+    }
+}
+
 /// The reply to a request for a person.
 pub(crate) fn person() -> Step {
-    peer::json(
-        200,
-        &json!({"publicReference": PERSON, "displayName": "Ann Example"}),
-    )
+    let person = json!({"publicReference": PERSON, "displayName": "Ann Example"});
+    peer::json(200, &person)
 }
 
 /// A reply to a CRM command.
 pub(crate) fn committed() -> Step {
-    peer::json(
-        201,
-        &json!({"outcome": "succeeded", "publicReference": PERSON}),
-    )
+    let result = json!({"outcome": "succeeded", "publicReference": PERSON});
+    peer::json(201, &result)
 }
 
 /// A reply to an event command.
@@ -56,14 +62,9 @@ pub(crate) fn page(items: &Value, next: Option<&str>) -> Step {
     peer::json(200, &json!({"items": items, "nextCursor": next}))
 }
 
-/// A CRM command that creates a person.
-pub(crate) fn new_person() -> Value {
-    json!({"commandType": "person.create", "payload": {"displayName": "Ann Example"}})
-}
-
-/// A call that creates one.
+/// A call that creates a person.
 pub(crate) fn add_person(crm: &sdk_crm::Client) -> sdk_crm::SubmitCommand {
-    crm.commands().submit(new_person())
+    crm.commands().submit(new_person("Ann Example"))
 }
 
 /// A call for the person that a peer may have.

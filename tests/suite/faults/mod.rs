@@ -9,7 +9,7 @@ mod commands;
 mod connections;
 mod deadlines;
 mod drift;
-mod fixtures;
+pub(crate) mod fixtures;
 mod kept;
 mod leads;
 mod network;

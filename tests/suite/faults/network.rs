@@ -5,14 +5,17 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
-use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
+use sdk_core::{App, Effect, ErrorKind, RetryPolicy, SuiteBuilder};
 
-use super::fixtures::{add_person, at_once, committed, get_person, person};
+use tokio::runtime::{Builder, Runtime};
+
+use super::fixtures::{Given, add_person, at_once, committed, get_person, person};
 use super::two::Http2;
-use crate::peer::{Peer, always, raw, reply, script};
+use crate::peer::{Peer, Seen, always, raw, reply, script};
 use crate::programs::{output, program, told};
-use crate::support::{Clients, Events, HoldClock, assert_says, builder_at, crm_at, until};
+use crate::support::{
+    Clients, Events, HoldClock, assert_says, assert_tried, builder_at, crm_at, until,
+};
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
@@ -34,23 +37,12 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
     let again = get_person(&crm).await.unwrap();
 
     assert_eq!(again.attempts(), 2);
-    assert!(
-        start.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        start.elapsed()
-    );
+    let waited = start.elapsed();
+    assert!(waited < Duration::from_secs(5), "{waited:?}");
     assert_eq!(server.connections(), 2);
     // From here on everybody is on the new one.
     get_person(&crm).await.unwrap();
     assert_eq!((server.connections(), server.requests()), (2, 4));
-}
-
-struct Given;
-
-impl sdk_core::TokenSource for Given {
-    fn token<'a>(&'a self, _: &'a sdk_core::TokenRequest) -> sdk_core::TokenFuture<'a> {
-        Box::pin(async { Ok(sdk_core::AccessToken::new("t-1")) })
-    }
 }
 
 #[test]
@@ -73,53 +65,44 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     // A connection is accepted, and its TLS handshake never answered.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let tokens = Peer::start([]);
+    let address = silent.local_addr().unwrap();
     let crm = builder_at(&tokens.url())
-        .application_url(
-            App::Crm,
-            format!("https://{}", silent.local_addr().unwrap()),
-        )
+        .application_url(App::Crm, format!("https://{address}"))
         .timeout(Duration::from_millis(50))
         .crm();
 
     let error = add_person(&crm).await.unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
     // So that a command without a key is repeated like any other.
-    assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
-    let port = silent.local_addr().unwrap().port();
-    let said = format!("before a connection to 127.0.0.1:{port} stood");
-    assert_says(&error, &[&said]);
+    assert_tried(&error, ErrorKind::Timeout, Effect::NotSent, 3);
+    assert_says(
+        &error,
+        &[&format!("before a connection to {address} stood")],
+    );
     let whole = add_person(&crm).deadline(Duration::from_millis(30));
     let error = whole.await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
 
     // Where a connection stood, nothing is known.
-    let peer = Peer::start(
-        script([committed().close_on_reuse(), committed()]).then_always(committed().held()),
-    );
+    let steps = script([committed().close_on_reuse(), committed()]);
+    let peer = Peer::start(steps.then_always(committed().held()));
     let crm = crm_at(&peer);
     add_person(&crm).await.unwrap();
     let late = add_person(&crm).timeout(Duration::from_millis(50));
     let error = late.await.unwrap_err();
-    assert_eq!(
-        (error.attempts(), error.effect()),
-        (1, Effect::Unknown),
-        "{error}"
-    );
+    let told = (error.attempts(), error.effect());
+    assert_eq!(told, (1, Effect::Unknown), "{error}");
 }
 
 #[test]
 fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt() {
-    let runtime = || {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap()
+    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+    let crm_of = |peer: &Peer| {
+        let builder = builder_at(&peer.url());
+        builder.timeout(Duration::from_millis(300)).crm()
     };
     let peer = Peer::start(always(person()));
-    let crm = builder_at(&peer.url())
-        .timeout(Duration::from_millis(300))
-        .crm();
+    let crm = crm_of(&peer);
     // It keeps what it has, and nobody drives it any more.
     let idle = runtime();
     idle.block_on(get_person(&crm).send()).unwrap();
@@ -133,9 +116,7 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
 
     // A command waited for that connection all the time, and is known not to have been sent.
     let peer = Peer::start(always(committed()));
-    let crm = builder_at(&peer.url())
-        .timeout(Duration::from_millis(300))
-        .crm();
+    let crm = crm_of(&peer);
     idle.block_on(add_person(&crm).send()).unwrap();
     let again = runtime().block_on(add_person(&crm).send());
     assert_eq!(again.unwrap().attempts(), 2);
@@ -149,29 +130,18 @@ fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt
 async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
     let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
     let peer = Peer::start(always(reply(503).header("retry-after", "5")));
-    let crm = {
-        let builder = builder_at(&peer.url()).retry(RetryPolicy::default());
-        builder.crm()
-    };
-    let calls: Vec<_> = (0..50)
-        .map(|_| tokio::spawn(get_person(&crm).send()))
-        .collect();
+    let crm = builder_at(&peer.url()).retry(RetryPolicy::default()).crm();
+    let call = |_| tokio::spawn(get_person(&crm).send());
+    let calls: Vec<_> = (0..50).map(call).collect();
     let repeated = || events.lines("DEBUG", &["the call is repeated"]);
     until(|| repeated().len() == 50).await;
     calls.iter().for_each(tokio::task::JoinHandle::abort);
 
-    let mut waits: Vec<String> = repeated()
-        .iter()
-        .map(|line| {
-            line.split("wait_ms=")
-                .nth(1)
-                .unwrap()
-                .split(' ')
-                .next()
-                .unwrap()
-                .to_owned()
-        })
-        .collect();
+    let wait = |line: &String| -> String {
+        let (_, wait) = line.split_once("wait_ms=").unwrap();
+        wait.split(' ').next().unwrap().to_owned()
+    };
+    let mut waits: Vec<_> = repeated().iter().map(wait).collect();
     for wait in &waits {
         let wait: f64 = wait.parse().unwrap();
         assert!((5_000.0..=5_200.0).contains(&wait), "{wait}");
@@ -194,39 +164,36 @@ async fn fault_54_dates_in_all_three_forms_of_http_are_understood() {
         let peer = Peer::start(always(busy));
         let call = get_person(&crm_at(&peer)).retry(RetryPolicy::none());
         let error = call.await.unwrap_err();
-        assert_eq!(
-            error.retry_after(),
-            Some(Duration::from_secs(20)),
-            "{later}"
-        );
+        let after = Duration::from_secs(20);
+        assert_eq!(error.retry_after(), Some(after), "{later}");
     }
+}
+
+/// A suite behind a proxy that wants a credential.
+fn through(proxy: &Peer, scheme: &str) -> SuiteBuilder {
+    let proxy = reqwest::Proxy::all(proxy.url()).unwrap();
+    let proxy = proxy.basic_auth("ann", "hunter2");
+    builder_at(&format!("{scheme}://crm.suite.test"))
+        .token_source(Given)
+        .http_client(reqwest::Client::builder().proxy(proxy))
+}
+
+/// The credential came along.
+fn assert_authorized(seen: &Seen) {
+    let credential = seen.header("proxy-authorization");
+    assert_eq!(credential, Some("Basic YW5uOmh1bnRlcjI="));
 }
 
 #[tokio::test]
 async fn fault_70_a_plain_proxy_that_wants_a_credential_gets_it() {
     let proxy = Peer::start(always(person()));
-    let through = reqwest::Proxy::all(proxy.url())
-        .unwrap()
-        .basic_auth("ann", "hunter2");
-    let suite = builder_at("http://crm.suite.test")
-        .token_source(Given)
-        .allow_insecure_http()
-        .http_client(reqwest::Client::builder().proxy(through))
-        .build()
-        .unwrap();
-
-    let crm = suite.crm();
+    let crm = through(&proxy, "http").allow_insecure_http().crm();
     get_person(&crm).await.unwrap();
 
     let seen = &proxy.requests()[0];
-    assert!(
-        seen.target
-            .starts_with("http://crm.suite.test/api/crm/v1/people/")
-    );
-    assert_eq!(
-        seen.header("proxy-authorization"),
-        Some("Basic YW5uOmh1bnRlcjI=")
-    );
+    let people = "http://crm.suite.test/api/crm/v1/people/";
+    assert!(seen.target.starts_with(people));
+    assert_authorized(seen);
     assert_eq!(seen.bearer(), Some("t-1"));
 }
 
@@ -239,41 +206,20 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
     ] {
         let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
         let proxy = Peer::start(always(raw(answer)));
-        let through = reqwest::Proxy::all(proxy.url())
-            .unwrap()
-            .basic_auth("ann", "hunter2");
-        let suite = builder_at("https://crm.suite.test")
-            .token_source(Given)
-            .http_client(reqwest::Client::builder().proxy(through))
-            .retry(RetryPolicy::none())
-            .build()
-            .unwrap();
-        let crm = suite.crm();
+        let crm = through(&proxy, "https").retry(RetryPolicy::none()).crm();
 
         let error = add_person(&crm).await.unwrap_err();
 
         // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
         let seen = &proxy.requests()[0];
-        assert_eq!(
-            (&*seen.method, &*seen.target),
-            ("CONNECT", "crm.suite.test:443")
-        );
-        assert_eq!(
-            seen.header("proxy-authorization"),
-            Some("Basic YW5uOmh1bnRlcjI=")
-        );
-        assert_eq!(error.kind(), ErrorKind::Connect, "{error}");
-        assert_eq!(
-            (error.effect(), error.attempts()),
-            (Effect::NotSent, 1),
-            "{error}"
-        );
+        let asked = (&*seen.method, &*seen.target);
+        assert_eq!(asked, ("CONNECT", "crm.suite.test:443"));
+        assert_authorized(seen);
+        assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
         let line = error.to_string();
         assert_says(&line, &["crm.suite.test:443"]);
-        assert!(
-            begun || line.contains("tunnel") || line.contains("proxy"),
-            "{line}"
-        );
+        let named = line.contains("tunnel") || line.contains("proxy");
+        assert!(begun || named, "{line}");
         assert!(!line.contains("hunter2"), "{line}");
     }
 }
@@ -291,10 +237,8 @@ fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
         .env("SUITE_CLIENT_SECRET", "secret");
     for name in ["CORE", "CRM", "CALENDAR", "ACCOUNTING"] {
         let host = name.to_lowercase();
-        tour.env(
-            format!("SUITE_{name}_URL"),
-            format!("https://{host}.suite.test"),
-        );
+        let url = format!("https://{host}.suite.test");
+        tour.env(format!("SUITE_{name}_URL"), url);
     }
 
     let output = output(&mut tour);
@@ -316,15 +260,11 @@ fn fault_75_without_a_runtime_a_call_and_a_walk_are_errors_that_say_so() {
         at_once(async { add_person(&crm).await.unwrap_err() }),
         at_once(async { items.try_next().await.unwrap_err() }),
     ] {
-        assert_eq!(error.kind(), ErrorKind::Configuration, "{error}");
-        assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+        assert_tried(&error, ErrorKind::Configuration, Effect::NotSent, 0);
         assert_says(&error, &["no Tokio runtime"]);
     }
     // Nobody is in the way of a runtime that comes later.
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    assert_eq!(
-        runtime.block_on(join_all([get_person(&crm).send()])).len(),
-        1
-    );
+    let call = Runtime::new().unwrap().block_on(get_person(&crm).send());
+    assert_eq!(call.unwrap_err().attempts(), 1);
     assert_eq!(peer.requests().len(), 1);
 }

@@ -7,11 +7,10 @@ use sdk_core::{TokenError, TokenErrorKind};
 
 use super::fixtures::add_person;
 use crate::peer::{Peer, always, raw, reply, script};
-use crate::support::{Clients, Events, assert_says, builder_at};
+use crate::support::{Clients, Events, assert_says, assert_tried, builder_at};
 
 fn assert_stopped(error: &Error) {
-    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
-    assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+    assert_tried(error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
     assert!(!error.retryable(), "{error}");
     let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
     assert_eq!(cause.kind(), TokenErrorKind::Unreachable);
@@ -49,11 +48,11 @@ async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated()
 async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_call() {
     let proxy = Peer::start(always(reply(407)));
     let through = reqwest::Proxy::all(proxy.url()).unwrap();
-    let suite = builder_at("http://crm.suite.test")
+    let crm = builder_at("http://crm.suite.test")
         .token_url("http://login.suite.test/sign-in")
         .allow_insecure_http()
-        .http_client(reqwest::Client::builder().proxy(through));
-    let crm = suite.crm();
+        .http_client(reqwest::Client::builder().proxy(through))
+        .crm();
 
     let error = add_person(&crm).await.unwrap_err();
 
@@ -69,15 +68,14 @@ async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy
     let answer = "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
     let proxy = Peer::start(always(raw(answer)));
     let through = reqwest::Proxy::all(proxy.url()).unwrap();
-    let suite = builder_at("https://crm.suite.test")
+    let crm = builder_at("https://crm.suite.test")
         .token_url("https://login.suite.test/sign-in")
-        .http_client(reqwest::Client::builder().proxy(through));
-    let crm = suite.crm();
+        .http_client(reqwest::Client::builder().proxy(through))
+        .crm();
 
     let error = add_person(&crm).await.unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
-    assert_eq!((error.effect(), error.attempts()), (Effect::NotSent, 0));
+    assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
     assert_says(&error, &["login.suite.test:443", "proxy"]);
     assert!(!proxy.requests().is_empty());
     for seen in proxy.requests() {

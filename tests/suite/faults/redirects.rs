@@ -5,7 +5,7 @@ use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 use super::fixtures::{created, get_person, person};
 use crate::peer::{Peer, always, redirect};
 use crate::samples::kick_off;
-use crate::support::{Clients, assert_says, builder_at, calendar_at, crm_at};
+use crate::support::{Clients, assert_says, assert_tried, builder_at, calendar_at, crm_at};
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
@@ -35,8 +35,7 @@ async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself() {
 
         let error = kick_off(&calendar_at(&peer)).await.unwrap_err();
 
-        assert_eq!(error.kind(), ErrorKind::UnexpectedStatus);
-        assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
+        assert_tried(&error, ErrorKind::UnexpectedStatus, Effect::Unknown, 1);
         assert_eq!(peer.requests().len(), 1);
         assert_eq!(elsewhere.connections(), 0);
     }

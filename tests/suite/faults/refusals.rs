@@ -1,8 +1,12 @@
 //! Rows 29 and 31: what never reaches the wire.
 
-use sdk_core::{App, Effect, Error, ErrorKind, IdempotencyKey, Method, SuiteBuilder};
+use sdk_core::{
+    App, Effect, Error, ErrorKind, IdempotencyKey, Method, PreparedCommand, SuiteBuilder,
+};
+use serde_json::Value;
 
 use super::fixtures::person;
+use crate::commands::stored::EVENT_V1;
 use crate::peer::{Peer, always, reply};
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_at, calendar_at, crm_at, suite_at};
@@ -84,6 +88,14 @@ fn fault_31_a_key_of_another_form_is_no_key() {
         let error = text.parse::<IdempotencyKey>().unwrap_err();
         assert!(refused(&error), "{error}");
         assert!(serde_json::from_value::<IdempotencyKey>(text.into()).is_err());
+        // Nor is it one in a stored command.
+        let mut stored: Value = serde_json::from_str(EVENT_V1).unwrap();
+        stored["idempotencyKey"] = text.into();
+        let error = serde_json::from_value::<PreparedCommand>(stored).unwrap_err();
+        assert!(
+            text.is_empty() || !error.to_string().contains(text),
+            "{error}"
+        );
     }
 }
 
@@ -112,7 +124,7 @@ async fn fault_31_a_path_value_that_is_no_single_segment_is_refused() {
 }
 
 #[tokio::test]
-async fn fault_31_a_raw_path_stays_below_the_origin() {
+async fn fault_31_a_raw_path_stays_below_the_origin_and_carries_no_query() {
     let peer = Peer::start(always(person()));
     let crm = crm_at(&peer);
     for path in [
@@ -122,7 +134,11 @@ async fn fault_31_a_raw_path_stays_below_the_origin() {
         "@elsewhere.example/api",
         ".elsewhere.example/api",
         "/api\\..\\admin",
+        "/api//admin",
         "/api?admin",
+        "/api#admin",
+        "people",
+        "/",
         "",
     ] {
         let error = crm.raw_call((Method::Get, path)).await.unwrap_err();

@@ -7,7 +7,9 @@ use tokio::time::{advance, timeout};
 
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always, reply, script};
-use crate::support::{Clients, Events, HoldClock, builder_at, crm_at, quick_retry, until};
+use crate::support::{
+    Clients, Events, HoldClock, assert_failed, builder_at, crm_at, quick_retry, until,
+};
 
 #[tokio::test]
 async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
@@ -80,8 +82,7 @@ async fn attempts_per_call(budget: Option<u32>) -> f64 {
     let crm = suite.crm();
     for _ in 0..CALLS {
         let error = get_person(&crm).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unavailable);
-        assert_eq!(error.effect(), Effect::Unknown);
+        assert_failed(&error, ErrorKind::Unavailable, Effect::Unknown);
     }
     assert_eq!(suite.stats().attempts, peer.requests().len() as u64);
     f64::from(u32::try_from(peer.requests().len()).unwrap()) / f64::from(CALLS)

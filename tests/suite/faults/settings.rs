@@ -2,13 +2,13 @@
 
 use std::process::Command;
 
-use sdk_core::{App, ClientCredentials, Effect, Error, ErrorKind, Suite, SuiteBuilder};
+use sdk_core::{App, ClientCredentials, Error, ErrorKind, Suite, SuiteBuilder};
 use sdk_crm::Client;
 
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::programs::{output, program, told};
-use crate::support::{Clients, assert_failed, assert_says, builder_at};
+use crate::support::{Clients, assert_says, assert_unsent, builder_at};
 
 fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     let pairs = pairs.iter();
@@ -26,11 +26,7 @@ fn sound() -> SuiteBuilder {
 
 /// Refused by the builder, in a line that has these words.
 fn assert_refused(error: &Error, words: &[&str]) {
-    assert_failed(error, ErrorKind::Configuration, Effect::NotSent);
-    let line = error.to_string();
-    for word in words {
-        assert!(line.contains(word), "{word} in {line}");
-    }
+    assert_unsent(error, ErrorKind::Configuration, words);
 }
 
 #[tokio::test]

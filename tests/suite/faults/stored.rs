@@ -10,16 +10,17 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::fixtures::{add_person, committed, created};
+use crate::commands::stored::EVENT_V1;
 use crate::peer::{Peer, always};
 use crate::samples::kick_off;
-use crate::support::{Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at};
+use crate::support::{
+    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, stored,
+};
 
 /// A stored form after somebody edited it, with a digest that fits: a digest is against accidents only.
-fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedCommand {
+fn edited(command: &PreparedCommand, member: &str, value: Value) -> PreparedCommand {
     let mut form = serde_json::to_value(command).unwrap();
-    for (member, value) in changes {
-        form[*member] = value.clone();
-    }
+    form[member] = value;
     let mut hash = Sha256::new();
     hash.update(2_u32.to_be_bytes());
     let mut add = |text: Option<&str>| match text {
@@ -29,14 +30,7 @@ fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedComma
             hash.update(text);
         }
     };
-    for member in [
-        "application",
-        "operation",
-        "method",
-        "audience",
-        "path",
-        "idempotencyKey",
-    ] {
+    for member in "application operation method audience path idempotencyKey".split(' ') {
         add(form[member].as_str());
     }
     for header in form["headers"].as_array().into_iter().flatten() {
@@ -45,12 +39,8 @@ fn edited(command: &PreparedCommand, changes: &[(&str, Value)]) -> PreparedComma
     }
     add(None);
     add(form["body"].as_str());
-    hash.update(
-        form["preparedAt"]
-            .as_u64()
-            .unwrap_or(u64::MAX)
-            .to_be_bytes(),
-    );
+    let prepared = form["preparedAt"].as_u64().unwrap_or(u64::MAX);
+    hash.update(prepared.to_be_bytes());
     for flag in ["sent", "replayShown", "withoutToken"] {
         hash.update([u8::from(form[flag].as_bool().unwrap_or(false))]);
     }
@@ -67,21 +57,14 @@ async fn fault_55_a_stored_command_with_absurd_numbers_is_refused_or_waits_for_a
     let calendar = calendar_at(&peer);
     let command = kick_off(&calendar).prepare().unwrap();
     for version in [0, 3, u32::MAX] {
-        let mut form = serde_json::to_value(&command).unwrap();
-        form["version"] = json!(version);
-        let command: PreparedCommand = serde_json::from_value(form).unwrap();
-        assert!(
-            command
-                .verify()
-                .unwrap_err()
-                .to_string()
-                .contains(&format!("version {version}"))
-        );
+        let command = edited(&command, "version", json!(version));
+        let error = command.verify().unwrap_err();
+        assert_says(&error, &[&format!("version {version}")]);
         calendar.send_prepared(&command).await.unwrap_err();
     }
     let rule = StoredRule::default();
     for at in [0, 1 << 62, u64::MAX] {
-        let command = edited(&command, &[("preparedAt", json!(at))]);
+        let command = edited(&command, "preparedAt", json!(at));
         let step = rule.next(&command, None, SystemTime::now());
         assert!(matches!(step, StoredStep::Park(_)), "{at}: {step:?}");
     }
@@ -97,49 +80,33 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
     let rule = StoredRule::default();
     let hour = Duration::from_secs(3_600);
 
-    assert_eq!(rule.next(&command, None, prepared), StoredStep::Send);
-    assert_eq!(
-        rule.next(&command, None, prepared + 24 * hour),
-        StoredStep::Send
-    );
-    let StoredStep::Park(reason) = rule.next(&command, None, prepared + 26 * hour) else {
+    let next = |sent, at| rule.next(&command, sent, at);
+    assert_eq!(next(None, prepared), StoredStep::Send);
+    assert_eq!(next(None, prepared + 24 * hour), StoredStep::Send);
+    let later = prepared + 26 * hour;
+    let StoredStep::Park(reason) = next(None, later) else {
         panic!("it is too old");
     };
-    let told = reason.to_string();
-    assert_says(&told, &["26 h 0 min old", "look whether it happened"]);
+    assert_says(&reason, &["26 h 0 min old", "look whether it happened"]);
     let patient = rule.with_max_age(48 * hour);
-    assert_eq!(
-        patient.next(&command, None, prepared + 26 * hour),
-        StoredStep::Send
-    );
+    assert_eq!(patient.next(&command, None, later), StoredStep::Send);
     // Its age runs from when the store knows that it was first sent.
-    let sent = Some(prepared + 25 * hour);
-    assert_eq!(
-        rule.next(&command, sent, prepared + 26 * hour),
-        StoredStep::Send
-    );
+    assert_eq!(next(Some(prepared + 25 * hour), later), StoredStep::Send);
     // The clock of the other machine may be a little ahead, and not a day.
-    assert_eq!(
-        rule.next(&command, None, prepared - Duration::from_secs(60)),
-        StoredStep::Send
-    );
-    let future = rule.next(&command, None, prepared - 24 * hour);
-    assert!(matches!(
-        future,
-        StoredStep::Park(ParkReason::Future { .. })
-    ));
+    let ahead = prepared - Duration::from_secs(60);
+    assert_eq!(next(None, ahead), StoredStep::Send);
+    let StoredStep::Park(ParkReason::Future { .. }) = next(None, prepared - 24 * hour) else {
+        panic!("it is of tomorrow");
+    };
 
     // A form of version 1 does not say when it was prepared, and stays readable.
-    let old: PreparedCommand =
-        serde_json::from_str(include_str!("../commands/fixtures/event-v1.json")).unwrap();
+    let old: PreparedCommand = serde_json::from_str(EVENT_V1).unwrap();
     old.verify().unwrap();
-    assert_eq!(
-        rule.next(&old, None, prepared),
-        StoredStep::Park(ParkReason::UnknownAge)
-    );
+    let unknown = StoredStep::Park(ParkReason::UnknownAge);
+    assert_eq!(rule.next(&old, None, prepared), unknown);
     assert_eq!(rule.next(&old, Some(prepared), prepared), StoredStep::Send);
     // By hand, it does what it is told.
-    let ancient = edited(&command, &[("preparedAt", json!(1))]);
+    let ancient = edited(&command, "preparedAt", json!(1));
     calendar.send_prepared(&ancient).await.unwrap();
     assert_eq!(peer.requests().len(), 1);
 }
@@ -168,11 +135,7 @@ async fn fault_72_a_replay_sends_what_was_prepared_whatever_its_client_has_becom
         );
     }
     assert_eq!(seen[0].header("x-tenant"), Some("north"));
-    assert!(
-        seen[0].target.ends_with("?trace=a&step=2"),
-        "{}",
-        seen[0].target
-    );
+    assert!(seen[0].target.ends_with("?trace=a&step=2"));
 
     // What a failed call hands back is what it sent, too.
     let peer = Peer::start([crate::peer::close(), committed()]);
@@ -194,10 +157,8 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
     let suite = suite.build().unwrap();
     let calendar = suite.calendar();
     let event = kick_off(&calendar).prepare().unwrap();
-    let raw = calendar
-        .raw_call((Method::Post, "/calendar/v1/notes"))
-        .body(json!({}));
-    let raw = raw.prepare().unwrap();
+    let raw = calendar.raw_call((Method::Post, "/calendar/v1/notes"));
+    let raw = raw.body(json!({})).prepare().unwrap();
     let paths = [
         "/calendar/v1/../v2/notes",
         "/calendar/%2e%2e/%2E%2E/notes",
@@ -215,49 +176,36 @@ async fn fault_78_a_stored_command_is_refused_as_the_call_would_be() {
         "/notes\r\nx: y",
         "/notes?_method=DELETE",
     ];
-    let changes = paths.iter().map(|path| (&raw, vec![("path", json!(path))]));
-    let override_of = |name: &str| vec![("headers", json!([[name, "DELETE"]]))];
+    let paths = paths.map(|path| (&raw, "path", json!(path)));
+    let header = |name: &str, value: &str| json!([[name, value]]);
     let others = [
-        (&raw, vec![("method", json!("GET"))]),
-        (&raw, vec![("method", json!("TRACE"))]),
-        (&raw, vec![("method", json!("post"))]),
-        (&raw, override_of("X-HTTP-Method-Override")),
-        (&raw, override_of("x-method-override")),
-        (&raw, override_of("x-http-method")),
-        (
-            &raw,
-            vec![("headers", json!([["authorization", "Bearer mine"]]))],
-        ),
-        (&raw, vec![("headers", json!([["x-a", "b\r\nc: d"]]))]),
-        (&raw, vec![("body", json!("<xml/>"))]),
-        (&raw, vec![("body", json!("{} trailing"))]),
-        (&event, vec![("body", json!(""))]),
-        (&event, vec![("method", json!("DELETE"))]),
-        (&event, vec![("path", json!("/calendar/v1/hold-commands"))]),
-        (&event, vec![("operation", json!("nothing"))]),
-        (&event, vec![("idempotencyKey", Value::Null)]),
-        (&event, vec![("audience", json!("crm"))]),
+        (&raw, "method", json!("GET")),
+        (&raw, "method", json!("TRACE")),
+        (&raw, "method", json!("post")),
+        (&raw, "headers", header("X-HTTP-Method-Override", "DELETE")),
+        (&raw, "headers", header("x-method-override", "DELETE")),
+        (&raw, "headers", header("x-http-method", "DELETE")),
+        (&raw, "headers", header("authorization", "Bearer mine")),
+        (&raw, "headers", header("x-a", "b\r\nc: d")),
+        (&raw, "body", json!("<xml/>")),
+        (&raw, "body", json!("{} trailing")),
+        (&event, "body", json!("")),
+        (&event, "method", json!("DELETE")),
+        (&event, "path", json!("/calendar/v1/hold-commands")),
+        (&event, "operation", json!("nothing")),
+        (&event, "idempotencyKey", Value::Null),
+        (&event, "audience", json!("crm")),
     ];
-    for (command, changes) in changes.chain(others) {
-        let odd = edited(command, &changes);
+    for (command, member, value) in paths.into_iter().chain(others) {
+        let about = format!("{member}: {value}");
+        let odd = edited(command, member, value);
         odd.verify().unwrap();
-        let error = calendar
-            .send_prepared(&odd)
-            .allow_raw_path()
-            .await
-            .unwrap_err();
-        assert!(
-            matches!(
-                error.kind(),
-                ErrorKind::PreparedCommand | ErrorKind::InvalidInput
-            ),
-            "{changes:?}: {error}"
-        );
-        assert_eq!(
-            (error.effect(), error.attempts()),
-            (Effect::NotSent, 0),
-            "{changes:?}"
-        );
+        let call = calendar.send_prepared(&odd).allow_raw_path();
+        let error = call.await.unwrap_err();
+        let kinds = [ErrorKind::PreparedCommand, ErrorKind::InvalidInput];
+        assert!(kinds.contains(&error.kind()), "{about}: {error}");
+        let told = (error.effect(), error.attempts());
+        assert_eq!(told, (Effect::NotSent, 0), "{about}");
     }
     // A raw call is any request of the application: it goes out only where that is expected.
     let error = calendar.send_prepared(&raw).await.unwrap_err();
@@ -274,11 +222,10 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
     let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
     let command = kick_off(&calendar).prepare().unwrap();
     let sealed = command.clone().seal(&secret).unwrap();
-    let sealed: PreparedCommand =
-        serde_json::from_str(&serde_json::to_string(&sealed).unwrap()).unwrap();
+    let sealed = stored(&sealed);
 
     let body = command.body().replace("Kick-off", "Kick-out");
-    let forged = edited(&sealed, &[("body", json!(body))]);
+    let forged = edited(&sealed, "body", json!(body));
     forged.verify().unwrap();
     let resealed = forged.clone().seal(&another).unwrap();
     for (command, words) in [
@@ -286,32 +233,27 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
         (&forged, "does not match"),
         (&resealed, "does not match"),
     ] {
-        let error = calendar
-            .send_prepared(command)
-            .sealed_by(&secret)
-            .await
-            .unwrap_err();
+        let call = calendar.send_prepared(command).sealed_by(&secret);
+        let error = call.await.unwrap_err();
         assert_failed(&error, ErrorKind::PreparedCommand, Effect::NotSent);
         assert_says(&error, &[words]);
     }
     // A variable that was not set is no secret.
-    let empty = Secret::from("");
-    for error in [
-        command.clone().seal(&empty).unwrap_err(),
-        calendar
-            .send_prepared(&sealed)
-            .sealed_by(&empty)
-            .await
-            .unwrap_err(),
-    ] {
-        assert_says(&error, &["at least 16 bytes"]);
+    for short in ["", "fifteen bytes !"] {
+        let short = Secret::from(short);
+        let send = calendar.send_prepared(&sealed).sealed_by(&short);
+        for error in [
+            command.clone().seal(&short).unwrap_err(),
+            sealed.verify_seal(&short).unwrap_err(),
+            send.await.unwrap_err(),
+        ] {
+            assert_says(&error, &["at least 16 bytes"]);
+            assert!(!error.to_string().contains("fifteen bytes"), "{error}");
+        }
     }
     assert!(peer.requests().is_empty());
-    calendar
-        .send_prepared(&sealed)
-        .sealed_by(&secret)
-        .await
-        .unwrap();
+    let call = calendar.send_prepared(&sealed).sealed_by(&secret);
+    call.await.unwrap();
     assert_eq!(peer.requests()[0].text(), command.body());
 }
 
@@ -333,10 +275,9 @@ async fn fault_79_tens_of_thousands_of_headers_are_an_error_and_no_panic() {
     assert!(call.await.unwrap_err().to_string().contains("at most 128"));
 
     let command = kick_off(&calendar).prepare().unwrap();
-    let headers: Vec<_> = (0..40_000)
-        .map(|number| json!([format!("x-{number}"), "1"]))
-        .collect();
-    let stored = edited(&command, &[("headers", json!(headers))]);
+    let header = |number| json!([format!("x-{number}"), "1"]);
+    let headers: Vec<_> = (0..40_000).map(header).collect();
+    let stored = edited(&command, "headers", json!(headers));
     let error = calendar.send_prepared(&stored).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent);
     assert!(peer.requests().is_empty());

@@ -13,9 +13,10 @@ use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use super::fixtures::{add_person, get_person, person, server};
-use crate::peer::{Peer, always, json, reply, script};
+use crate::peer::{Peer, always, json, reply, script, token};
 use crate::support::{
-    Clients, HoldClock, assert_refused_with, assert_says, builder_at, crm_at, crm_for,
+    Clients, HoldClock, assert_refused_with, assert_says, assert_tried, builder_at, crm_at,
+    crm_for, until,
 };
 
 #[tokio::test(start_paused = true)]
@@ -47,17 +48,10 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
             }
         }
         let revocations = 60 / every;
-        println!(
-            "revoked every {every} s: {calls} calls, {failures} failures, {} exchanges",
-            server.exchanges()
-        );
         assert_eq!((calls, failures), (4_800, 0), "every {every} s");
         // One for each generation that was rejected, and those that are due anyway.
-        assert!(
-            server.exchanges() <= revocations + 2,
-            "{} exchanges",
-            server.exchanges()
-        );
+        let exchanges = server.exchanges();
+        assert!(exchanges <= revocations + 2, "{exchanges} exchanges");
     }
 }
 
@@ -67,27 +61,16 @@ async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_of
     let _clock = HoldClock::new();
     for dies_after in [1, 3, 10, 20] {
         // Opaque to the client: nothing but the 401 tells that the 300 seconds are not true.
-        let suite = |calls: usize| {
-            let token = calls / (dies_after * 4);
-            format!("t-{token}")
-        };
         let peer = Peer::start(always(person()));
         let source = Dying::default();
-        let crm = {
-            let builder = builder_at(&peer.url()).token_source(source.clone());
-            builder.crm()
-        };
+        let crm = builder_at(&peer.url()).token_source(source.clone()).crm();
         let mut failures = 0;
         for call in 0..240 {
             advance(STEP).await;
-            source.lives(suite(call));
+            source.lives(format!("t-{}", call / (dies_after * 4)));
             peer.refuse_all_but(&source.current());
             failures += u32::from(get_person(&crm).await.is_err());
         }
-        println!(
-            "dies after {dies_after} s: 240 calls, {failures} failures, {} exchanges",
-            source.asked()
-        );
         assert_eq!(failures, 0, "dies after {dies_after} s");
         assert_eq!(source.asked(), 60 / dies_after, "dies after {dies_after} s");
     }
@@ -201,9 +184,8 @@ impl TokenSource for Hanging {
 async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it() {
     let _clock = HoldClock::new();
     let peer = Peer::start(always(person()));
-    let crm = builder_at(&peer.url())
-        .token_source(Hanging::default())
-        .crm();
+    let builder = builder_at(&peer.url()).token_source(Hanging::default());
+    let crm = builder.crm();
     get_person(&crm).await.unwrap();
 
     // 20 seconds are left: enough for an attempt of ten.
@@ -217,11 +199,8 @@ async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it()
     assert_eq!(start.elapsed(), Duration::from_secs(15), "nobody waited");
 
     assert_eq!(peer.requests().len(), 3);
-    assert!(
-        peer.requests()
-            .iter()
-            .all(|seen| seen.bearer() == Some("t-1"))
-    );
+    let seen = peer.requests();
+    assert!(seen.iter().all(|seen| seen.bearer() == Some("t-1")));
 }
 
 #[tokio::test(start_paused = true)]
@@ -232,14 +211,13 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
     let crm = crm_at(&peer);
 
     let call = tokio::spawn(get_person(&crm).send());
-    crate::support::until(|| peer.exchanges().len() == 1).await;
+    until(|| peer.exchanges().len() == 1).await;
     advance(Duration::from_secs(3)).await;
     peer.release(1);
     let error = call.await.unwrap().unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+    assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
     assert_says(&error, &["dead on arrival"]);
-    assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
     assert!(error.retryable() && peer.requests().is_empty());
     // The next exchange is quicker.
     advance(Duration::from_secs(2)).await;
@@ -250,21 +228,17 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
 async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
     let refused = json!({"error": "invalid_client", "error_description": "revoked"});
     for (renewal, retryable) in [(json(401, &refused), false), (reply(503), true)] {
-        let first = json!({"access_token": "t-1", "expires_in": 300});
         let tokens = script([reply(401).header("x-request-id", "req-71")])
-            .tokens([json(200, &first)])
+            .tokens([token("t-1")])
             .tokens_always(renewal);
         let peer = Peer::start(tokens);
         let crm = crm_at(&peer);
 
         let error = add_person(&crm).await.unwrap_err();
 
-        assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
-        assert_eq!(
-            (error.status(), error.request_id()),
-            (Some(401), Some("req-71"))
-        );
-        assert_eq!((error.attempts(), error.effect()), (1, Effect::Refused));
+        assert_tried(&error, ErrorKind::Unauthenticated, Effect::Refused, 1);
+        let told = (error.status(), error.request_id());
+        assert_eq!(told, (Some(401), Some("req-71")));
         assert_eq!(error.retryable(), retryable);
         assert_says(&error, &["its token could not be renewed"]);
         let cause = error.source().and_then(std::error::Error::source).unwrap();
@@ -280,12 +254,11 @@ async fn fault_71_a_401_whose_renewal_takes_longer_than_the_call_may_stays_a_401
     let crm = crm_for(&server);
     crm.people().list().await.unwrap();
     server.revoke_tokens();
-    server
-        .fault(Operation::ExchangeToken)
-        .delay(Duration::from_secs(3_600));
+    let fault = server.fault(Operation::ExchangeToken);
+    fault.delay(Duration::from_secs(3_600));
 
     let call = tokio::spawn(crm.people().list().deadline(Duration::from_secs(5)).send());
-    crate::support::until(|| server.attempts(Operation::ExchangeToken) == 2).await;
+    until(|| server.attempts(Operation::ExchangeToken) == 2).await;
     advance(Duration::from_secs(5)).await;
     let error = call.await.unwrap().unwrap_err();
 

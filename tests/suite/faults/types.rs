@@ -15,63 +15,19 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
+async fn fault_59_an_item_or_record_of_another_type_is_an_error_with_its_path() {
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);
-    let today = serde_json::to_value(&*crm.today().get().await.unwrap()).unwrap();
-    let changes: [(&str, Value, &str); 4] = [
-        (
-            "counts",
-            json!("many"),
-            "at `counts`: expected an object, found \"many\"",
-        ),
-        (
-            "counts",
-            json!([]),
-            "at `counts`: expected an object, found []",
-        ),
-        (
-            "attention",
-            json!([null]),
-            "at `attention[0]`: expected an object (AttentionItem), found null",
-        ),
-        (
-            "workspace",
-            json!(null),
-            "at `workspace`: expected a string, found null",
-        ),
-    ];
-    for (member, value, said) in changes {
-        let mut odd = today.clone();
-        odd[member] = value;
-        answer(&server, Operation::GetToday, odd.to_string()).times(1);
-        assert_unreadable(
-            &crm.today().get().await.unwrap_err(),
-            ErrorKind::Decode,
-            &[said],
-        );
-    }
-    for (items, said) in [
-        (
-            json!([{"a": 1}, null]),
-            "at `items[1]`: expected an object, found null",
-        ),
-        (
-            json!(["Ann"]),
-            "at `items[0]`: expected an object, found \"Ann\"",
-        ),
-        (
-            json!("none"),
-            "at `items`: expected a sequence, found \"none\"",
-        ),
+    for row in [
+        r#"[{"a": 1}, null] | at `items[1]`: expected an object, found null"#,
+        r#"["Ann"] | at `items[0]`: expected an object, found "Ann""#,
+        r#""none" | at `items`: expected a sequence, found "none""#,
     ] {
-        let page = json!({"items": items, "nextCursor": null}).to_string();
+        let (items, said) = row.split_once(" | ").unwrap();
+        let page = format!(r#"{{"items":{items},"nextCursor":null}}"#);
         answer(&server, Operation::ListPeople, page).times(1);
-        assert_unreadable(
-            &crm.people().list().await.unwrap_err(),
-            ErrorKind::Decode,
-            &[said],
-        );
+        let error = crm.people().list().await.unwrap_err();
+        assert_unreadable(&error, ErrorKind::Decode, &[said]);
     }
     answer(&server, Operation::GetPerson, "\"Ann\"").times(1);
     let error = crm.people().get(server.sample_person()).await.unwrap_err();
@@ -101,27 +57,19 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
         .typed::<CalendarCommandResult>();
     let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
     assert_eq!(receipt.outcome, "failed");
-    let warned = events.lines(
-        "WARN",
-        &["a constant has another value", "outcome", "failed"],
-    );
+    let words = ["a constant has another value", "outcome", "failed"];
+    let warned = events.lines("WARN", &words);
     assert_eq!(warned.len(), 1, "{}", events.text());
 
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);
     let mut presentation = serde_json::to_value(&*crm.presentation().get().await.unwrap()).unwrap();
     presentation["appId"] = json!("calendar");
-    answer(
-        &server,
-        Operation::GetPresentation,
-        presentation.to_string(),
-    );
+    let presentation = presentation.to_string();
+    answer(&server, Operation::GetPresentation, presentation);
     let error = crm.presentation().get().await.unwrap_err();
-    assert_unreadable(
-        &error,
-        ErrorKind::Decode,
-        &["at `appId`: expected the constant crm, found calendar"],
-    );
+    let said = "at `appId`: expected the constant crm, found calendar";
+    assert_unreadable(&error, ErrorKind::Decode, &[said]);
 }
 
 #[tokio::test]
@@ -129,36 +77,23 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);
     let expected = "this SDK was built for suite-crm-opportunities-page.v2";
-    let page = |version: Option<Value>| {
-        let mut page = json!({"items": [], "nextCursor": null});
-        if let Some(version) = version {
-            page["schemaVersion"] = version;
-        }
-        page.to_string()
-    };
+    let page = |version: &str| format!(r#"{{{version}"items":[],"nextCursor":null}}"#);
     for (version, said) in [
-        (None, "no schemaVersion"),
-        (Some(json!(null)), "schemaVersion null"),
-        (Some(json!(2)), "schemaVersion 2"),
-        (
-            Some(json!("suite-crm-opportunities-page.v3")),
-            "schemaVersion suite-crm-opportunities-page.v3",
-        ),
+        ("", "no schemaVersion"),
+        (r#""schemaVersion":null,"#, "schemaVersion null"),
+        (r#""schemaVersion":2,"#, "schemaVersion 2"),
+        (r#""schemaVersion":"page.v3","#, "schemaVersion page.v3"),
     ] {
-        answer(&server, Operation::ListOpportunities, page(version.clone())).times(2);
+        answer(&server, Operation::ListOpportunities, page(version)).times(2);
         let error = crm.opportunities().list().await.unwrap_err();
         assert_unreadable(&error, ErrorKind::SchemaVersion, &[said, expected]);
         let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
         assert_eq!(raw.await.unwrap_err().kind(), ErrorKind::SchemaVersion);
 
-        if version != Some(json!(2)) {
-            let lenient = builder_for(&server)
-                .schema_policy(SchemaPolicy::Warn)
-                .build()
-                .unwrap();
-            let lenient = lenient.crm();
+        if said != "schemaVersion 2" {
+            let lenient = builder_for(&server).schema_policy(SchemaPolicy::Warn);
             answer(&server, Operation::ListOpportunities, page(version)).times(1);
-            lenient.opportunities().list().await.unwrap();
+            lenient.crm().opportunities().list().await.unwrap();
         }
     }
     // Where it is required by its type, too.
@@ -176,31 +111,23 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
 
 #[tokio::test]
 async fn fault_66_what_is_no_json_has_no_schema_version() {
-    let version = "suite-crm-opportunities-page.v2";
-    for (body, whole) in [
-        ("<html>busy</html>".to_owned(), true),
-        ("{'items': []}".to_owned(), true),
-        ("{\"items\": [] \"nextCursor\": null}".to_owned(), true),
-        ("{\"items\": [}".to_owned(), true),
-        (
-            format!("{{\"schemaVersion\": \"{version}\", items: []}}"),
-            true,
-        ),
-        (
-            "{\"items\": [], \"nextCursor\": null, \"schemaVersion\": \"v3\"} trailing".to_owned(),
-            true,
-        ),
+    let cut = r#"{"items": ["#;
+    for body in [
+        "<html>busy</html>",
+        "{'items': []}",
+        r#"{"items": [] "nextCursor": null}"#,
+        r#"{"items": [}"#,
+        r#"{"schemaVersion": "suite-crm-opportunities-page.v2", items: []}"#,
+        r#"{"items": [], "nextCursor": null, "schemaVersion": "v3"} trailing"#,
         // What is wrong comes after what has another type.
-        (
-            "{\"schemaVersion\": 7, \"items\": [], oops}".to_owned(),
-            true,
-        ),
-        ("{\"items\": 7, \"nextCursor\": NaN}".to_owned(), true),
-        ("{\"items\": [".to_owned(), false),
+        r#"{"schemaVersion": 7, "items": [], oops}"#,
+        r#"{"items": 7, "nextCursor": NaN}"#,
+        cut,
     ] {
+        let whole = body != cut;
         let step = reply(200)
             .header("content-type", "application/json")
-            .body(body.clone());
+            .body(body);
         let peer = Peer::start(always(step));
         let crm = crm_at(&peer);
         let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
@@ -285,24 +212,14 @@ async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed()
     assert_eq!(raw.await.unwrap().is_committed(), None);
 
     // Of the CRM's results nothing is shown: the status alone speaks.
-    let result = |status| {
-        json(
-            status,
-            &json!({"outcome": "pending", "publicReference": PERSON}),
-        )
-    };
+    let pending = json!({"outcome": "pending", "publicReference": PERSON});
+    let result = |status| json(status, &pending);
     let peer = Peer::start([result(201), result(200), result(202)]);
     let crm = crm_at(&peer);
-    for (committed, replay) in [
-        (Some(true), Some(false)),
-        (Some(true), Some(true)),
-        (None, None),
-    ] {
+    let yes = Some(true);
+    for expected in [(yes, Some(false)), (yes, yes), (None, None)] {
         let receipt = add_person(&crm).await.unwrap();
-        assert_eq!(
-            (receipt.is_committed(), receipt.is_replay()),
-            (committed, replay)
-        );
+        assert_eq!((receipt.is_committed(), receipt.is_replay()), expected);
     }
     assert_eq!(peer.requests().len(), 3);
 }

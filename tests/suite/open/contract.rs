@@ -2,7 +2,7 @@ use sdk_core::ContractMatch;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{Clients, answer, assert_says, crm_for, suite_for};
+use crate::support::{Clients, answer, assert_says, crm_for, once, suite_for};
 
 #[tokio::test]
 async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
@@ -126,14 +126,11 @@ async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
     let crm = crm_for(&server);
 
     let page = "<html><body>Sign in</body></html>";
-    server
-        .fault(Operation::GetCrmMetadata)
-        .times(1)
-        .body(page, "text/html");
+    once(&server, Operation::GetCrmMetadata).body(page, "text/html");
     let error = crm.check_contract().await.unwrap_err();
     assert_says(&error, &["Sign in"]);
 
-    server.fault(Operation::GetCrmMetadata).times(1).status(404);
+    once(&server, Operation::GetCrmMetadata).status(404);
     assert!(crm.check_contract().await.unwrap_err().is_not_found());
     assert_eq!(server.attempts(Operation::GetCrmMetadata), 2);
 }

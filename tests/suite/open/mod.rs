@@ -1,7 +1,6 @@
-//! What a program does with a suite that is ahead of it: contract reports, scopes, schema versions, raw calls.
+//! What a program does with a suite that is ahead of it: contract reports, scopes, raw calls.
 
 mod additions;
 mod contract;
 mod raw;
-mod schema;
 mod scopes;

@@ -1,14 +1,14 @@
-use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method, RetryPolicy, SchemaPolicy};
+use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method, SchemaPolicy};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{assert_says, calendar_for, crm_for};
+use crate::support::{assert_says, calendar_for, crm_for, once};
 
 #[tokio::test]
 async fn a_raw_call_of_an_operation_has_its_route_token_and_retries() {
     let server = ReferenceServer::start().await;
-    server.fault(Operation::GetPerson).times(1).status(503);
+    once(&server, Operation::GetPerson).status(503);
     let reference = server.sample_person();
 
     let person = crm_for(&server)
@@ -53,10 +53,7 @@ async fn a_raw_command_is_repeated_only_with_a_key() {
         "operation": "create", "collectionReference": "raw", "title": "Raw", "timezone": "UTC",
         "startsAt": "2026-03-02T09:00:00Z", "endsAt": "2026-03-02T10:00:00Z"
     });
-    server
-        .fault(Operation::SubmitEventCommand)
-        .times(1)
-        .lose_reply();
+    once(&server, Operation::SubmitEventCommand).lose_reply();
 
     let receipt = calendar
         .raw_call((Method::Post, "/calendar/v1/event-commands"))
@@ -72,7 +69,7 @@ async fn a_raw_command_is_repeated_only_with_a_key() {
     );
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
 
-    server.fault(Operation::ManageHold).times(1).lose_reply();
+    once(&server, Operation::ManageHold).lose_reply();
     let error = calendar
         .raw_call((Method::Post, "/calendar/v1/hold-commands"))
         .body(body)
@@ -116,44 +113,15 @@ async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
 }
 
 #[tokio::test]
-async fn a_raw_path_cannot_climb_or_carry_a_query() {
+async fn a_parameter_of_a_raw_path_is_one_segment_and_there() {
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);
-    for path in [
-        "people",
-        "/a/../b",
-        "/a//b",
-        "/a/%2e%2e/b",
-        "/a?b=c",
-        "/a#b",
-        "",
-        "/",
-    ] {
-        let error = crm
-            .raw_call((Method::Get, path))
-            .retry(RetryPolicy::none())
-            .await
-            .unwrap_err();
-        assert!(
-            error.is_invalid_input() && error.effect() == Effect::NotSent,
-            "{path}: {error}"
-        );
-    }
+    let call = || crm.raw_call(&operations::GET_PERSON);
     for value in ["", "..", "a/b", "%2F"] {
-        let error = crm
-            .raw_call(&operations::GET_PERSON)
-            .path("reference", value)
-            .await
-            .unwrap_err();
+        let error = call().path("reference", value).await.unwrap_err();
         assert!(error.is_invalid_input(), "{value}: {error}");
     }
-    assert!(
-        crm.raw_call(&operations::GET_PERSON)
-            .await
-            .unwrap_err()
-            .to_string()
-            .contains("reference")
-    );
+    assert_says(&call().await.unwrap_err(), &["reference"]);
     assert!(server.requests().is_empty());
 }
 
@@ -181,7 +149,7 @@ async fn a_key_that_the_contract_does_not_show_makes_a_raw_command_repeatable() 
             .body(json!({"commandType": "task.create", "payload": {"title": title}}))
             .idempotency_key(IdempotencyKey::derive("raw", [title]))
     };
-    server.fault(Operation::SubmitCommand).times(1).lose_reply();
+    once(&server, Operation::SubmitCommand).lose_reply();
 
     let receipt = call("once").await.unwrap();
 
@@ -194,7 +162,7 @@ async fn a_key_that_the_contract_does_not_show_makes_a_raw_command_repeatable() 
     let expected = IdempotencyKey::derive("raw", ["once"]);
     assert_eq!(keys, [expected.as_str(); 2]);
 
-    server.fault(Operation::SubmitCommand).times(1).lose_reply();
+    once(&server, Operation::SubmitCommand).lose_reply();
     let error = call("twice")
         .exact_replay(ExactReplay::Forbidden)
         .await
@@ -202,7 +170,7 @@ async fn a_key_that_the_contract_does_not_show_makes_a_raw_command_repeatable() 
     assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
 
     // The same holds for what was stored.
-    server.fault(Operation::SubmitCommand).times(1).lose_reply();
+    once(&server, Operation::SubmitCommand).lose_reply();
     let command = call("stored").prepare().unwrap();
     let receipt = crm.send_prepared(&command).await.unwrap();
     assert_eq!(receipt.attempts(), 2);

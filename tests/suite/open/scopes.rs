@@ -2,7 +2,7 @@ use sdk_core::{App, Effect, ErrorKind, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 
-use crate::support::{Clients, assert_says, builder_for, crm_for, suite_for};
+use crate::support::{Clients, assert_says, assert_tried, builder_for, crm_for, suite_for};
 
 #[tokio::test]
 async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
@@ -101,10 +101,7 @@ async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent()
 
     let error = crm.tasks().list().await.unwrap_err();
 
-    assert_eq!(
-        (error.kind(), error.effect(), error.attempts()),
-        (ErrorKind::Forbidden, Effect::NotSent, 0)
-    );
+    assert_tried(&error, ErrorKind::Forbidden, Effect::NotSent, 0);
     assert_says(&error, &["crm:tasks:read", "crm:people:read"]);
     assert_eq!(server.attempts(Operation::ListTasks), 0);
     crm.people().list().await.unwrap();

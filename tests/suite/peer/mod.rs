@@ -30,7 +30,7 @@ use crate::support::{apart, until};
 pub(crate) use bomb::gzip_bomb;
 pub(crate) use script::{Script, always, script};
 pub(crate) use seen::Seen;
-pub(crate) use step::{Step, close, endless, json, raw, redirect, reply, reset, stall};
+pub(crate) use step::{Step, close, endless, json, raw, redirect, reply, reset, stall, token};
 
 /// A peer that listens on a free port of loopback until it is dropped.
 pub(crate) struct Peer {

@@ -2,8 +2,6 @@
 
 use std::collections::VecDeque;
 
-use serde_json::json;
-
 use super::step::{self, Step};
 
 /// The steps for requests, and those for token exchanges, in the order in which they come.
@@ -68,10 +66,6 @@ impl Script {
             return step;
         }
         self.issued += 1;
-        let token = format!("t-{}", self.issued);
-        step::json(
-            200,
-            &json!({"access_token": token, "token_type": "Bearer", "expires_in": 300}),
-        )
+        step::token(&format!("t-{}", self.issued))
     }
 }

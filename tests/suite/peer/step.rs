@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A reply, how much of it is sent and how, and what becomes of the connection.
 #[derive(Clone, Debug)]
@@ -70,6 +70,12 @@ pub(crate) fn json(status: u16, body: &Value) -> Step {
     reply(status)
         .header("content-type", "application/json")
         .body(body.to_string())
+}
+
+/// A reply of the token endpoint.
+pub(crate) fn token(text: &str) -> Step {
+    let token = json!({"access_token": text, "token_type": "Bearer", "expires_in": 300});
+    json(200, &token)
 }
 
 /// A redirect to `location`.

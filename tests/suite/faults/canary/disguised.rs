@@ -10,7 +10,7 @@ use super::print_error;
 use crate::faults::fixtures::{created, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply, script};
 use crate::samples::event;
-use crate::support::{Clients, Events, key};
+use crate::support::{Clients, Events, assert_failed, key};
 
 #[tokio::test]
 async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() {
@@ -77,8 +77,7 @@ async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() 
             assert_eq!(call().await.unwrap_err().kind(), ErrorKind::Rejected);
             for _ in 0..2 {
                 let unreadable = call().await.unwrap_err();
-                assert_eq!(unreadable.kind(), ErrorKind::Decode, "{unreadable}");
-                assert_eq!(unreadable.effect(), Effect::Unknown);
+                assert_failed(&unreadable, ErrorKind::Decode, Effect::Unknown);
                 assert!(unreadable.command().is_some());
             }
 

@@ -15,15 +15,6 @@ use serde_json::json;
 
 use crate::peer::{self, Script};
 
-/// Gives a token without a server.
-struct Given;
-
-impl sdk_core::TokenSource for Given {
-    fn token<'a>(&'a self, _: &'a sdk_core::TokenRequest) -> sdk_core::TokenFuture<'a> {
-        Box::pin(async { Ok(sdk_core::AccessToken::new("t-given")) })
-    }
-}
-
 /// What every secret in these tests begins with.
 const CANARY: &str = "canary";
 

@@ -4,23 +4,20 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sdk_core::{
-    AccessToken, CallOptions, ClientCredentials, Effect, Error, ErrorKind, Method, PreparedCommand,
-    SchemaPolicy, Suite, SuiteBuilder, TokenFuture, TokenRequest, TokenSource,
+    AccessToken, CallOptions, ClientCredentials, Effect, Error, ErrorKind, Method, SchemaPolicy,
+    SuiteBuilder, TokenError, TokenFuture, TokenRequest, TokenSource,
 };
 use serde_json::{Value, json};
 
-use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
+use super::hostile::{
+    HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, confidential, suite_of,
+};
 use super::print_error;
 use crate::faults::fixtures::{created, get_person, page, person};
-use crate::peer::{Peer, Script, Step, always, json as reply_of, reply, script};
-use crate::samples::kick_off;
-use crate::support::{Clients, Events, assert_says, key};
+use crate::peer::{Peer, Step, always, json as reply_of, reply, script, token};
+use crate::support::{Clients, Events, assert_failed, assert_says, key, stored};
 
 const ALL: [&str; 5] = [SECRET, TOKEN, KEY, HEADER, QUERY];
-
-fn token(text: &str) -> Step {
-    reply_of(200, &json!({"access_token": text, "expires_in": 300}))
-}
 
 fn peer_of(step: Step) -> Peer {
     Peer::start(always(step).tokens_always(token(TOKEN)))
@@ -28,10 +25,6 @@ fn peer_of(step: Step) -> Peer {
 
 fn builder_of(peer: &Peer) -> SuiteBuilder {
     suite_of(peer).credentials(ClientCredentials::new("client", SECRET))
-}
-
-fn crm_of(suite: &Suite) -> sdk_crm::Client {
-    suite.crm()
 }
 
 /// Header and query that every call of a client has.
@@ -59,9 +52,7 @@ async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
             .schema_policy(SchemaPolicy::Warn)
             .calendar();
 
-        let call = kick_off(&calendar);
-        let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
-        let receipt = call.query("tenant", QUERY).await.unwrap();
+        let receipt = confidential(&calendar).await.unwrap();
 
         assert_eq!(receipt.outcome, said, "the caller gets it as it came");
         assert_eq!(peer.requests()[0].key(), Some(KEY));
@@ -80,10 +71,9 @@ async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats
             "schemaVersion": secret, "service": secret, "version": secret, "status": secret, secret: 1,
         });
         let peer = peer_of(reply_of(200, &metadata));
-        let suite = builder_of(&peer).build().unwrap();
-        let crm = crm_of(&suite).with_defaults(with_both());
-        let accounting = suite.accounting();
-        let accounting = accounting.with_defaults(with_both());
+        let suite = builder_of(&peer).suite();
+        let crm = suite.crm().with_defaults(with_both());
+        let accounting = suite.accounting().with_defaults(with_both());
         crm.prewarm().await.unwrap();
 
         for report in [
@@ -109,23 +99,18 @@ async fn fault_41_errors_of_walks_do_not_repeat_what_a_server_repeats() {
         // The list of names is cut within the secret, or the line that is made of it.
         let long = |before| format!("{}{secret}", "n".repeat(before));
         let alone = |name: String| json!({"nextCursor": null, name: 1});
+        let items = |items: Value| json!({"nextCursor": null, "items": items});
         let unlike = [
             (alone(said.clone()), ErrorKind::Pagination),
             (alone(long(215)), ErrorKind::Pagination),
             (alone(long(267)), ErrorKind::Pagination),
-            (
-                json!({"nextCursor": null, "items": [secret]}),
-                ErrorKind::Decode,
-            ),
-            (
-                json!({"nextCursor": null, "items": secret}),
-                ErrorKind::Decode,
-            ),
+            (items(json!([secret])), ErrorKind::Decode),
+            (items(json!(secret)), ErrorKind::Decode),
             (json!({said: 1}), ErrorKind::Decode),
         ];
         for (body, kind) in unlike {
             let peer = peer_of(reply_of(200, &body).header("x-request-id", secret));
-            let crm = crm_of(&builder_of(&peer).build().unwrap());
+            let crm = builder_of(&peer).crm();
             let list = crm.people().list().header("x-tenant", HEADER);
             let mut walk = list.query("tenant", QUERY).items();
 
@@ -142,7 +127,7 @@ async fn fault_41_errors_of_walks_do_not_repeat_what_a_server_repeats() {
         // A cursor that comes again, and goes out as it came.
         let again = page(&json!([{}]), Some(secret));
         let peer = Peer::start(script([again.clone(), again]).tokens_always(token(TOKEN)));
-        let crm = crm_of(&builder_of(&peer).build().unwrap());
+        let crm = builder_of(&peer).crm();
         let list = crm.people().list().header("x-tenant", HEADER);
         let mut walk = list.query("tenant", QUERY).items();
         for _ in 0..2 {
@@ -169,16 +154,12 @@ async fn fault_41_an_error_of_a_stored_command_does_not_repeat_its_query() {
             let call = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
             let call = call.body(json!({"note": 1})).idempotency_key(key(KEY));
             let call = call.header("x-tenant", HEADER).query("tenant", QUERY);
-            let stored = serde_json::to_string(&call.prepare().unwrap()).unwrap();
+            let command = stored(&call.prepare().unwrap());
 
             // Whoever sends it knows nothing of it but what was stored.
             let calendar = builder_of(&peer).calendar();
-            let command: PreparedCommand = serde_json::from_str(&stored).unwrap();
-            let error = calendar
-                .send_prepared(&command)
-                .allow_raw_path()
-                .await
-                .unwrap_err();
+            let call = calendar.send_prepared(&command).allow_raw_path();
+            let error = call.await.unwrap_err();
 
             assert_withheld(&error, secret);
             let headers = error.headers().unwrap();
@@ -206,7 +187,7 @@ async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
         reply(401),
     ];
     let peer = Peer::start(script(steps).tokens(tokens));
-    let crm = crm_of(&builder_of(&peer).build().unwrap());
+    let crm = builder_of(&peer).crm();
 
     let forbidden = get_person(&crm).await.unwrap_err();
     let odd = crm.opportunities().list().await.unwrap_err();
@@ -224,8 +205,8 @@ async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
         printed += &print_error(&error);
     }
     assert!(!printed.contains(&OLD[..8]), "{printed}");
-    let bearers: Vec<_> = peer.requests();
-    let bearers: Vec<_> = bearers.iter().map(|seen| seen.bearer()).collect();
+    let seen = peer.requests();
+    let bearers: Vec<_> = seen.iter().map(|seen| seen.bearer()).collect();
     assert_eq!(bearers[..3], [Some(OLD), Some(TOKEN), Some(TOKEN)]);
     assert_eq!(peer.exchanges().len(), 3);
 }
@@ -242,8 +223,8 @@ impl TokenSource for Forgetful {
                 0 => Ok(AccessToken::new(OLD)),
                 1 => Ok(AccessToken::new(TOKEN)),
                 _ => {
-                    Err(sdk_core::TokenError::refused(OLD, format!("not {OLD}"))
-                        .with_request_id(OLD))
+                    let refused = TokenError::refused(OLD, format!("not {OLD}"));
+                    Err(refused.with_request_id(OLD))
                 }
             }
         })
@@ -254,8 +235,7 @@ impl TokenSource for Forgetful {
 async fn fault_41_a_source_that_quotes_a_token_it_gave_is_not_repeated() {
     let (events, _guard) = Events::here();
     let peer = Peer::start([reply(401), person(), reply(401)]);
-    let suite = suite_of(&peer).token_source(Forgetful::default());
-    let crm = crm_of(&suite.build().unwrap());
+    let crm = suite_of(&peer).token_source(Forgetful::default()).crm();
 
     assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
     let error = get_person(&crm).await.unwrap_err();
@@ -282,28 +262,19 @@ async fn fault_41_a_long_text_is_looked_at_before_it_is_cut() {
             ];
             let peer = Peer::start(script(steps).tokens_always(token(TOKEN)));
             let calendar = builder_of(&peer).calendar();
-            let call = || {
-                let call = kick_off(&calendar);
-                let call = call.idempotency_key(key(KEY)).header("x-tenant", HEADER);
-                call.query("tenant", QUERY)
-            };
+            let call = || confidential(&calendar);
 
             let other = call().await.unwrap_err();
             call().schema_policy(SchemaPolicy::Warn).await.unwrap();
             let conflict = call().await.unwrap_err();
 
-            assert_eq!(other.kind(), ErrorKind::SchemaVersion);
-            assert_eq!(
-                (other.status(), other.effect()),
-                (Some(201), Effect::Unknown)
-            );
+            assert_failed(&other, ErrorKind::SchemaVersion, Effect::Unknown);
+            assert_eq!(other.status(), Some(201));
             let printed = print_error(&other) + &print_error(&conflict) + &events.text();
             assert_nothing_leaks(&printed, &version);
             let begin: String = secret.chars().take(4).collect();
-            assert!(
-                !printed.contains(&format!("v {begin}")),
-                "{before}: {printed}"
-            );
+            let begin = format!("v {begin}");
+            assert!(!printed.contains(&begin), "{before}: {printed}");
             if before < 300 {
                 assert!(other.message().contains("[withheld"), "{other}");
                 assert_eq!(conflict.code(), Some("[withheld]"));
@@ -322,18 +293,14 @@ async fn fault_41_the_request_id_of_the_token_endpoint_repeats_no_credential() {
         reply_of(400, &in_body),
     ] {
         let (events, _guard) = Events::here();
-        let script: Script = script([]).tokens_always(step);
-        let peer = Peer::start(script);
-        let crm = crm_of(&builder_of(&peer).build().unwrap());
+        let peer = Peer::start(script([]).tokens_always(step));
+        let crm = builder_of(&peer).crm();
 
         let error = get_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert_eq!(error.code(), Some("invalid_client"));
-        assert!(
-            error.request_id().unwrap().starts_with("[withheld"),
-            "{error}"
-        );
+        assert_says(&error.request_id().unwrap(), &["[withheld"]);
         let printed = print_error(&error) + &events.text();
         assert_nothing_leaks(&printed, "request id");
         assert!(!printed.contains(&SECRET[..12]), "{printed}");

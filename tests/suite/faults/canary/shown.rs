@@ -5,54 +5,29 @@ use serde_json::json;
 
 use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
-use crate::faults::fixtures::get_person;
-use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
+use crate::faults::fixtures::{Given, get_person};
+use crate::peer::{Peer, always, json as reply_of, reply, script, token};
 use crate::support::{Clients, Events, assert_says, key};
 
 #[tokio::test]
 async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
-    let peer = Peer::start(
-        always(reply_of(
-            403,
-            &json!({"code": "no", "message": "a scope is missing: ask a person"}),
-        ))
-        .tokens_always(reply_of(
-            200,
-            &json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300}),
-        )),
-    );
-    let crm = suite_of(&peer)
-        .credentials(ClientCredentials::new("client", "s"))
-        .crm();
-    let error = crm.people().list().await.unwrap_err();
-    assert_says(
-        &error,
-        &[
-            "no: a scope is missing: ask a person",
-            "requires the scope crm:people:read",
-            "was granted crm:people:read",
-        ],
-    );
+    let scope = json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300});
+    let refused = |message| reply_of(403, &json!({"code": "no", "message": message}));
+    let missing = always(refused("a scope is missing: ask a person"));
+    let peer = Peer::start(missing.tokens_always(reply_of(200, &scope)));
+    let crm = suite_of(&peer).credentials(ClientCredentials::new("client", "s"));
+    let error = crm.crm().people().list().await.unwrap_err();
+    assert_says(&error, &["no: a scope is missing: ask a person"]);
+    assert_says(&error, &["requires the scope crm:people:read"]);
+    assert_says(&error, &["was granted crm:people:read"]);
 
     // As a word of its own it is not shown, and neither is what else that text says.
-    let peer = Peer::start(
-        always(reply_of(
-            403,
-            &json!({"code": "no", "message": "token e is refused"}),
-        ))
-        .tokens_always(reply_of(
-            200,
-            &json!({"access_token": "e", "expires_in": 300}),
-        )),
-    );
-    let suite = suite_of(&peer).build().unwrap();
-    let error = suite.crm().people().list().await.unwrap_err();
+    let peer = Peer::start(always(refused("token e is refused")).tokens_always(token("e")));
+    let error = suite_of(&peer).crm().people().list().await.unwrap_err();
     assert!(!error.to_string().contains("token e is"), "{error}");
     assert_says(&error, &["403 forbidden no: [withheld"]);
-    assert!(
-        error.body().is_some(),
-        "what came is kept for who asks for it"
-    );
+    let kept = error.body();
+    assert!(kept.is_some(), "what came is kept for who asks for it");
 }
 
 #[tokio::test]
@@ -60,21 +35,16 @@ async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
     let peer = Peer::start(always(reply(204)));
     let suite = suite_of(&peer).build().unwrap();
     let calendar = suite.calendar();
-    let raw = calendar
-        .raw_call((Method::Post, "/calendar/v1/notes/{id}"))
+    let post = |path: &str| calendar.raw_call((Method::Post, path));
+    let raw = post("/calendar/v1/notes/{id}")
         .path("id", SECRET.replace('/', ""))
         .body(json!({"note": SECRET, "key": KEY}))
         .header("x-tenant", HEADER)
         .query("tenant", QUERY);
     let mut printed = print(&raw) + &print(&raw.clone().idempotency_key(key(KEY)));
-    let command = calendar
-        .raw_call((Method::Post, "/calendar/v1/notes"))
-        .body(json!({"note": SECRET}));
-    let command = command
-        .header("x-tenant", HEADER)
-        .query("tenant", QUERY)
-        .idempotency_key(key(KEY));
-    let command = command.prepare().unwrap();
+    let command = post("/calendar/v1/notes").body(json!({"note": SECRET}));
+    let command = command.header("x-tenant", HEADER).query("tenant", QUERY);
+    let command = command.idempotency_key(key(KEY)).prepare().unwrap();
     printed += &(print(&command) + &print(&calendar.send_prepared(&command)));
     let list = suite.crm().people().list().query("tenant", QUERY);
     printed += &(print(&list) + &print(&list.pages()));
@@ -85,38 +55,22 @@ async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
 async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value() {
     let peer = Peer::start(always(reply(204)));
     let suite = suite_of(&peer).build().unwrap();
-    let platform = suite.platform();
-    let crm = suite.crm();
+    let (platform, crm) = (suite.platform(), suite.crm());
     let form = sdk_platform::types::TokenForm::new().member("client_secret", SECRET);
     let mut printed = String::new();
+    let list = || crm.people().list();
+    let refused = async |call: sdk_crm::ListPeople| call.await.unwrap_err();
+    let header = format!("{HEADER}\u{7f}");
+    let token = platform.oauth().token(&form).await.unwrap_err();
     for (error, name) in [
+        (token, "client_secret"),
+        (refused(list().q("ann").query("q", QUERY)).await, "`q`"),
         (
-            platform.oauth().token(&form).await.unwrap_err(),
-            "client_secret",
-        ),
-        (
-            crm.people()
-                .list()
-                .q("ann")
-                .query("q", QUERY)
-                .await
-                .unwrap_err(),
-            "`q`",
-        ),
-        (
-            crm.people()
-                .list()
-                .header("x-tenant", &format!("{HEADER}\u{7f}"))
-                .await
-                .unwrap_err(),
+            refused(list().header("x-tenant", &header)).await,
             "x-tenant",
         ),
         (
-            crm.people()
-                .list()
-                .header("authorization", TOKEN)
-                .await
-                .unwrap_err(),
+            refused(list().header("authorization", TOKEN)).await,
             "authorization",
         ),
     ] {
@@ -137,21 +91,19 @@ async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body()
         json!({"access_token": {"value": TOKEN}}),
         json!(TOKEN),
     ];
-    let replies = std::iter::once(reply_of(200, &token))
-        .chain(malformed.iter().map(|body| reply_of(200, body)));
-    let broken = [
+    let mut replies = vec![
+        reply_of(200, &token),
         reply(200).body(format!("{{\"access_token\":\"{TOKEN}")),
         reply(200).body(format!("access_token={TOKEN}")),
     ];
-    let replies: Vec<Step> = replies.chain(broken).collect();
-    let peer = Peer::start(
-        script([]).tokens(replies.iter().flat_map(|step| [step.clone(), step.clone()])),
-    );
+    replies.extend(malformed.iter().map(|body| reply_of(200, body)));
+    let twice = replies.iter().flat_map(|step| [step.clone(), step.clone()]);
+    let peer = Peer::start(script([]).tokens(twice));
     let source = ClientCredentials::new("client", SECRET)
         .with_authentication(ClientAuthentication::RequestBody);
     let platform = suite_of(&peer)
         .credentials(source)
-        .token_source(super::Given)
+        .token_source(Given)
         .platform();
     let mut printed = String::new();
     for _ in &replies {
@@ -187,22 +139,16 @@ async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
     ];
     for step in steps {
         let peer = Peer::start(always(step).tokens_always(reply_of(200, &scopes)));
-        let suite = suite_of(&peer).max_response_bytes(64 << 20).build();
-        let crm = suite.unwrap().crm();
+        let crm = suite_of(&peer).max_response_bytes(64 << 20).crm();
         let error = crm.opportunities().list().await.unwrap_err();
         assert_shown_well(&error);
     }
     let refused = json!({"error": evil, "error_description": evil});
     let peer = Peer::start(script([]).tokens_always(reply_of(400, &refused)));
-    let suite = suite_of(&peer).build().unwrap();
-    let error = get_person(&suite.crm()).await.unwrap_err();
+    let error = get_person(&suite_of(&peer).crm()).await.unwrap_err();
     assert_shown_well(&error);
     for line in events.text().lines() {
-        assert!(
-            line.len() < 6_000 && !line.contains(odd),
-            "{}",
-            &line[..200.min(line.len())]
-        );
+        assert!(line.len() < 6_000 && !line.contains(odd), "{line:.200}");
     }
 }
 
@@ -219,10 +165,6 @@ fn assert_shown_well(error: &Error) {
         error.code().unwrap_or_default().to_owned(),
         error.request_id().unwrap_or_default().to_owned(),
     ] {
-        assert!(
-            text.len() < 4_000 && !text.contains(odd),
-            "{}",
-            &text[..300.min(text.len())]
-        );
+        assert!(text.len() < 4_000 && !text.contains(odd), "{text:.300}");
     }
 }
