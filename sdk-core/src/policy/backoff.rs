@@ -1,12 +1,12 @@
-//! Waits that grow with each failure. Pure functions of a `roll` from 0 to 1.
+//! Waits that grow with each failure: pure functions of a `roll` from 0 to 1.
 
 use std::time::Duration;
 
-/// No wait is longer, whatever was set: far from every overflow.
+/// The longest wait, whatever is set: far from overflow.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How waits grow: up to `base` after the first failure, doubling with each further one, never beyond `cap`. Each is drawn
-/// at random, so that clients which failed together do not come back together.
+/// How waits grow: at most `base` after the first failure, doubled by each further one, never above `cap`. Each wait is drawn
+/// at random, so that clients that fail together do not come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backoff {
@@ -17,13 +17,13 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// Waits of up to `base` at first, and up to `cap` in the end.
+    /// Waits of at most `base` at first, and at most `cap` in the end.
     #[must_use]
     pub const fn new(base: Duration, cap: Duration) -> Self {
         Self { base, cap }
     }
 
-    /// No wait at all: for tests, or where something else bounds the attempts.
+    /// No waits: for tests, or where something else limits the attempts.
     #[must_use]
     pub const fn none() -> Self {
         Self::new(Duration::ZERO, Duration::ZERO)
@@ -37,16 +37,15 @@ impl Backoff {
         self.base.saturating_mul(factor).min(self.cap).min(DAY)
     }
 
-    /// A wait between attempts, from zero up to the ceiling: spreads clients the most.
+    /// A wait between attempts, from zero to the ceiling: spreads clients the most.
     pub(crate) fn full_jitter(self, failures: u32, roll: f64) -> Duration {
         self.ceiling(failures).mul_f64(roll.clamp(0.0, 1.0))
     }
 
-    /// A wait in which nothing is tried, from half the ceiling up to the ceiling: spreads clients, and is never next to
-    /// nothing.
+    /// A wait during which nothing is tried, from half the ceiling to the ceiling: never close to zero.
     pub(crate) fn half_jitter(self, failures: u32, roll: f64) -> Duration {
-        let ceiling = self.ceiling(failures);
-        ceiling.mul_f64(0.5 + roll.clamp(0.0, 1.0) / 2.0)
+        self.ceiling(failures)
+            .mul_f64(0.5 + roll.clamp(0.0, 1.0) / 2.0)
     }
 }
 

@@ -1,11 +1,11 @@
-//! What may be spent on repeating.
+//! How many retries a suite may spend.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Attempts that a suite may spend on repeating, so that an outage is not amplified.
+/// The retries of a suite, limited so that they do not amplify an outage.
 ///
-/// A bucket that each repeat empties a little and each success refills a little. While it is empty, calls fail with
-/// their first error.
+/// Each retry takes a little out of the bucket and each success puts a little back. While it is empty, calls fail with their
+/// first error.
 #[derive(Debug)]
 pub(crate) struct RetryBudget {
     capacity: u32,
@@ -13,9 +13,9 @@ pub(crate) struct RetryBudget {
 }
 
 impl RetryBudget {
-    /// What one repeat takes out. At the default capacity of 500 that is 100 repeats in a row.
+    /// What one retry takes out: the default capacity of 500 pays for 100 retries in a row.
     const COST: u32 = 5;
-    /// What one success puts back: in the long run one repeat for five successes.
+    /// What one success puts back: in the long run, one retry for five successes.
     const REFUND: u32 = 1;
 
     pub(crate) fn new(capacity: u32) -> Self {
@@ -25,24 +25,21 @@ impl RetryBudget {
         }
     }
 
-    /// Takes the cost of one repeat, if it is there.
+    /// Takes the cost of one retry, if the budget has it.
     pub(crate) fn withdraw(&self) -> bool {
-        self.left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(Self::COST)
-            })
-            .is_ok()
+        self.update(|left| left.checked_sub(Self::COST))
     }
 
     pub(crate) fn refund(&self) {
         // A full bucket is the normal case and costs one load.
-        if self.left.load(Ordering::Relaxed) < self.capacity {
-            let _ = self
-                .left
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                    (left < self.capacity).then(|| left + Self::REFUND)
-                });
-        }
+        self.update(|left| (left < self.capacity).then(|| left + Self::REFUND));
+    }
+
+    fn update(&self, change: impl FnMut(u32) -> Option<u32>) -> bool {
+        let updated = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+        updated.is_ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! How a policy is written down: of each setting its doc, its default with the reason, and its setter, in one place.
+//! How a policy is declared: the doc, the default with its reason, and the setter of each field in one place.
 
 /// Declares a policy, its defaults, and a setter for each field.
 macro_rules! policy {

@@ -1,6 +1,6 @@
-//! How often, how long, and when again: the rules that calls and token exchanges share.
+//! Attempts, waits and budgets: the rules of retrying that calls and token exchanges share.
 //!
-//! Nothing here knows what is repeated, or sends anything.
+//! Nothing here knows what is retried, or sends anything.
 
 pub(crate) mod backoff;
 pub(crate) mod budget;

@@ -1,4 +1,4 @@
-//! When and how long to wait before another attempt.
+//! How often a call is attempted.
 
 use std::time::Duration;
 
@@ -6,9 +6,9 @@ use crate::policy::backoff::Backoff;
 use crate::policy::define::policy;
 
 policy! {
-    /// How often a call is attempted and how long it waits in between.
+    /// How often a call is attempted, and how long it waits in between.
     ///
-    /// Whether a failure may be repeated at all depends on the operation: see [`Safety`](crate::Safety).
+    /// Whether a failure may be retried at all depends on the operation: see [`Safety`](crate::Safety).
     ///
     /// ```
     /// use std::time::Duration;
@@ -21,11 +21,11 @@ policy! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RetryPolicy {
-        /// Attempts in all, the first included; 0 counts as 1. By default 3: two repeats ride out a restart behind a load
+        /// Attempts in all, the first included; 0 counts as 1. 3 by default: two retries outlast a restart behind a load
         /// balancer, and more only prolong an outage.
         attempts: u32 = 3, with_attempts;
-        /// The waits between attempts. By default from 200 ms, in which a connection is rebuilt while a person waits, to 5 s,
-        /// beyond which a caller is better served by an error.
+        /// The waits between attempts. By default they grow from 200 ms, enough to rebuild a connection while a person waits,
+        /// to 5 s, beyond which an error serves the caller better.
         backoff: Backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(5)), with_backoff;
     }
 }

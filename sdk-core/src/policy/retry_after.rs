@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime};
 use http::HeaderMap;
 use http::header::{DATE, HeaderName, RETRY_AFTER};
 
-/// The wait a server asks for: seconds, or a date in any of the three forms that HTTP has. A date is taken against the
-/// reply's own `Date`, so that a wrong local clock changes nothing, and against the local clock only where that is missing.
-/// Anything negative, past or unreadable asks for nothing.
+/// The wait that a server asks for, in seconds or as a date in any of HTTP's three forms. A date is compared with the reply's
+/// own `Date`, so that a wrong local clock does no harm, and with the local clock only if that is missing. A negative, past or
+/// unreadable value asks for nothing.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Too many digits to parse is a long time too; every use caps it.
+        // Too many digits to parse mean a long wait; every use caps it.
         return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
     }
     let now = date(headers, &DATE).unwrap_or_else(SystemTime::now);
@@ -57,9 +57,7 @@ mod tests {
         }
         assert_eq!(asked("Sun, 06 Nov 1994 08:49:57 GMT", None), None);
         assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT", None).is_some());
-        assert_eq!(
-            asked("100000000000000000000", date),
-            Some(Duration::from_secs(u64::MAX))
-        );
+        let endless = Some(Duration::from_secs(u64::MAX));
+        assert_eq!(asked("100000000000000000000", date), endless);
     }
 }

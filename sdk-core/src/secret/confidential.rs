@@ -8,54 +8,53 @@ use serde_json::Value;
 use crate::secret::decoded::forms;
 use crate::text::{Line, is_unseen};
 
-/// What is shown of a text that repeats what must not be shown. By its place it is a whole text of a server's, so nothing
-/// else is touched.
-const WITHHELD: &str = "[withheld: it repeats what is confidential]";
+/// Replaces a text of a server that repeats something confidential.
+const WITHHELD: &str = "[withheld: it repeats a confidential value]";
 
-/// [`WITHHELD`] for a code or an id, beside which the longer one stands often enough.
+/// Replaces a code or an id, which often stands next to [`WITHHELD`].
 const WITHHELD_IN_SHORT: &str = "[withheld]";
 
-/// How much of a text is looked at and shown at most. More is not shown, so nothing beyond it can leak.
+/// How much of a text is searched, and shown, at most: the rest cannot leak.
 const LONGEST_LOOK: usize = 4096;
 
-/// From this length on letters and digits are found whatever is around them. Words of a language have as many, so that a
-/// caller's value may stand in a text by accident: it is withheld all the same.
+/// Values of this many letters and digits are found whatever surrounds them. A word is as long, so a text may contain a
+/// caller's value by accident: it is withheld all the same.
 const TELLING: usize = 8;
 
-/// [`TELLING`] for letters with digits among them, which no word has.
+/// [`TELLING`] for letters mixed with digits, which no word has.
 const TELLING_MIXED: usize = 5;
 
-/// How much of a secret is too much.
+/// How much of a secret a text must not repeat.
 const PART_OF_SECRET: usize = 8;
 
-/// How much of a long value is too much.
+/// How much of a caller's long value a text must not repeat.
 const PART: usize = 16;
 
-/// How many tokens are remembered after they were replaced: a server may still repeat them.
+/// How many replaced tokens are remembered, since a server may still repeat them.
 const RECENT: usize = 16;
 
-/// What must not be shown: credentials, tokens, keys, and what a caller sent in headers and parameters that do not print.
+/// Values that must not be shown: credentials, tokens, keys, and what a caller sent in confidential headers and parameters.
 ///
-/// A server can repeat it in any form, in any text. Such a text is not shown at all, instead of being picked over: replacing
-/// letters would garble what has nothing to do with a short secret, and leave the rest of one that was cut in half.
+/// A server can repeat such a value in any form, in any text, and that text is then withheld as a whole. Replacing letters
+/// would garble texts that contain a short secret by accident, and leave the rest of a secret that was cut in half.
 #[derive(Default)]
 pub(crate) struct Confidential {
     needles: Vec<Arc<Needle>>,
 }
 
-/// A text to look for, in memory that is wiped on drop.
+/// A value to look for, in memory that is wiped on drop.
 pub(crate) struct Needle {
     text: Zeroizing<String>,
     /// Its letters and digits alone, in lower case.
     bare: Zeroizing<String>,
-    /// Of these the ASCII ones, where there are others: what is left when an encoding was mistaken for another.
+    /// The ASCII ones among these, unless all are: they survive when one encoding is read as another.
     ascii: Option<Zeroizing<String>>,
-    /// How many letters and digits of it say too much.
+    /// How many of its letters and digits a text must not repeat.
     part: usize,
 }
 
 impl Confidential {
-    /// Adds what a caller sent: no text may repeat it, or a large part of it.
+    /// Adds a value that a caller sent: no text may repeat it or a large part of it.
     pub(crate) fn add(&mut self, text: &str) {
         self.needles.extend(Needle::of(text, false));
     }
@@ -65,7 +64,7 @@ impl Confidential {
         self.needles.extend(Needle::of(text, true));
     }
 
-    /// Adds what a JSON text has in members that are named like tokens or secrets.
+    /// Adds the members of a JSON text that are named like tokens or secrets.
     pub(crate) fn add_secrets_of(&mut self, json: &[u8]) {
         if let Ok(value) = serde_json::from_slice(json) {
             self.add_members(&value, false);
@@ -81,7 +80,7 @@ impl Confidential {
             Value::Object(members) => members.iter().for_each(|(name, member)| {
                 let name = bare(name);
                 let secret = ["token", "secret", "password", "assertion"];
-                // `token_type` is none.
+                // `token_type` is not a secret.
                 let named = !name.ends_with("type") && secret.iter().any(|it| name.contains(it));
                 self.add_members(member, is_secret || named);
             }),
@@ -89,7 +88,7 @@ impl Confidential {
         }
     }
 
-    /// A server's text on one line, if it can be shown.
+    /// A server's text on one line, or a notice that it is withheld.
     pub(crate) fn line(&self, line: Line, text: &str) -> String {
         let end = text.char_indices().nth(LONGEST_LOOK);
         let text = end.map_or(text, |(end, _)| &text[..end]);
@@ -100,12 +99,12 @@ impl Confidential {
         }
     }
 
-    /// Whether a text repeats any of it, in whatever form.
+    /// Whether a text repeats any of these values, in whatever form.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.needles.is_empty() || text.is_empty() {
             return false;
         }
-        // What is not seen is left out before a text is shown, so it is left out before it is looked at.
+        // A text is shown without its invisible characters, so it is searched without them.
         let text = if text.contains(is_unseen) {
             Cow::Owned(text.replace(is_unseen, ""))
         } else {
@@ -113,23 +112,21 @@ impl Confidential {
         };
         forms(&text).iter().any(|form| {
             let bare = bare(form);
-            let ascii = (!bare.is_ascii()).then(|| ascii(&bare));
-            let ascii = ascii.as_deref().unwrap_or(&bare);
-            self.needles
-                .iter()
-                .any(|needle| needle.is_in(form, &bare, ascii))
+            let ascii = ascii(&bare);
+            let ascii = ascii.as_ref().unwrap_or(&bare);
+            let mut needles = self.needles.iter();
+            needles.any(|needle| needle.is_in(form, &bare, ascii))
         })
     }
 }
 
 impl Needle {
-    /// Nothing is to be found of a text that is empty.
+    /// `None` for an empty text, which has nothing to find.
     fn of(text: &str, is_secret: bool) -> Option<Arc<Self>> {
         if text.trim().is_empty() {
             return None;
         }
         let bare = bare(text);
-        let ascii = (!bare.is_ascii()).then(|| ascii(&bare));
         let part = match is_secret {
             true => PART_OF_SECRET,
             false if bare.len() >= 2 * PART => PART,
@@ -137,21 +134,21 @@ impl Needle {
         };
         Some(Arc::new(Self {
             text: text.to_owned().into(),
+            ascii: ascii(&bare).map(Zeroizing::new),
             bare: bare.into(),
-            ascii: ascii.map(Zeroizing::new),
             part,
         }))
     }
 
     fn is_in(&self, form: &str, bare_form: &str, ascii_form: &str) -> bool {
-        let ascii = self.ascii.as_deref();
+        let ascii = self.ascii.as_ref();
         found(&self.bare, bare_form, self.part)
             || ascii.is_some_and(|ascii| found(ascii, ascii_form, self.part))
             || stands_alone(&self.text, form)
     }
 }
 
-/// Whether letters and digits stand among others, or a part of them does.
+/// Whether a text contains these letters and digits, or a part of them.
 fn found(bare: &str, text: &str, part: usize) -> bool {
     let is_mixed = || bare.contains(|character: char| character.is_ascii_digit());
     if bare.len() < TELLING_MIXED || (bare.len() < TELLING && !is_mixed()) {
@@ -163,7 +160,7 @@ fn found(bare: &str, text: &str, part: usize) -> bool {
     if bare.len() <= part || text.len() < part {
         return false;
     }
-    // One that has no half of a part in common with it has no part either.
+    // A shared part has a shared half that starts at a multiple of a half: look for these first.
     let finder = |piece: &[u8]| memchr::memmem::find(bare.as_bytes(), piece).is_some();
     let halves = text.as_bytes().windows(part / 2).step_by(part / 2);
     halves
@@ -176,12 +173,12 @@ fn found(bare: &str, text: &str, part: usize) -> bool {
         })
 }
 
-/// Secrets that were in use lately.
+/// Secrets that were in use recently.
 #[derive(Default)]
 pub(crate) struct Recent(Mutex<VecDeque<Arc<Needle>>>);
 
 impl Recent {
-    /// Remembers one, and forgets the oldest if there are many.
+    /// Remembers a secret, and forgets the oldest if there are many.
     pub(crate) fn keep(&self, secret: &str) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == RECENT {
@@ -190,14 +187,14 @@ impl Recent {
         kept.extend(Needle::of(secret, true));
     }
 
-    /// Has them all kept out of texts.
+    /// Adds them all to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         confidential.needles.extend(kept.iter().cloned());
     }
 }
 
-/// Letters and digits in lower case: what is left of a text that was broken up, or written in capitals.
+/// The letters and digits of a text in lower case, which stay the same when it is broken up or written in capitals.
 fn bare(text: &str) -> String {
     if text.is_ascii() {
         let mut bare = text.to_ascii_lowercase();
@@ -210,12 +207,13 @@ fn bare(text: &str) -> String {
         .collect()
 }
 
-fn ascii(bare: &str) -> String {
-    bare.chars().filter(char::is_ascii).collect()
+/// The ASCII ones, unless all are.
+fn ascii(bare: &str) -> Option<String> {
+    (!bare.is_ascii()).then(|| bare.chars().filter(char::is_ascii).collect())
 }
 
-/// Whether a text stands in another as a word of its own, in capitals or spaced out too: a letter is no secret only because
-/// it occurs.
+/// Whether a text contains another as a separate word, possibly in capitals or spaced out. A short secret within a longer word
+/// is an accident.
 fn stands_alone(word: &str, text: &str) -> bool {
     let is_edge = |character: Option<char>, inner: Option<char>| {
         !character.is_some_and(char::is_alphanumeric) || !inner.is_some_and(char::is_alphanumeric)
@@ -228,7 +226,7 @@ fn stands_alone(word: &str, text: &str) -> bool {
     })
 }
 
-/// What follows a word at the beginning of a text, with one other character between its letters or none.
+/// What follows a word at the beginning of a text, where one other character may stand between its letters.
 fn after<'a>(word: &str, text: &'a str) -> Option<&'a str> {
     let alike = |left: char, right: char| left.to_lowercase().eq(right.to_lowercase());
     let mut rest = text.chars();

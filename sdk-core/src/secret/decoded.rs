@@ -1,4 +1,4 @@
-//! The forms in which a text may hold another one: escaped, encoded, or broken up.
+//! The forms in which a text may contain another: escaped, encoded, or broken up.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 
-/// How often a form is looked into once more: what is encoded three times over is no accident.
+/// How many layers are decoded. Nothing is encoded more often by accident.
 const DEEPEST: usize = 3;
 
-/// The fewest characters of a run that are taken for an encoding.
+/// The fewest characters that may be an encoding.
 const SHORTEST_RUN: usize = 8;
 
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
@@ -17,9 +17,9 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_allow_trailing_bits(true);
 const BASE64: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 
-/// The text itself, and what comes out of it by undoing escapes (percent, JSON, HTML and the like), base64, hexadecimal
-/// digits and lists of bytes. All runs of a text that are decoded in one way make one form: however many there are, the
-/// forms are few, and each layer of them is hardly longer than the one before.
+/// The text itself, and what it decodes to: escapes (percent, JSON, HTML and the like), base64, hexadecimal digits and lists
+/// of bytes. All runs that are decoded in the same way make one form. However many runs there are, the forms stay few, and
+/// each layer is hardly longer than the one before.
 pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
     let mut forms = vec![Cow::Borrowed(text)];
     let mut from = 0;
@@ -45,13 +45,13 @@ pub(super) fn forms(text: &str) -> Vec<Cow<'_, str>> {
     forms
 }
 
-/// What runs stand for, one after the other.
+/// What runs decode to, one after the other.
 fn joined(runs: &[String], decode: impl Fn(&str) -> Option<String>) -> String {
     let decoded: Vec<_> = runs.iter().filter_map(|run| decode(run)).collect();
     decoded.join(" ")
 }
 
-/// Undoes one layer of `%41`, `=41`, `\x41`, `\u0041`, `\u{41}`, `\101`, `&#65;`, `&#x41;` and the named ones of HTML.
+/// Undoes one layer of `%41`, `=41`, `\x41`, `\u0041`, `\u{41}`, `\101`, `&#65;`, `&#x41;` and HTML's named entities.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -66,7 +66,7 @@ fn unescaped(text: &str) -> String {
             (Some(value), 1 + length)
         });
         match value.map(|value| (value, char::from_u32(value))) {
-            // Bytes of one character may be escaped one by one.
+            // The bytes of a character may be escaped one by one.
             Some((value @ 0..=255, _)) if is_of_bytes(rest) => bytes.extend(u8::try_from(value)),
             Some((_, Some(character))) => {
                 bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
@@ -78,7 +78,7 @@ fn unescaped(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether an escape stands for a byte, and not for a character.
+/// Whether an escape stands for a byte rather than a character.
 fn is_of_bytes(escape: &str) -> bool {
     let mut characters = escape.chars();
     match characters.next() {
@@ -88,7 +88,7 @@ fn is_of_bytes(escape: &str) -> bool {
     }
 }
 
-/// The value of an escape behind a backslash, and how long it is.
+/// The value of an escape after its backslash, and its length.
 fn backslash(rest: &str) -> Option<(u32, usize)> {
     let (kind, inner) = (rest.chars().next()?, rest.get(1..).unwrap_or_default());
     let (value, length) = match kind {
@@ -109,7 +109,7 @@ fn backslash(rest: &str) -> Option<(u32, usize)> {
     Some((value, length + 1))
 }
 
-/// The value of an entity behind its `&`, and how long it is.
+/// The value of an entity after its `&`, and its length.
 fn entity(rest: &str) -> Option<(u32, usize)> {
     let end = rest.bytes().take(10).position(|byte| byte == b';')?;
     let name = &rest[..end];
@@ -138,7 +138,7 @@ fn entity(rest: &str) -> Option<(u32, usize)> {
     Some((value, end + 1))
 }
 
-/// A number of `least` to `most` digits at the beginning, and how long it is.
+/// The number of `least` to `most` digits at the beginning, and its length.
 fn digits(text: &str, radix: u32, least: usize, most: usize) -> Option<(u32, usize)> {
     let length = text
         .bytes()
@@ -149,27 +149,23 @@ fn digits(text: &str, radix: u32, least: usize, most: usize) -> Option<(u32, usi
     (length >= least).then_some((value, length))
 }
 
-/// The longest pieces of a text that are made of such characters only; and once more with blanks and line breaks left out.
+/// The longest pieces of a text that consist of such characters, with whitespace as a separator and then without it.
 fn runs(text: &str, of: impl Fn(char) -> bool + Copy) -> Vec<String> {
-    let wrapped: String = text.split_ascii_whitespace().collect();
-    let pieces = |text: &str| -> Vec<String> {
-        text.split(|character| !of(character))
-            .filter(|run| run.len() >= SHORTEST_RUN)
-            .map(str::to_owned)
-            .collect()
-    };
-    let mut runs = pieces(text);
-    if wrapped.len() < text.len() {
-        runs.extend(pieces(&wrapped));
-    }
-    runs
+    let unwrapped: String = text.split_ascii_whitespace().collect();
+    let unwrapped = (unwrapped.len() < text.len()).then_some(&*unwrapped);
+    std::iter::once(text)
+        .chain(unwrapped)
+        .flat_map(|text| text.split(|character| !of(character)))
+        .filter(|run| run.len() >= SHORTEST_RUN)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn is_base64(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '+' | '/' | '-' | '_')
 }
 
-/// What a run stands for if it begins there: it can begin anywhere within its groups of four.
+/// What a run decodes to if it begins there: its groups of four may begin at any of four places.
 fn from_base64(run: &str, start: usize) -> Option<String> {
     let run = run.get(start..)?.replace('-', "+").replace('_', "/");
     // A single character at the end encodes nothing.
@@ -177,7 +173,7 @@ fn from_base64(run: &str, start: usize) -> Option<String> {
     text_of(&BASE64.decode(&run[..whole]).ok()?)
 }
 
-/// What a run of hexadecimal digits stands for.
+/// What a run of hexadecimal digits decodes to.
 fn from_hex(run: &str) -> Option<String> {
     let pairs = run.as_bytes().chunks_exact(2);
     let bytes: Option<Vec<u8>> = pairs
@@ -186,7 +182,7 @@ fn from_hex(run: &str) -> Option<String> {
     text_of(&bytes?)
 }
 
-/// Decoded bytes as text. What is mostly no text was not encoded like that, or begins elsewhere.
+/// Decoded bytes as text. If they are not mostly text, the encoding is another or begins elsewhere.
 fn text_of(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let odd =
@@ -209,15 +205,12 @@ fn from_hex_list(text: &str) -> Option<String> {
     let pieces = text
         .split(|character: char| !character.is_ascii_alphanumeric())
         .map(|piece| piece.strip_prefix("0x").unwrap_or(piece))
-        .filter(|piece| matches!(piece.len(), 2 | 4) && is_hex(piece));
+        .filter(|piece| matches!(piece.len(), 2 | 4))
+        .filter(|piece| piece.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let digits = pieces.collect::<Vec<_>>().concat();
     (digits.len() >= SHORTEST_RUN)
         .then(|| from_hex(&digits))
         .flatten()
-}
-
-fn is_hex(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -242,26 +235,21 @@ mod tests {
             "00000000: 6361 6e61 7279 0a0a  canary..",
         ] {
             let forms = forms(text);
-            assert!(
-                forms.iter().any(|form| form.contains("canary")),
-                "{text}: {forms:?}"
-            );
+            let found = forms.iter().any(|form| form.contains("canary"));
+            assert!(found, "{text}: {forms:?}");
         }
     }
 
     #[test]
     fn fault_41_no_number_of_decoys_hides_what_comes_behind_them() {
-        // Each stands for a text of its own, wherever it is taken to begin.
+        // Each decodes to a text, wherever it is taken to begin.
         let decoys = "58XMkyWr.OTXOvUio.Ql2zqlTy.dTYRVbNs.WU2ImmaO.kybLkuK5.pc2XUn6Y.OZKJ0r3W.dVX7cu3V.\
                       uCV4jMic.TU9W4hc2.b8lc2T9F.ab8MyJ1c.z3SJOKUt.uZklmVI3.IIPQjTm6.Rz71ks2W.";
-        for behind in [
-            "Y2FuYXJ5IHNheXM=",
-            "63616e617279 2121",
-            "%63%61%6e%61%72%79",
-        ] {
-            let text = format!("{decoys}{behind}");
+        let base64 = "Y2FuYXJ5IHNheXM=";
+        for canary in [base64, "63616e617279 2121", "%63%61%6e%61%72%79"] {
+            let text = format!("{decoys}{canary}");
             let forms = forms(&text);
-            assert!(forms.iter().any(|form| form.contains("canary")), "{behind}");
+            assert!(forms.iter().any(|form| form.contains("canary")), "{canary}");
             assert!(forms.len() < 100, "{}", forms.len());
         }
     }

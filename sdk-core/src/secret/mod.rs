@@ -1,6 +1,6 @@
-//! What must never be printed, and how it is kept out of texts that are.
+//! What must never be printed, and how it is kept out of printed texts.
 //!
-//! Only texts for people come through here. What a program reads, such as bodies, headers and members, is kept as it came.
+//! Only texts for people pass through here. What programs read, such as bodies, headers and members, stays unchanged.
 
 pub(crate) mod confidential;
 pub(crate) mod decoded;

@@ -3,17 +3,17 @@ use std::fmt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The fewest bytes of a secret that nobody guesses.
+/// The fewest bytes of a secret that cannot be guessed.
 const SHORTEST_KEY: usize = 16;
 
-/// A secret of so few bytes that somebody may guess it.
+/// A secret that is short enough to guess, and its length.
 #[derive(Debug, thiserror::Error)]
 #[error("have at least {SHORTEST_KEY} bytes to key a digest")]
 pub(crate) struct ShortSecret(pub(crate) usize);
 
-/// A text that never prints and is zeroised on drop: a client secret or an access token in a message.
+/// A text that never prints and is zeroised on drop, such as a client secret or an access token.
 ///
-/// Serialising it writes the text, because that is how it reaches the wire; `Debug` does not.
+/// Serialising writes the text, because that is how it reaches the wire; `Debug` redacts it.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
@@ -24,13 +24,11 @@ impl Secret {
         self.0.expose_secret()
     }
 
-    /// The text as the key of a keyed digest, if it has the bytes that one needs.
+    /// The text as the key of a digest, if it is long enough.
     pub(crate) fn as_key(&self) -> Result<&str, ShortSecret> {
-        let key = self.expose();
-        if key.len() < SHORTEST_KEY {
-            return Err(ShortSecret(key.len()));
-        }
-        Ok(key)
+        Some(self.expose())
+            .filter(|key| key.len() >= SHORTEST_KEY)
+            .ok_or(ShortSecret(self.expose().len()))
     }
 }
 

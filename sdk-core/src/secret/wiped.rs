@@ -1,4 +1,4 @@
-//! Memory that is wiped when the last that reads from it is gone.
+//! Memory that is wiped when its last reader is gone.
 
 use secrecy::zeroize::Zeroizing;
 

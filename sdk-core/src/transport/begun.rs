@@ -1,4 +1,4 @@
-//! Evidence that a request was never begun.
+//! Evidence that no connection ever took a request.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,21 +12,18 @@ const WAITING: u8 = 0;
 const BEGUN: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
-/// Whether a connection has taken a request to send it. Until then it waits for one: for a name to be resolved, a socket, a
-/// proxy, a handshake, or another request's connection.
+/// Whether a connection has taken a request. Until then the request waits for a name to resolve, a socket, a proxy, a
+/// handshake, or a busy connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Begun(Arc<AtomicU8>);
 
 impl Begun {
-    /// Gives the request up. Says whether nothing of its body was sent, nor ever will be.
+    /// Gives the request up. True if nothing of its body was sent or ever will be.
     pub(crate) fn give_up(&self) -> bool {
-        let state = &self.0;
-        state
-            .compare_exchange(WAITING, GIVEN_UP, Ordering::AcqRel, Ordering::Acquire)
-            .is_ok()
+        self.leave_waiting(GIVEN_UP).is_ok()
     }
 
-    /// A body that tells when a connection takes it, and that nobody gets any more once the request was given up.
+    /// A body that notices when a connection takes it, and is refused to connections once the request is given up.
     pub(crate) fn body(&self, bytes: Bytes) -> reqwest::Body {
         reqwest::Body::wrap(Watched {
             bytes: Some(bytes),
@@ -34,13 +31,15 @@ impl Begun {
         })
     }
 
-    /// Whether it may be sent: the connection is the first to ask.
+    /// Whether a connection may send it: not if it was given up before.
     fn begin(&self) -> bool {
-        let state = &self.0;
-        match state.compare_exchange(WAITING, BEGUN, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) | Err(BEGUN) => true,
-            Err(_) => false,
-        }
+        matches!(self.leave_waiting(BEGUN), Ok(_) | Err(BEGUN))
+    }
+
+    /// Moves a request that waits to another state; otherwise returns the state it is in.
+    fn leave_waiting(&self, state: u8) -> Result<u8, u8> {
+        self.0
+            .compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
@@ -64,7 +63,7 @@ impl Body for Watched {
         }
     }
 
-    /// Asked by the connection, and before it sends anything.
+    /// The connection asks before it sends anything.
     fn is_end_stream(&self) -> bool {
         self.begun.begin();
         self.bytes.is_none()
@@ -77,5 +76,5 @@ impl Body for Watched {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the request was given up before its connection stood")]
+#[error("the request was given up before a connection took it")]
 struct GivenUp;

@@ -1,4 +1,4 @@
-//! Bodies of replies, read within bounds: this many bytes at most, and until a deadline.
+//! Bodies of replies, read up to a size and until a deadline.
 
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
@@ -7,26 +7,26 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
 
-/// How much of a body that is too large is kept.
+/// How much is kept of a body that is too large.
 const EXCERPT: usize = 1024;
 
-/// Room for a reply with a token of usual size.
+/// Room for a token reply of usual size.
 const USUAL_SECRET: usize = 8 * 1024;
 
 /// Why a body could not be read.
 pub(crate) enum Unread {
-    /// It is larger than allowed. This is how it begins, if it was looked at.
+    /// It is larger than allowed. This is its beginning, if any of it was read.
     TooLarge(Bytes),
     /// It broke off.
     Broken(reqwest::Error),
-    /// The time was up before it ended.
+    /// The deadline passed before it ended.
     Late,
 }
 
-/// Reads a body. One that comes in one piece, as most do, is not copied.
+/// Reads a body. One that arrives in one piece, as most do, is not copied.
 #[expect(
     clippy::manual_async_fn,
-    reason = "an `async fn` keeps what it is given twice, in the future of each call"
+    reason = "an `async fn` stores its arguments twice in the future of each call"
 )]
 pub(crate) fn read(
     response: &mut Response,
@@ -65,7 +65,7 @@ pub(crate) async fn read_secret(
     until: Instant,
 ) -> Result<Zeroizing<Vec<u8>>, Unread> {
     announced(response, limit)?;
-    // Room for what came, never for what was announced; each larger buffer leaves a wiped one behind.
+    // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
     while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
         let length = body.len() + piece.len();
@@ -82,30 +82,25 @@ pub(crate) async fn read_secret(
     Ok(body)
 }
 
-/// The next piece of a body, if there is one.
-fn piece(
-    came: Result<Result<Option<Bytes>, reqwest::Error>, Elapsed>,
-) -> Result<Option<Bytes>, Unread> {
-    let came = came.map_err(|_elapsed| Unread::Late)?;
-    came.map_err(|error| Unread::Broken(error.without_url()))
+/// The next piece of a body; `None` at its end.
+fn piece(read: Result<reqwest::Result<Option<Bytes>>, Elapsed>) -> Result<Option<Bytes>, Unread> {
+    read.map_err(|_elapsed| Unread::Late)?
+        .map_err(|error| Unread::Broken(error.without_url()))
 }
 
-/// How long the body is by its head, if it may be that long.
+/// The length that the head announces, if it does and it is allowed.
 fn announced(response: &Response, limit: usize) -> Result<Option<usize>, Unread> {
     let length = response.headers().get(CONTENT_LENGTH);
-    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
-    match length {
+    match length.and_then(|length| length.to_str().ok()?.parse().ok()) {
         Some(length) if length > limit => Err(Unread::TooLarge(Bytes::new())),
         length => Ok(length),
     }
 }
 
-/// Room for a body of which two pieces came: what was announced, within a small multiple of what is there. Memory is taken
-/// for bytes that came, not for bytes that were promised.
-fn room(announced: Option<usize>, begun: usize, next: usize) -> usize {
-    let came = begun.saturating_add(next);
-    let likely = came.saturating_mul(4);
-    announced
-        .map_or(likely, |length| length.min(likely))
-        .max(came)
+/// Room for a body after its first two pieces: the announced length, but at most a few times what arrived, so that a promise
+/// alone takes no memory.
+fn room(announced: Option<usize>, first: usize, second: usize) -> usize {
+    let arrived = first.saturating_add(second);
+    let most = arrived.saturating_mul(4);
+    announced.map_or(most, |length| length.clamp(arrived, most))
 }

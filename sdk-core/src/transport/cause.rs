@@ -5,23 +5,21 @@ use std::io;
 
 use url::Url;
 
-/// The cause that says most: the innermost.
+/// The innermost cause, which says the most.
 pub(crate) fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
 }
 
-/// Host and port of an address, and the proxy before it: what a person looks for who wants to know why it cannot be reached.
+/// Host and port of an address, and the proxy in front of it: what a person checks who cannot reach it.
 pub(crate) fn target(url: &Url, proxy: Option<&str>) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default();
     let port = port.map_or_else(String::new, |port| format!(":{port}"));
-    match proxy {
-        Some(proxy) => format!("{host}{port} through the proxy {proxy}"),
-        None => format!("{host}{port}"),
-    }
+    let through = proxy.map_or_else(String::new, |proxy| format!(" through the proxy {proxy}"));
+    format!("{host}{port}{through}")
 }
 
-/// Whether a TLS handshake failed: a TLS library reports that as an I/O error of invalid data.
+/// Whether a TLS handshake failed, which a TLS library reports as an I/O error of invalid data.
 pub(crate) fn is_tls(error: &(dyn Error + 'static)) -> bool {
     chain(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
@@ -32,12 +30,10 @@ fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn 
     std::iter::successors(Some(error), |error| inner(*error))
 }
 
-/// The next error inwards. An I/O error hides what it wraps from `source`.
+/// The next error inwards. `source` skips what an I/O error wraps.
 fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    match error
-        .downcast_ref::<io::Error>()
-        .and_then(io::Error::get_ref)
-    {
+    let io = error.downcast_ref::<io::Error>();
+    match io.and_then(io::Error::get_ref) {
         Some(wrapped) => Some(wrapped),
         None => error.source(),
     }

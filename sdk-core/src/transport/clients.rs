@@ -7,14 +7,14 @@ use url::Url;
 use crate::transport::loopback::{is_loopback_name, is_plain_loopback};
 use crate::transport::proxy;
 
-/// How long connections are waited for.
+/// How long the suite waits for connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waits {
-    /// Until one stands.
+    /// How long a connection may take to come up.
     pub(crate) connect: Duration,
-    /// When an HTTP/2 connection with requests under way is asked whether it is still there.
+    /// After what silence an HTTP/2 connection with requests under way is pinged.
     pub(crate) ping_interval: Duration,
-    /// How long it may take to answer.
+    /// How long it may take to answer a ping.
     pub(crate) ping_timeout: Duration,
 }
 
@@ -23,8 +23,7 @@ impl Default for Waits {
         Self {
             // On loopback and within a region it takes milliseconds.
             connect: Duration::from_secs(5),
-            // Together below the time of an attempt, so that a connection that went silent is left before the attempt after
-            // it begins.
+            // Together less than the timeout of an attempt, so that a silent connection is dropped before the next one.
             ping_interval: Duration::from_secs(4),
             ping_timeout: Duration::from_secs(4),
         }
@@ -34,18 +33,18 @@ impl Default for Waits {
 /// The connection pools of a suite.
 #[derive(Clone, Debug)]
 pub(crate) struct Clients {
-    /// For whatever leaves this machine.
+    /// For everything that leaves this machine.
     network: Option<Client>,
-    /// For plain HTTP to loopback, which goes through no proxy, whatever the environment says.
+    /// For plain HTTP to loopback, which bypasses every proxy that the environment names.
     loopback: Option<Client>,
-    /// Whether a builder of the caller's made them.
+    /// Whether the caller's own builder made them.
     is_callers: bool,
     waits: Waits,
 }
 
 impl Clients {
-    /// The pools that these addresses need. A builder of the caller's makes the one pool for all of them: it says itself
-    /// which proxies there are.
+    /// The pools that these addresses need. The caller's own builder makes one pool for all of them, since it decides itself
+    /// which proxies to use.
     pub(crate) fn build(
         own: Option<ClientBuilder>,
         agent: &str,
@@ -63,7 +62,13 @@ impl Clients {
         let usual = || Client::builder().user_agent(agent);
         let (near, far): (Vec<&Url>, Vec<&Url>) =
             addresses.iter().partition(|url| is_plain_loopback(url));
-        let loopback = || finish(without_roots(usual().no_proxy()), addresses, waits);
+        let loopback = || {
+            let builder = usual().no_proxy();
+            // Plain HTTP needs no certificates, and loading those of the system is the slowest step of all.
+            #[cfg(feature = "rustls")]
+            let builder = builder.tls_certs_only([]);
+            finish(builder, addresses, waits)
+        };
         let network = || finish(usual(), addresses, waits);
         Ok(Self {
             network: (!far.is_empty()).then(network).transpose()?,
@@ -73,7 +78,7 @@ impl Clients {
         })
     }
 
-    /// The proxy between here and an address, as far as that is known: what a builder of the caller's has, nobody can see.
+    /// The proxy in front of an address, if it is known: those of the caller's own builder are not.
     pub(crate) fn proxy_for(&self, url: &Url) -> Option<String> {
         if self.is_callers || is_plain_loopback(url) {
             return None;
@@ -81,7 +86,7 @@ impl Clients {
         proxy::proxy_for(url)
     }
 
-    /// How long a connection may take to stand.
+    /// How long a connection may take to come up.
     pub(crate) fn connect_timeout(&self) -> Duration {
         self.waits.connect
     }
@@ -89,12 +94,12 @@ impl Clients {
     /// The pool for an address.
     pub(crate) fn client_for(&self, url: &Url) -> Option<Client> {
         let near = self.loopback.as_ref().filter(|_| is_plain_loopback(url));
-        // Both were made for all addresses that the suite has.
+        // Both were made for all addresses of the suite.
         near.or(self.network.as_ref()).cloned()
     }
 }
 
-/// What is the same for every pool.
+/// Adds what all pools have in common.
 fn finish(
     builder: ClientBuilder,
     addresses: &[Url],
@@ -103,40 +108,16 @@ fn finish(
     let mut builder = builder
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(waits.connect);
-    // A name that only sounds like loopback goes there too, whatever a resolver says.
+    // Names that stand for loopback go there, whatever a resolver says.
     for name in addresses.iter().filter_map(Url::host_str) {
         if is_loopback_name(name) {
-            let addresses = [
-                SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-                SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
-            ];
-            builder = builder.resolve_to_addrs(name, &addresses);
+            let loopback = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+            builder = builder.resolve_to_addrs(name, &loopback.map(|ip| SocketAddr::new(ip, 0)));
         }
     }
-    with_pings(builder, waits)
-        .build()
-        .map_err(reqwest::Error::without_url)
-}
-
-#[cfg(feature = "http2")]
-fn with_pings(builder: ClientBuilder, waits: Waits) -> ClientBuilder {
-    builder
+    #[cfg(feature = "http2")]
+    let builder = builder
         .http2_keep_alive_interval(waits.ping_interval)
-        .http2_keep_alive_timeout(waits.ping_timeout)
-}
-
-#[cfg(not(feature = "http2"))]
-fn with_pings(builder: ClientBuilder, _waits: Waits) -> ClientBuilder {
-    builder
-}
-
-/// Plain HTTP needs no certificates, and reading those of the system takes longer than everything else.
-#[cfg(feature = "rustls")]
-fn without_roots(builder: ClientBuilder) -> ClientBuilder {
-    builder.tls_certs_only([])
-}
-
-#[cfg(not(feature = "rustls"))]
-fn without_roots(builder: ClientBuilder) -> ClientBuilder {
-    builder
+        .http2_keep_alive_timeout(waits.ping_timeout);
+    builder.build().map_err(reqwest::Error::without_url)
 }

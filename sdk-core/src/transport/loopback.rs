@@ -2,8 +2,7 @@
 
 use url::{Host, Url};
 
-/// Whether it is plain HTTP to this machine. Names count because the suite's HTTP clients ask nobody where they are: see
-/// [`is_loopback_name`].
+/// Whether it is plain HTTP to this machine, by address or by [name](is_loopback_name).
 pub(crate) fn is_plain_loopback(url: &Url) -> bool {
     url.scheme() == "http"
         && url.host().is_some_and(|host| match host {
@@ -13,8 +12,8 @@ pub(crate) fn is_plain_loopback(url: &Url) -> bool {
         })
 }
 
-/// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver may disagree, and is not asked: the HTTP
-/// clients of a suite are told their addresses.
+/// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver might disagree, so the HTTP clients of a
+/// suite get the addresses of these names and ask none.
 pub(crate) fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

@@ -1,6 +1,6 @@
-//! The way to the network: the HTTP clients of a suite, and what is known of a request that got no reply.
+//! The way to the network: the HTTP clients of a suite, and what is known about a request that got no reply.
 //!
-//! Nothing here knows operations, tokens or retries. It is the one place where a type of the HTTP client is public.
+//! Nothing here knows operations, tokens or retries. Only here is a type of the HTTP library public.
 
 pub(crate) mod begun;
 pub(crate) mod body;
@@ -9,10 +9,9 @@ pub(crate) mod clients;
 pub(crate) mod loopback;
 mod proxy;
 
-/// An HTTP client that the caller configures, for
-/// [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client).
+/// The caller's own HTTP client, for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client).
 ///
-/// It is made from a builder of reqwest 0.13, behind the feature `reqwest-013`, which is on by default:
+/// It converts from a builder of reqwest 0.13, with the feature `reqwest-013`, which is on by default:
 ///
 /// ```
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {

@@ -2,8 +2,7 @@ use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 use url::Url;
 
-/// The proxy that the environment names for an address, without its credential: for people who wonder why something
-/// cannot be reached.
+/// The proxy that the environment names for an address, without its credential, for error texts.
 pub(super) fn proxy_for(url: &Url) -> Option<String> {
     let target: Uri = url.as_str().parse().ok()?;
     let proxy = Matcher::from_env().intercept(&target)?;

@@ -220,7 +220,7 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
                 assert!(
                     error
                         .message()
-                        .ends_with("[withheld: it repeats what is confidential]"),
+                        .ends_with("[withheld: it repeats a confidential value]"),
                     "{echo}: {error}"
                 );
                 assert!(
