@@ -1,11 +1,11 @@
 //! Row 36: calls and streams that the caller drops.
 
-use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::fixtures::{PERSON, get_person, page, person, server};
+use super::fixtures::{PERSON, get_person, person, server};
 use crate::peer::{Peer, always, script, stall, token};
 use crate::support::{Ahead as _, Clients, crm_at, crm_for, suite_at, until};
+use crate::walks::page;
 
 #[tokio::test]
 async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others() {
@@ -75,7 +75,7 @@ async fn fault_36_a_dropped_stream_asks_for_nothing_more() {
 
 #[tokio::test]
 async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection() {
-    let first = page(&json!([{"publicReference": PERSON}]), Some("cursor-2"));
+    let first = page(&[PERSON], "cursor-2");
     for ahead in [false, true] {
         let peer = Peer::start(script([first.clone(), stall()]).then_always(person()));
         let suite = suite_at(&peer);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::peer::{Peer, always, json, script};
 use crate::support::{Clients, assert_failed, assert_says, builder_at, crm_at, key};
+use crate::walks::{page, rest};
 
 #[tokio::test]
 async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is_refused() {
@@ -44,10 +45,8 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
     ] {
         let mut form = sound.clone();
         form[member] = value;
-        assert!(
-            serde_json::from_value::<Checkpoint>(form).is_err(),
-            "{member}"
-        );
+        let read = serde_json::from_value::<Checkpoint>(form);
+        assert!(read.is_err(), "{member}");
     }
     let sound: Checkpoint = serde_json::from_value(sound).unwrap();
     assert_eq!(peer.requests().len(), requests);
@@ -57,19 +56,9 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
 
 #[tokio::test]
 async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() {
-    let page = |items: &[&str], next: Value| {
-        let items: Vec<_> = items
-            .iter()
-            .map(|name| json!({"publicReference": name}))
-            .collect();
-        json(200, &json!({"items": items, "nextCursor": next}))
-    };
     // Three items of the second page were delivered; since then the list has shrunk.
-    let whole = script([
-        page(&["a"], json!("c-2")),
-        page(&["b", "c", "d"], json!(null)),
-    ]);
-    let peer = Peer::start(whole);
+    let full = || page(&["b", "c", "d"], Value::Null);
+    let peer = Peer::start([page(&["a"], "c-2"), full()]);
     let mut items = crm_at(&peer).people().list().items();
     for _ in 0..3 {
         items.try_next().await.unwrap().unwrap();
@@ -77,22 +66,12 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
     let checkpoint = items.checkpoint();
 
     // In pages of the same size, a page that ends early has changed; in others, only a list that does.
+    let [early, other] = ["the page ends 1 item before", "the list ends 1 item before"];
+    let last = |items: &[&str]| page(items, Value::Null);
     for (limit, shrunk, words) in [
-        (
-            None,
-            vec![page(&["b"], json!(null))],
-            "the page ends 1 item before",
-        ),
-        (
-            None,
-            vec![page(&["b"], json!("c-3")), page(&["c"], json!(null))],
-            "the page ends 1 item before",
-        ),
-        (
-            Some(1),
-            vec![page(&[], json!("c-3")), page(&["b"], json!(null))],
-            "the list ends 1 item before",
-        ),
+        (None, vec![last(&["b"])], early),
+        (None, vec![page(&["b"], "c-3"), last(&["c"])], early),
+        (Some(1), vec![page(&[], "c-3"), last(&["b"])], other),
     ] {
         let peer = Peer::start(script(shrunk));
         let mut walk = crm_at(&peer).people().list();
@@ -100,22 +79,14 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
             walk = walk.limit(limit);
         }
         let mut items = walk.items().resume(checkpoint.clone());
-        let error = loop {
-            match items.try_next().await {
-                Ok(item) => assert!(item.is_some(), "a complete walk"),
-                Err(error) => break error,
-            }
-        };
-        assert_eq!(
-            (error.kind(), error.status()),
-            (ErrorKind::Pagination, Some(200)),
-            "{error}"
-        );
+        let error = rest(&mut items).await.1.expect("no complete walk");
+        let told = (error.kind(), error.status());
+        assert_eq!(told, (ErrorKind::Pagination, Some(200)), "{error}");
         assert_says(&error, &[words]);
         assert!(!items.checkpoint().is_finished());
     }
     // One that fits goes on.
-    let peer = Peer::start(script([page(&["b", "c", "d"], json!(null))]));
+    let peer = Peer::start([full()]);
     let mut items = crm_at(&peer).people().list().items().resume(checkpoint);
     let last = items.try_next().await.unwrap().unwrap();
     assert_eq!(last.text("publicReference").as_deref(), Some("d"));
@@ -145,11 +116,11 @@ async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
 
     let peer = Peer::start(always(json(200, &json!({"items": [], "nextCursor": "c"}))));
     let suite = |digest_key: Option<&str>| -> Suite {
-        let suite = builder_at(&peer.url());
-        digest_key
-            .map_or(builder_at(&peer.url()), |key| suite.digest_key(key))
-            .build()
-            .unwrap()
+        let mut suite = builder_at(&peer.url());
+        if let Some(key) = digest_key {
+            suite = suite.digest_key(key);
+        }
+        suite.suite()
     };
     let walk = |suite: &Suite| suite.crm().people().list().q("ann").items();
     let digest = |suite: &Suite| {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use sdk_core::{AccessToken, Error, TokenFuture, TokenRequest, TokenSource};
 use sdk_reference_server::{ReferenceServer, Transport};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::peer::{self, Step};
 use crate::samples::new_person;
@@ -55,11 +55,6 @@ pub(crate) fn created() -> Step {
             "replayed": false,
         }),
     )
-}
-
-/// A page of a list.
-pub(crate) fn page(items: &Value, next: Option<&str>) -> Step {
-    peer::json(200, &json!({"items": items, "nextCursor": next}))
 }
 
 /// A call that creates a person.

@@ -11,10 +11,8 @@ use crate::programs::{output, program, told};
 use crate::support::{Clients, assert_says, assert_unsent, builder_at};
 
 fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    let pairs = pairs.iter();
-    pairs
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-        .collect()
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    pairs.iter().map(owned).collect()
 }
 
 fn sound() -> SuiteBuilder {
@@ -29,6 +27,11 @@ fn assert_refused(error: &Error, words: &[&str]) {
     assert_unsent(error, ErrorKind::Configuration, words);
 }
 
+/// [`assert_refused`], of what is about to be built.
+fn assert_unbuilt(builder: SuiteBuilder, words: &[&str]) {
+    assert_refused(&builder.build().unwrap_err(), words);
+}
+
 #[tokio::test]
 async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_refused() {
     for bad in [
@@ -40,21 +43,20 @@ async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_r
         "http://0.0.0.0:1",
         "http://[::ffff:127.0.0.1]",
     ] {
-        let error = sound().application_url(App::Crm, bad).build().unwrap_err();
-        assert_refused(&error, &["`application_url(App::Crm, …)`", "HTTPS"]);
+        let odd = sound().application_url(App::Crm, bad);
+        assert_unbuilt(odd, &["`application_url(App::Crm, …)`", "HTTPS"]);
     }
     // No resolver is asked about these, whatever it would say: with the SDK's own client, and with the caller's.
     let peer = Peer::start(always(person()));
     let port = peer.url().rsplit(':').next().unwrap().to_owned();
     for host in ["localhost", "LOCALHOST", "evil.localhost", "a.b.localhost"] {
         for own in [false, true] {
-            let mut suite =
-                builder_at(&peer.url()).application_url(App::Crm, format!("http://{host}:{port}"));
+            let url = format!("http://{host}:{port}");
+            let mut suite = builder_at(&peer.url()).application_url(App::Crm, url);
             if own {
                 suite = suite.http_client(reqwest::Client::builder());
             }
-            let crm = suite.crm();
-            get_person(&crm).await.unwrap();
+            get_person(&suite.crm()).await.unwrap();
         }
     }
     assert_eq!(peer.requests().len(), 8);
@@ -63,24 +65,16 @@ async fn fault_44_a_name_that_only_sounds_like_loopback_goes_to_loopback_or_is_r
 #[tokio::test]
 async fn fault_49_a_token_url_keeps_its_query() {
     let peer = Peer::start(always(person()));
-    let suite =
-        builder_at(&peer.url()).token_url(format!("{}/oauth/token?tenant=a%20b&v=2", peer.url()));
-    let crm = suite.crm();
+    let address = format!("{}/oauth/token?tenant=a%20b&v=2", peer.url());
+    let crm = builder_at(&peer.url()).token_url(address).crm();
 
     get_person(&crm).await.unwrap();
 
     assert_eq!(peer.exchanges()[0].target, "/oauth/token?tenant=a%20b&v=2");
     // A fragment is none, and a base has no query.
-    let error = sound()
-        .token_url("https://a.suite.test/#f")
-        .build()
-        .unwrap_err();
-    assert_refused(&error, &["`token_url`"]);
-    let error = sound()
-        .core_url("https://a.suite.test/?q")
-        .build()
-        .unwrap_err();
-    assert_refused(&error, &["`core_url`"]);
+    let odd = sound().token_url("https://a.suite.test/#f");
+    assert_unbuilt(odd, &["`token_url`"]);
+    assert_unbuilt(sound().core_url("https://a.suite.test/?q"), &["`core_url`"]);
 }
 
 #[test]
@@ -103,13 +97,12 @@ async fn fault_60_least_privilege_never_fails_open() {
     for nothing in [&none[..], &[""], &[" ", "\t"]] {
         let error = suite.with_scopes(App::Crm, nothing).unwrap_err();
         assert_refused(&error, &["`with_scopes` must name at least one scope"]);
-        let error = sound().scopes(App::Crm, nothing).build().unwrap_err();
-        assert_refused(&error, &["`scopes` must name at least one scope"]);
+        let odd = sound().scopes(App::Crm, nothing);
+        assert_unbuilt(odd, &["`scopes` must name at least one scope"]);
     }
     let open = [&sdk_crm::operations::GET_HEALTH];
-    let error = suite
-        .with_scopes(App::Crm, sdk_core::least_scopes(&open))
-        .unwrap_err();
+    let least = sdk_core::least_scopes(&open);
+    let error = suite.with_scopes(App::Crm, least).unwrap_err();
     assert_refused(&error, &["at least one scope"]);
     let error = suite.with_scopes(App::Crm, ["crm:\"people\""]).unwrap_err();
     assert_refused(&error, &["visible ASCII"]);
@@ -118,34 +111,26 @@ async fn fault_60_least_privilege_never_fails_open() {
     let suite = builder_at(&peer.url()).build().unwrap();
     let suite = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
     get_person(&suite.crm()).await.unwrap();
-    assert!(
-        peer.exchanges()[0]
-            .text()
-            .contains("scope=crm%3Apeople%3Aread")
-    );
+    assert_says(&peer.exchanges()[0].text(), &["scope=crm%3Apeople%3Aread"]);
 }
 
 #[test]
 fn fault_60_empty_credentials_are_refused() {
     for (id, secret, what) in [("", "s", "a client id"), ("c", "", "a secret")] {
-        let error = sound()
-            .credentials(ClientCredentials::new(id, secret))
-            .build()
-            .unwrap_err();
-        assert_refused(&error, &["`credentials`", what]);
+        let odd = sound().credentials(ClientCredentials::new(id, secret));
+        assert_unbuilt(odd, &["`credentials`", what]);
     }
     let variables = of(&[
         ("SUITE_CORE_URL", "https://core.suite.test"),
         ("SUITE_CLIENT_ID", ""),
         ("SUITE_CLIENT_SECRET", ""),
     ]);
-    let error = Suite::builder().variables(variables).build().unwrap_err();
-    assert_refused(
-        &error,
+    let odd = Suite::builder().variables(variables);
+    assert_unbuilt(
+        odd,
         &["missing environment variables: SUITE_CLIENT_ID, SUITE_CLIENT_SECRET"],
     );
-    let error = sound().audience(App::Crm, "").build().unwrap_err();
-    assert_refused(&error, &["`audience(App::Crm, …)`"]);
+    assert_unbuilt(sound().audience(App::Crm, ""), &["`audience(App::Crm, …)`"]);
 }
 
 #[tokio::test]
@@ -168,14 +153,11 @@ async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
         .audience(App::Crm, "crm")
         .credentials(ClientCredentials::new("client", "secret"));
     for suite in [before, after] {
-        let crm = suite.crm();
-        get_person(&crm).await.unwrap();
+        get_person(&suite.crm()).await.unwrap();
     }
     for seen in code.exchanges() {
-        assert_eq!(
-            seen.header("authorization"),
-            Some("Basic Y2xpZW50OnNlY3JldA==")
-        );
+        let credential = seen.header("authorization");
+        assert_eq!(credential, Some("Basic Y2xpZW50OnNlY3JldA=="));
         assert!(seen.text().contains("audience=crm"));
     }
     assert_eq!((code.exchanges().len(), code.requests().len()), (2, 2));
@@ -200,12 +182,9 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
                 .credentials(credentials),
             _ => Suite::builder().environment(),
         };
-        println!(
-            "case {case}: {}",
-            suite
-                .build()
-                .map_or_else(|error| error.to_string(), |_| "built".to_owned())
-        );
+        let built = suite.build().map(|_| "built".to_owned());
+        let told = built.unwrap_or_else(|error| error.to_string());
+        println!("case {case}: {told}");
         return;
     }
     let run = |case: &str| {
@@ -217,22 +196,14 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
             .env("SUITE_CLIENT_ID", "client")
             .env("SUITE_CLIENT_SECRET", "environment-secret");
         let told = String::from_utf8(own.output().unwrap().stdout).unwrap();
-        let line = told
-            .lines()
-            .find(|line| line.contains("case "))
-            .unwrap()
-            .to_owned();
+        let line = told.lines().find(|line| line.contains("case "));
+        let line = line.unwrap().to_owned();
         assert!(!line.contains("-secret"), "{line}");
         line
     };
     let refused = run("both");
-    assert_says(
-        &refused,
-        &[
-            "the credential is set in code and SUITE_C",
-            "`environment_addresses`",
-        ],
-    );
+    assert_says(&refused, &["the credential is set in code and SUITE_C"]);
+    assert_says(&refused, &["`environment_addresses`"]);
     for fine in ["said so", "own addresses", "environment alone"] {
         assert!(run(fine).ends_with(": built"), "{}", run(fine));
     }
@@ -244,18 +215,16 @@ fn fault_74_secrets_are_taken_as_given_and_mistakes_named_as_they_were_made() {
     let error = sound().core_url("core.suite.test").build().unwrap_err();
     assert_refused(&error, &["`core_url` must be an absolute URL"]);
     assert!(!error.to_string().contains("SUITE_CORE_URL"), "{error}");
-    let error = sound()
-        .application_url(App::Crm, "ftp://a")
-        .build()
-        .unwrap_err();
+    let odd = sound().application_url(App::Crm, "ftp://a");
+    let error = odd.build().unwrap_err();
     assert!(!error.to_string().contains("SUITE_"), "{error}");
     let variables = of(&[
         ("SUITE_CALENDAR_URL", "nonsense"),
         ("SUITE_ACCOUNTING_AUDIENCE", "a\nb"),
     ]);
-    let error = sound().variables(variables).build().unwrap_err();
-    assert_refused(
-        &error,
+    let odd = sound().variables(variables);
+    assert_unbuilt(
+        odd,
         &["`SUITE_CALENDAR_URL`", "`SUITE_ACCOUNTING_AUDIENCE`"],
     );
 }
@@ -275,10 +244,8 @@ async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
 
     // Each half is form-encoded: `+client:+secret+%0A`.
     let seen = &peer.exchanges()[0];
-    assert_eq!(
-        seen.header("authorization"),
-        Some("Basic K2NsaWVudDorc2VjcmV0KyUwQQ==")
-    );
+    let credential = seen.header("authorization");
+    assert_eq!(credential, Some("Basic K2NsaWVudDorc2VjcmV0KyUwQQ=="));
     assert!(seen.text().contains("audience=+crm+"), "{}", seen.text());
 }
 
@@ -295,14 +262,8 @@ async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
     };
     let suite = base().build().unwrap();
     let error = Client::new(&suite).unwrap_err();
-    assert_refused(
-        &error,
-        &[
-            "crm and calendar",
-            "SUITE_CRM_AUDIENCE",
-            "`audience(App::Crm, …)`",
-        ],
-    );
+    assert_refused(&error, &["crm and calendar", "SUITE_CRM_AUDIENCE"]);
+    assert_refused(&error, &["`audience(App::Crm, …)`"]);
     let error = sdk_calendar::Client::new(&suite).unwrap_err();
     assert_refused(&error, &["SUITE_CALENDAR_AUDIENCE"]);
 
@@ -324,9 +285,7 @@ fn fault_61_the_program_of_a_stranger_names_what_is_missing() {
     let mut tour = Command::new(program("tour"));
     tour.env("SUITE_CRM_URL", "https://crm.suite.test");
     let output = output(&mut tour);
-    let told = told(&output);
-    assert_says(
-        &told,
-        &["missing environment variables: SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET"],
-    );
+    let missing = "SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET";
+    let said = format!("missing environment variables: {missing}");
+    assert_says(&told(&output), &[&said]);
 }

@@ -19,10 +19,8 @@ async fn a_checkpoint_refuses_another_query() {
         let mut walk = with.resume(of.checkpoint());
         let error = walk.try_next().await.unwrap_err();
         // The place is not lost with the error, and the walk is over.
-        assert_eq!(
-            format!("{:?}", walk.checkpoint()),
-            format!("{:?}", of.checkpoint())
-        );
+        let places = [walk.checkpoint(), of.checkpoint()].map(|at| format!("{at:?}"));
+        assert_eq!(places[0], places[1]);
         assert!(walk.try_next().await.unwrap().is_none());
         assert_eq!(error.kind(), ErrorKind::Pagination);
         assert!(error.operation().is_some());
@@ -32,21 +30,13 @@ async fn a_checkpoint_refuses_another_query() {
     let ann = || people().q("ann").status(PersonStatus::Active);
     let filters = "other filters";
 
-    refuses(
-        people().items(),
-        crm.tasks().list().items(),
-        "of crm.listPeople",
-    )
-    .await;
+    let tasks = crm.tasks().list().items();
+    refuses(people().items(), tasks, "of crm.listPeople").await;
     refuses(ann().items(), people().items(), filters).await;
     refuses(ann().items(), people().q("ann").items(), filters).await;
     refuses(ann().items(), ann().q("bob").items(), filters).await;
-    refuses(
-        people().items(),
-        people().query("region", "eu").items(),
-        filters,
-    )
-    .await;
+    let regional = people().query("region", "eu").items();
+    refuses(people().items(), regional, filters).await;
     let timeline = |of| crm.people().timeline(of).items();
     refuses(timeline(PERSON), timeline(OTHER), filters).await;
 
@@ -66,10 +56,8 @@ async fn a_checkpoint_refuses_another_query() {
 async fn a_checkpoint_survives_another_base_url() {
     let peer = Peer::start(always(page(&["a"], "cursor-2")));
     let at = |path: &str| {
-        let suite = builder_at(&peer.url())
-            .application_url(App::Crm, format!("{}{path}", peer.url()))
-            .build()
-            .unwrap();
+        let url = format!("{}{path}", peer.url());
+        let suite = builder_at(&peer.url()).application_url(App::Crm, url);
         suite.crm().people().list().items()
     };
     let mut items = at("/routed/crm");
@@ -85,10 +73,8 @@ async fn a_checkpoint_survives_another_base_url() {
 
 #[tokio::test]
 async fn the_stored_form_has_a_version_and_names_its_operation() {
-    let peer = Peer::start([
-        page(&["a", "b", "c"], "cursor-2"),
-        page(&["d", "e"], "cursor-3"),
-    ]);
+    let first = page(&["a", "b", "c"], "cursor-2");
+    let peer = Peer::start([first, page(&["d", "e"], "cursor-3")]);
     let crm = crm_at(&peer);
     let mut items = crm.people().list().items();
     for _ in 0..4 {
@@ -120,15 +106,8 @@ async fn a_walk_that_cannot_begin_cannot_be_resumed_either() {
     let crm = crm_for(&server);
     let checkpoint = crm.people().list().items().checkpoint();
 
-    let error = crm
-        .people()
-        .list()
-        .limit(51)
-        .items()
-        .resume(checkpoint)
-        .try_next()
-        .await
-        .unwrap_err();
+    let mut walk = crm.people().list().limit(51).items().resume(checkpoint);
+    let error = walk.try_next().await.unwrap_err();
 
     assert!(error.is_invalid_input());
     assert!(server.requests().is_empty());

@@ -1,5 +1,5 @@
 //! Lists as streams: where they end, where they go on, what they survive. `fault_NN_…` is row NN of the list of faults;
-//! the plainest test of each row is in `faults`.
+//! the plainest test of most rows is in `faults`.
 
 mod checkpoints;
 mod ends;
@@ -28,15 +28,13 @@ pub(crate) async fn server_of(people: u64) -> ReferenceServer {
 }
 
 /// A page of people with these references.
-fn page(names: &[&str], next: impl Into<Value>) -> Step {
-    let items: Vec<Value> = names
-        .iter()
-        .map(|name| json!({"publicReference": name}))
-        .collect();
+pub(crate) fn page(names: &[&str], next: impl Into<Value>) -> Step {
+    let person = |name: &&str| json!({"publicReference": name});
+    let items: Vec<_> = names.iter().map(person).collect();
     peer::json(200, &json!({"items": items, "nextCursor": next.into()}))
 }
 
-fn name(record: &Record) -> String {
+pub(crate) fn name(record: &Record) -> String {
     record.text("publicReference").unwrap()
 }
 

@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{page, rest, server_of};
-use crate::peer::{self, Peer, script, stall};
-use crate::support::{Ahead as _, assert_failed, crm_at, crm_for};
+use crate::peer::{self, Peer, stall};
+use crate::support::{Ahead as _, assert_failed, assert_says, crm_at, crm_for};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -70,14 +70,9 @@ async fn a_walk_changes_its_type_at_any_item_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_page_that_is_under_way_is_fetched_by_the_walk_of_the_other_type() {
-    let peer = Peer::start(script([
-        page(&["a"], "second"),
-        stall(),
-        peer::json(
-            200,
-            &json!({"items": [{"publicReference": "b", "displayName": "B"}], "nextCursor": null}),
-        ),
-    ]));
+    let person = json!({"publicReference": "b", "displayName": "B"});
+    let last = peer::json(200, &json!({"items": [person], "nextCursor": null}));
+    let peer = Peer::start([page(&["a"], "second"), stall(), last]);
     let mut pages = crm_at(&peer).people().list().pages();
     pages.try_next().await.unwrap();
     let mut second = Box::pin(pages.try_next());
@@ -102,21 +97,15 @@ async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
         {"publicReference": "a", "displayName": "A"},
         {"publicReference": "b", "displayName": ["B"]},
     ], "nextCursor": null});
-    let peer = Peer::start(script([
-        page(&[], "second"),
-        peer::json(200, &odd),
-        peer::json(200, &odd),
-    ]));
+    let odd_page = || peer::json(200, &odd);
+    let peer = Peer::start([page(&[], "second"), odd_page(), odd_page()]);
     let list = || crm_at(&peer).people().list();
     let mut people = list().items().decode::<Person>();
 
     let error = people.try_next().await.unwrap_err();
 
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
-    assert!(
-        error.message().contains("`items[1].displayName`"),
-        "{error}"
-    );
+    assert_says(&error.message(), &["`items[1].displayName`"]);
     assert_eq!(error.body(), Some(odd.to_string().as_bytes()));
     assert!(people.try_next().await.unwrap().is_none(), "it is over");
 
@@ -126,7 +115,7 @@ async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
 
 #[tokio::test]
 async fn a_walk_that_is_over_stays_over() {
-    let peer = Peer::start(script([page(&["a"], Value::Null)]));
+    let peer = Peer::start([page(&["a"], Value::Null)]);
     let mut items = crm_at(&peer).people().list().items();
     assert_eq!(rest(&mut items).await.0, ["a"]);
 
@@ -180,12 +169,7 @@ async fn what_a_view_cannot_hold_is_named_by_its_path_and_quoted_by_nobody() {
         "`items[1]`: at `publicReference`: expected a borrowed string, found a string of 19 bytes";
     assert!(error.contains(told) && !error.contains("canary"), "{error}");
     let record = &page.items().unwrap()[1];
-    let error = record
-        .get::<&str>("publicReference")
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("`publicReference`") && !error.contains("canary"),
-        "{error}"
-    );
+    let error = record.get::<&str>("publicReference").unwrap_err();
+    assert_says(&error, &["`publicReference`"]);
+    assert!(!error.to_string().contains("canary"), "{error}");
 }

@@ -13,9 +13,10 @@ use super::hostile::{
     HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, confidential, suite_of,
 };
 use super::print_error;
-use crate::faults::fixtures::{created, get_person, page, person};
+use crate::faults::fixtures::{created, get_person, person};
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script, token};
 use crate::support::{Clients, Events, assert_failed, assert_says, key, stored};
+use crate::walks::page;
 
 const ALL: [&str; 5] = [SECRET, TOKEN, KEY, HEADER, QUERY];
 
@@ -125,7 +126,7 @@ async fn fault_41_errors_of_walks_do_not_repeat_what_a_server_repeats() {
         }
 
         // A cursor that comes again, and goes out as it came.
-        let again = page(&json!([{}]), Some(secret));
+        let again = page(&["a"], secret);
         let peer = Peer::start(script([again.clone(), again]).tokens_always(token(TOKEN)));
         let crm = builder_of(&peer).crm();
         let list = crm.people().list().header("x-tenant", HEADER);
