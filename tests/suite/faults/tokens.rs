@@ -238,7 +238,7 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
     let error = call.await.unwrap().unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
-    assert_says(&error, &["dead on arrival"]);
+    assert_says(&error, &["had expired when it arrived"]);
     assert_eq!((error.attempts(), error.effect()), (0, Effect::NotSent));
     assert!(error.retryable() && peer.requests().is_empty());
     // The next exchange is quicker.
