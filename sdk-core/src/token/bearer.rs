@@ -1,4 +1,4 @@
-//! A token ready for the wire.
+//! A token as it is sent.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,19 +19,17 @@ use crate::token::lifetime::Schedule;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::AccessToken;
 
-/// A live token, ready for the wire.
-///
-/// Its memory is wiped when the last header made from it is dropped.
+/// A live token with its header. Its memory is wiped when the last clone of the header is dropped.
 pub struct BearerToken {
     header: HeaderValue,
     scopes: Option<Arc<[String]>>,
     generation: u64,
     schedule: Schedule,
-    /// The operations that it has served, a bit for each; two of them may share one.
+    /// The operations that it has served, a bit each, which several operations may share.
     served: AtomicU64,
 }
 
-/// The standing of a token at some moment.
+/// How far a token is through its lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Fresh,
@@ -41,7 +39,7 @@ pub(super) enum Phase {
 }
 
 impl BearerToken {
-    /// Prepares a token that was asked for at `start`.
+    /// Prepares a token that was requested at `start`.
     pub(super) fn prepare(
         token: &AccessToken,
         start: Instant,
@@ -64,7 +62,7 @@ impl BearerToken {
         &self.header
     }
 
-    /// The scopes that were granted, if the source said.
+    /// The scopes that were granted, if the source states them.
     pub fn granted_scopes(&self) -> Option<&[String]> {
         self.scopes.as_deref()
     }
@@ -74,15 +72,15 @@ impl BearerToken {
         self.schedule.end.saturating_duration_since(Instant::now())
     }
 
-    /// Counts the tokens of an entry, from 1.
+    /// The number of this token among those of its entry, from 1.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Takes note that a service accepted the token for an operation.
+    /// Records that a service accepted the token for an operation.
     pub(crate) fn serves(&self, operation: &'static Operation) {
         let bit = bit_of(operation);
-        // Read first: but for the first time, nothing changes.
+        // A read is cheaper, and only the first time changes anything.
         if self.served.load(Ordering::Relaxed) & bit == 0 {
             self.served.fetch_or(bit, Ordering::Relaxed);
         }
@@ -124,7 +122,7 @@ impl fmt::Debug for BearerToken {
     }
 }
 
-/// Rows of a table lie one after the other, so that neighbours differ.
+/// Rows of a table are adjacent in memory, so neighbours get different bits.
 fn bit_of(operation: &'static Operation) -> u64 {
     let row = std::ptr::from_ref(operation).addr() / size_of::<Operation>();
     1 << (row % 64)
@@ -133,8 +131,9 @@ fn bit_of(operation: &'static Operation) -> u64 {
 /// `Bearer <token>`, in memory that is wiped on drop.
 fn bearer_header(secret: &str) -> Result<HeaderValue, TokenError> {
     if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(TokenError::new(TokenErrorKind::Malformed)
-            .with_description("the token is empty or has characters that no header may carry"));
+        let rule =
+            "the token must have visible ASCII characters only: got a value that is not shown";
+        return Err(TokenError::new(TokenErrorKind::Malformed).with_description(rule));
     }
     sensitive_header(Zeroizing::new(["Bearer ", secret].concat().into_bytes()))
 }

@@ -11,18 +11,18 @@ use crate::token::source::{TokenRequest, TokenSource};
 
 /// The tokens of one source, by audience and scopes, which never mix.
 ///
-/// A source stands for one token endpoint and one client. Entries are kept for the life of the cache: ask for as
-/// many as there are audiences and scope sets, and hold on to the entry instead of asking for it per call.
+/// A source stands for one token endpoint and one client. Entries live as long as the cache: keep an entry instead of
+/// looking it up for each call.
 pub struct TokenCache {
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
-    /// The tokens that came lately, which a server may repeat.
+    /// Recent tokens, which a server may repeat.
     recent: Arc<Recent>,
     entries: Mutex<HashMap<TokenRequest, Arc<TokenEntry>>>,
 }
 
 impl TokenCache {
-    /// An empty cache; nothing is obtained before it is needed.
+    /// An empty cache, which obtains nothing before it is needed.
     pub fn new(source: Arc<dyn TokenSource>, policy: TokenPolicy) -> Self {
         Self {
             source,
@@ -46,12 +46,12 @@ impl TokenCache {
         Arc::clone(entry)
     }
 
-    /// How many renewals were started, over all entries.
+    /// How many renewals all entries have started.
     pub fn exchanges(&self) -> u64 {
         self.lock().values().map(|entry| entry.exchanges()).sum()
     }
 
-    /// Has the tokens that came lately kept out of texts.
+    /// Adds recent tokens to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         self.recent.confide(confidential);
     }

@@ -5,22 +5,21 @@ use std::fmt;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 
-/// Where the client id and secret travel in a token exchange (RFC 6749, section 2.3.1).
+/// Where a token exchange sends the client id and secret (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ClientAuthentication {
-    /// An HTTP Basic `Authorization` header, both halves form-url-encoded first. Every server must support it.
+    /// In an HTTP Basic `Authorization` header, both form-url-encoded first. Every server must support it.
     #[default]
     Basic,
-    /// The form fields `client_id` and `client_secret`, for servers that read nothing else.
+    /// In the form fields `client_id` and `client_secret`, for servers that accept nothing else.
     RequestBody,
 }
 
-/// A client id and its secret, with what the token endpoint wants to know besides.
+/// A client id, its secret, and the form fields of a token exchange.
 ///
-/// The form fields of the token request are not documented, so everything beyond `grant_type` can be
-/// adjusted: [`with_form_field`](Self::with_form_field) adds or replaces a field, and
-/// [`with_audience_field`](Self::with_audience_field) renames the one that carries the audience.
+/// The contract does not show these fields, so they can be adjusted: [`with_form_field`](Self::with_form_field) adds or
+/// replaces one, and [`with_audience_field`](Self::with_audience_field) renames the one with the audience.
 ///
 /// ```
 /// use sdk_core::{ClientAuthentication, ClientCredentials};
@@ -52,26 +51,26 @@ impl ClientCredentials {
         }
     }
 
-    /// Chooses where id and secret travel.
+    /// Sets where id and secret are sent.
     pub fn with_authentication(mut self, authentication: ClientAuthentication) -> Self {
         self.authentication = authentication;
         self
     }
 
-    /// Adds a form field to every exchange. A field of a name that the exchange would send by itself
-    /// replaces that one; a field added twice is sent twice.
+    /// Adds a form field to every exchange, in place of a standard field of the same name. A field that is added twice is sent
+    /// twice.
     pub fn with_form_field(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.fields.push((name.into(), value.into()));
         self
     }
 
-    /// Names the form field that carries the audience: `audience` unless set, `resource` with RFC 8707.
+    /// Names the form field with the audience: `audience` by default, `resource` in RFC 8707.
     pub fn with_audience_field(mut self, name: impl Into<String>) -> Self {
         self.audience_field = name.into();
         self
     }
 
-    /// The client id, which is no secret.
+    /// The client id, which is not secret.
     pub fn id(&self) -> &str {
         &self.id
     }
@@ -88,7 +87,7 @@ impl ClientCredentials {
         &self.audience_field
     }
 
-    /// Adds what nobody may make us print.
+    /// Adds the secret and the form fields to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         confidential.add_secret(self.secret.expose());
         for (_, value) in &self.fields {

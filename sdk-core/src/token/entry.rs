@@ -1,4 +1,4 @@
-//! A cached token and the one renewal it may have under way.
+//! A cached token and the renewal that it may have under way.
 
 use std::fmt;
 use std::pin::{Pin, pin};
@@ -22,23 +22,23 @@ use crate::token::rejection::{Rejection, Target};
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::{Caller, State, Step};
 
-/// How long a renewal on another runtime may show no sign of life before a caller starts its own: a runtime can exist
-/// without anybody driving it. A renewal that is merely slow shows them.
+/// How long a renewal on another runtime may go without a beat before a caller starts its own: nobody may be driving that
+/// runtime. A renewal that is merely slow keeps beating.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// How many renewals a call sees lost with their runtimes before it gives up.
+/// How many renewals a call sees lost with their runtimes before it fails.
 const LOST_LIMIT: u32 = 3;
 
-/// The token for one audience and set of scopes: obtained once for all callers, renewed in time.
+/// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
     request: TokenRequest,
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
     recent: Arc<Recent>,
     state: RwLock<State>,
-    /// Whether anything may be held against a target that refused tokens.
+    /// Whether any target may have refused a token.
     has_rejections: AtomicBool,
-    /// Told whenever a renewal ends, whichever it is: everybody who waits looks again.
+    /// Notified whenever any renewal ends: every waiter looks again.
     news: Notify,
 }
 
@@ -60,53 +60,48 @@ impl TokenEntry {
         }
     }
 
-    /// A live token. Waits only if there is none or the one there is about to die.
+    /// A live token. Waits only if there is none, or if it is about to expire.
     pub async fn bearer(self: &Arc<Self>) -> Result<Arc<BearerToken>, TokenError> {
         self.bearer_for(Duration::MAX).await
     }
 
-    /// A live token for an attempt of at most this long. A token that is about to die, and outlives the attempt all the
-    /// same, is used without a wait.
-    pub async fn bearer_for(
-        self: &Arc<Self>,
-        need: Duration,
-    ) -> Result<Arc<BearerToken>, TokenError> {
+    /// A live token for an attempt of at most this length. Waits only if there is none, or if it may expire during the attempt.
+    pub async fn bearer_for(self: &Arc<Self>, need: Duration) -> Outcome {
         match self.try_bearer() {
             Some(token) => Ok(token),
-            // Boxed, so that the futures of all calls stay small for the sake of the few that wait.
+            // Boxed, because few calls wait and the futures of all calls should stay small.
             None => Box::pin(self.obtain(false, need)).await,
         }
     }
 
-    /// The token, if it is fresh: neither dead nor due for renewal. Never waits.
+    /// The token, if it is fresh: not expired and not due for renewal. Never waits.
     pub fn try_bearer(&self) -> Option<Arc<BearerToken>> {
-        let now = Instant::now();
-        self.read().fresh(now)
+        self.read().fresh(Instant::now())
     }
 
-    /// Makes sure that the token is fresh, and waits for it.
+    /// Waits until the token is fresh.
     pub async fn prewarm(self: &Arc<Self>) -> Result<(), TokenError> {
         self.obtain(true, Duration::MAX).await.map(drop)
     }
 
-    /// Takes note that a target answered a call with a 401, after it had refused `renewals` other tokens in a row under the
-    /// same call. The token is dropped only if it is still the one in use.
+    /// Records that a target answered a call with 401, after it refused `renewals` other tokens in a row to the same call.
+    /// The token is dropped only if it is still in use.
     ///
-    /// The call may resend if [`Rejection::allows_resend`]; otherwise another token would fare no better.
-    #[must_use = "a token that is kept is no reason to resend"]
+    /// The call may resend if [`Rejection::allows_resend`]; otherwise another token would fail too.
+    #[must_use = "a call must not resend if the token is kept"]
     pub fn reject(&self, token: &BearerToken, target: Target, renewals: u32) -> Rejection {
-        let rejection = {
-            let mut state = self.write();
-            state.reject(token, target, renewals, Instant::now(), &self.policy)
-        };
+        let now = Instant::now();
+        let rejection = self
+            .write()
+            .reject(token, target, renewals, now, &self.policy);
         self.has_rejections.store(true, Ordering::Relaxed);
         rejection
     }
 
-    /// Takes note that a target took a token.
+    /// Records that a target accepted a token.
     pub(crate) fn serves(&self, token: &BearerToken, operation: &'static Operation, path: &str) {
         token.serves(operation);
-        // Hardly ever is there anything to forget.
+        // There is rarely anything to forget.
         if !self.has_rejections.load(Ordering::Relaxed) {
             return;
         }
@@ -120,20 +115,22 @@ impl TokenEntry {
         }
     }
 
-    /// How many renewals were started, whatever became of them.
+    /// How many renewals were started, successful or not.
     pub fn exchanges(&self) -> u64 {
         self.read().flights()
     }
 
-    /// What the token is asked for.
+    /// The audience and scopes of the token.
     pub fn request(&self) -> &TokenRequest {
         &self.request
     }
 
-    /// The long way: starts or joins a renewal if need be.
+    /// Starts or joins a renewal if necessary.
     async fn obtain(self: &Arc<Self>, eager: bool, need: Duration) -> Outcome {
         let Ok(runtime) = Handle::try_current() else {
-            return Err(lost("there is no Tokio runtime here"));
+            return Err(lost(
+                "there is no Tokio runtime here; await the call within one",
+            ));
         };
         let mut caller = Caller {
             runtime: runtime.id(),
@@ -144,7 +141,7 @@ impl TokenEntry {
         let mut renewals = 0;
         loop {
             let mut news = pin!(self.news.notified());
-            // Before the state is looked at, so that nothing is missed in between.
+            // Before it looks at the state, so that it misses nothing.
             news.as_mut().enable();
             let flight = match self.step(&runtime, caller) {
                 Step::Use(token) => return Ok(token),
@@ -156,7 +153,7 @@ impl TokenEntry {
                 renewals += 1;
             }
             if renewals > LOST_LIMIT {
-                let error = || lost("renewals were started and dropped again");
+                let error = || lost("all renewals that the call waited for were dropped");
                 return self.live().ok_or_else(error);
             }
             if let Some(token) = self.wait(news, &flight, runtime.id()).await {
@@ -165,7 +162,7 @@ impl TokenEntry {
         }
     }
 
-    /// Waits until a renewal ends, whichever it is. A live token that is worth more than a further wait comes back.
+    /// Waits until any renewal ends. Returns the live token if waiting longer might let it expire.
     async fn wait(
         &self,
         mut news: Pin<&mut Notified<'_>>,
@@ -173,7 +170,7 @@ impl TokenEntry {
         runtime: runtime::Id,
     ) -> Option<Arc<BearerToken>> {
         let now = Instant::now();
-        // Half of what is left of a live token goes to waiting, so that a stalled endpoint harms nobody before time.
+        // At most half the rest of a live token is spent on waiting, so that a stalled endpoint does no harm early.
         let spare = self
             .live()
             .map(|token| now + token.end().saturating_duration_since(now) / 2);
@@ -201,13 +198,13 @@ impl TokenEntry {
         }
     }
 
-    /// Forgets a renewal, if it is still under way, and tells all who wait for any.
+    /// Gives up a renewal that is still under way, and notifies all waiters.
     pub(super) fn lose(&self, id: u64) {
         self.write().abandon(id);
         self.news.notify_waiters();
     }
 
-    /// Where renewal `id` shows that its runtime is driven; `None` when it has been given up already.
+    /// The pulse of renewal `id`; `None` if it was given up.
     pub(super) fn beats(&self, id: u64) -> Option<Arc<AtomicU32>> {
         self.read().flight(id).map(Flight::pulse)
     }
@@ -218,23 +215,19 @@ impl TokenEntry {
         started: Instant,
         answer: Result<AccessToken, TokenError>,
     ) -> Outcome {
-        let answer = match answer {
-            Ok(token) => {
-                self.recent.keep(token.expose());
-                Ok(token)
-            }
-            // A source may quote a token that it gave before.
-            Err(error) => {
+        let answer = answer
+            .inspect(|token| self.recent.keep(token.expose()))
+            .map_err(|error| {
+                // A source may quote an earlier token.
                 let mut confidential = Confidential::default();
                 self.recent.confide(&mut confidential);
-                Err(error.withheld(&confidential))
-            }
-        };
+                error.withheld(&confidential)
+            });
         self.write()
             .settle(id, started, Instant::now(), answer, &self.policy)
     }
 
-    /// The token, if it lives.
+    /// The token, unless it has expired.
     pub(crate) fn live(&self) -> Option<Arc<BearerToken>> {
         self.read().live(Instant::now())
     }
@@ -251,7 +244,7 @@ impl TokenEntry {
         &self.policy
     }
 
-    // Nothing that runs under the lock can leave the state half changed, so poison means nothing.
+    // No panic under the lock can leave the state half changed, so a poisoned lock is harmless.
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! Why no token could be had.
+//! Why no token could be obtained.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
@@ -20,20 +20,20 @@ kinds! {
         Timeout = "token_timeout", "token exchange timed out";
         /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
         Refused = "token_refused", "token refused";
-        /// The token endpoint is overloaded or out of order (5xx, 429, 408).
+        /// The token endpoint is overloaded or failing (5xx, 429, 408).
         Unavailable = "token_unavailable", "token endpoint unavailable";
-        /// The reply cannot be used: no JSON, no token, not a bearer token, too large, or a redirect.
+        /// The reply cannot be used: it is not JSON, has no bearer token, is too large, or is a redirect.
         Malformed = "token_malformed", "unusable token reply";
-        /// The token was dead when it came: the exchange took longer than the token lives.
-        Expired = "token_expired", "the token was dead on arrival: the exchange took longer than it lives";
-        /// A token source other than the built-in one failed or panicked.
+        /// The token had expired when it arrived: the exchange took longer than its lifetime.
+        Expired = "token_expired", "the token had expired when it arrived: the exchange took longer than its lifetime";
+        /// The caller's own token source failed or panicked.
         Source = "token_source", "token source failed";
-        /// The renewal was lost with the runtime that it ran on.
+        /// The renewal was lost with its runtime.
         Lost = "token_lost", "token renewal lost with its runtime";
     }
 }
 
-/// Why no token could be had. Cheap to clone: all callers that waited for one renewal share its error.
+/// Why no token could be obtained. Cheap to clone: all callers that wait for a renewal share its error.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error(transparent)]
 pub struct TokenError(Arc<Parts>);
@@ -51,7 +51,7 @@ struct Parts {
 }
 
 impl TokenError {
-    /// For a [`TokenSource`](crate::TokenSource): something of its own failed. `error` must not show a secret.
+    /// For a [`TokenSource`](crate::TokenSource): the source itself failed. `error` must not show a secret.
     pub fn from_source(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(TokenErrorKind::Source).with_cause(error)
     }
@@ -63,7 +63,7 @@ impl TokenError {
             .with_description(description)
     }
 
-    /// For a [`TokenSource`](crate::TokenSource): the identity provider cannot answer for now.
+    /// For a [`TokenSource`](crate::TokenSource): the identity provider is temporarily unavailable.
     pub fn unavailable(description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Unavailable).with_description(description)
     }
@@ -87,43 +87,43 @@ impl TokenError {
         self
     }
 
-    /// States the error code of the identity provider.
+    /// Sets the error code of the identity provider.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
         self.with(|parts| parts.code = Some(Line::Code.of(&code.into())))
     }
 
-    /// Says what is wrong, for a human. It is cut to a line of moderate length.
+    /// Sets the description for people, cut to one line.
     #[must_use]
     pub fn with_description(self, description: impl AsRef<str>) -> Self {
         self.with(|parts| parts.description = Some(one_line(description.as_ref())))
     }
 
-    /// States the HTTP status of the identity provider's reply.
+    /// Sets the HTTP status of the identity provider's reply.
     #[must_use]
     pub fn with_status(self, status: u16) -> Self {
         self.with(|parts| parts.status = Some(status))
     }
 
-    /// States the id under which the identity provider knows the request.
+    /// Sets the identity provider's id of the request.
     #[must_use]
     pub fn with_request_id(self, request_id: impl Into<String>) -> Self {
         self.with(|parts| parts.request_id = Some(Line::RequestId.of(&request_id.into())))
     }
 
-    /// Overrides whether the same request may succeed later.
+    /// Sets whether the same request may succeed later.
     #[must_use]
     pub fn with_retryable(self, retryable: bool) -> Self {
         self.with(|parts| parts.retryable = retryable)
     }
 
-    /// States how long the identity provider wants to be left alone.
+    /// Sets how long the identity provider asks to wait.
     #[must_use]
     pub fn with_retry_after(self, retry_after: Duration) -> Self {
         self.with(|parts| parts.retry_after = Some(retry_after))
     }
 
-    /// The same error without what must not be shown.
+    /// The same error without confidential texts.
     pub(super) fn withheld(self, confidential: &Confidential) -> Self {
         let hide = |line: Line, text: &mut Option<String>| {
             if let Some(shown) = text.as_deref().filter(|text| confidential.is_in(text)) {
@@ -151,32 +151,32 @@ impl TokenError {
         self.0.code.as_deref()
     }
 
-    /// What the token endpoint, or this library, has to say about it.
+    /// The description by the token endpoint or this library.
     pub fn description(&self) -> Option<&str> {
         self.0.description.as_deref()
     }
 
-    /// The HTTP status of the token endpoint's reply, if one came.
+    /// The HTTP status of the token endpoint's reply, if there was one.
     pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
-    /// The id to quote to whoever operates the token endpoint.
+    /// The request id, for the people who run the token endpoint.
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
     }
 
-    /// Whether the same request may succeed later, without a change of configuration.
+    /// Whether the same request may succeed later without a change.
     pub fn is_retryable(&self) -> bool {
         self.0.retryable
     }
 
-    /// How long the token endpoint asked to be left alone.
+    /// How long the token endpoint asked to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// The error of a call that gets no token.
+    /// The error of a call that got no token.
     pub(crate) fn into_error(self) -> Error {
         let kind = match self.kind() {
             TokenErrorKind::Refused => ErrorKind::Unauthenticated,
@@ -192,23 +192,15 @@ impl TokenError {
 }
 
 impl Parts {
-    /// What happened, without the code and the request id, which an error that wraps this one says itself.
+    /// The text without code and request id, which an error around this one states itself.
     fn gist(&self) -> String {
-        let Parts {
-            kind,
-            status,
-            description,
-            source,
-            ..
-        } = self;
-        let mut gist = kind.text().to_owned();
-        if let Some(status) = status {
+        let mut gist = self.kind.text().to_owned();
+        if let Some(status) = self.status {
             let _ = write!(gist, " (status {status})");
         }
-        match (description, source) {
-            (Some(description), _) => gist.extend([": ", description]),
-            (None, Some(source)) => gist.extend([": ", &one_line(&source.to_string())]),
-            (None, None) => {}
+        let source = || Some(one_line(&self.source.as_ref()?.to_string()));
+        if let Some(description) = self.description.clone().or_else(source) {
+            gist.extend([": ", &description]);
         }
         gist
     }

@@ -19,29 +19,28 @@ use crate::token::{lifetime, reply, transport};
 use crate::transport::body::{self, Unread};
 use crate::transport::cause;
 
-/// Proxy authentication required.
+/// The status of a proxy that wants a credential.
 const WANTS_PROXY_CREDENTIAL: u16 = 407;
 
 /// Exchanges client credentials for tokens at a token endpoint.
 ///
-/// What may pass by itself (a lost connection, a timeout, 5xx, 429, 408) is tried again a few times within one
-/// exchange; anything else the endpoint says is final.
+/// Each exchange retries transient failures (a lost connection, a timeout, 5xx, 429, 408) a few times. Any other failure is
+/// final.
 pub struct ClientCredentialsSource {
     client: Client,
     token_url: Url,
     credentials: ClientCredentials,
-    /// Made once; a failure to make it is the answer to every request.
+    /// Made once. If that fails, every exchange returns the error.
     authorization: Result<Option<Basic>, TokenError>,
     policy: TokenPolicy,
-    /// The proxy before the endpoint, where one is known.
+    /// The proxy in front of the endpoint, if it is known.
     proxy: Option<String>,
-    /// The tokens that it gave lately, which the endpoint may repeat.
+    /// Recent tokens, which the endpoint may repeat.
     given: Recent,
 }
 
 impl ClientCredentialsSource {
-    /// A source that talks to `token_url` through `client`, which must not follow redirects: a 307 would take the
-    /// client secret along.
+    /// A source that uses `client` for `token_url`. The client must not follow redirects: a 307 would take the secret along.
     pub fn new(
         client: Client,
         token_url: Url,
@@ -63,7 +62,7 @@ impl ClientCredentialsSource {
         }
     }
 
-    /// Names the proxy before the endpoint in errors.
+    /// Sets the proxy that errors name.
     pub(crate) fn through(mut self, proxy: Option<String>) -> Self {
         self.proxy = proxy;
         self
@@ -79,15 +78,13 @@ impl ClientCredentialsSource {
                 Err(error) => error,
             };
             let asked = error.retry_after().unwrap_or_default();
-            if !error.is_retryable()
-                || attempt >= self.policy.attempts
-                || asked > self.policy.max_retry_after
-            {
+            let last = attempt >= self.policy.attempts || asked > self.policy.max_retry_after;
+            if last || !error.is_retryable() {
                 return Err(error);
             }
-            // Never earlier than asked, and not all clients at the same moment.
+            // Never earlier than asked, and not all clients at once.
             let wait = asked.saturating_add(self.policy.backoff.full_jitter(attempt, roll()));
-            tracing::debug!(attempt, error = %error, ?wait, "token exchange will be tried again");
+            tracing::debug!(attempt, error = %error, ?wait, "token exchange will be retried");
             sleep(wait).await;
             attempt += 1;
         }
@@ -98,12 +95,12 @@ impl ClientCredentialsSource {
         body: Bytes,
         request: &TokenRequest,
     ) -> Result<AccessToken, TokenError> {
-        let most = self.policy.exchange_timeout;
-        let until = lifetime::later(Instant::now(), most);
+        let timeout = self.policy.exchange_timeout;
+        let until = lifetime::later(Instant::now(), timeout);
         let late = || {
             let target = cause::target(&self.token_url, self.proxy.as_deref());
             TokenError::new(TokenErrorKind::Timeout)
-                .with_description(format!("{target} did not answer within {most:?}"))
+                .with_description(format!("{target} did not answer within {timeout:?}"))
         };
         let sent = timeout_at(until, self.post(body)?.send()).await;
         let mut response = sent
@@ -113,7 +110,10 @@ impl ClientCredentialsSource {
         let limit = self.policy.max_response_bytes;
         let read = body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
-            Unread::TooLarge(_) => reply::malformed("the reply is too large"),
+            Unread::TooLarge(_) => reply::malformed(&format!(
+                "it has more than {limit} bytes; check the address of the token endpoint, or raise `max_response_bytes` of \
+                 the token policy"
+            )),
             Unread::Broken(error) => self.failure(error),
             Unread::Late => late(),
         });
@@ -126,7 +126,7 @@ impl ClientCredentialsSource {
         if status == WANTS_PROXY_CREDENTIAL {
             return Err(self.stopped());
         }
-        // The status alone decides; a body that cannot be had explains nothing.
+        // The status alone decides. A body that cannot be read explains nothing.
         let body = read.unwrap_or_default();
         let mut confidential = self.confidential();
         confidential.add_secrets_of(&body);
@@ -147,7 +147,7 @@ impl ClientCredentialsSource {
         Ok(post.body(body))
     }
 
-    /// A proxy wants to know who asks: nothing got past it.
+    /// The error of a 407: the request did not pass the proxy.
     fn stopped(&self) -> TokenError {
         let proxy = match &self.proxy {
             Some(proxy) => format!("the proxy {proxy}"),
@@ -163,7 +163,7 @@ impl ClientCredentialsSource {
         transport::failure(error, &self.token_url, self.proxy.as_deref())
     }
 
-    /// What no reply of the endpoint may make us print.
+    /// What the endpoint may repeat and no text may show.
     fn confidential(&self) -> Confidential {
         let mut confidential = Confidential::default();
         self.credentials.confide(&mut confidential);
@@ -183,15 +183,12 @@ impl TokenSource for ClientCredentialsSource {
 
 impl fmt::Debug for ClientCredentialsSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the query, which may contain a key.
+        let origin = self.token_url.origin().ascii_serialization();
         f.debug_struct("ClientCredentialsSource")
-            // Without the query, which may hold a key.
             .field(
                 "token_url",
-                &format_args!(
-                    "{}{}",
-                    self.token_url.origin().ascii_serialization(),
-                    self.token_url.path()
-                ),
+                &format_args!("{origin}{}", self.token_url.path()),
             )
             .field("credentials", &self.credentials)
             .finish_non_exhaustive()

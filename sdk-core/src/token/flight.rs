@@ -1,4 +1,4 @@
-//! One renewal under way, as those see it who wait for it.
+//! One renewal under way, as its waiters see it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,18 +9,17 @@ use tokio::time::Instant;
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
 
-/// How a renewal ended: all its waiters get a clone.
+/// How a renewal ended. All its waiters get a clone.
 pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
 
-/// A renewal under way, as its waiters see it.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     pub(super) id: u64,
-    /// Where its task runs: a runtime that nobody drives any more would never finish it.
+    /// Where its task runs. If nobody drives this runtime, it never ends.
     pub(super) runtime: runtime::Id,
-    /// When it should be long over.
+    /// When it should have ended.
     pub(super) overdue: Instant,
-    /// Counts up for as long as its runtime is driven.
+    /// Counts up while its runtime is driven.
     beats: Arc<AtomicU32>,
 }
 
@@ -34,12 +33,12 @@ impl Flight {
         }
     }
 
-    /// What the renewal counts up while its runtime is driven.
+    /// The counter, for the task that counts.
     pub(super) fn pulse(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.beats)
     }
 
-    /// A number that changes while the renewal's runtime is driven.
+    /// A number that changes while its runtime is driven.
     pub(super) fn beats(&self) -> u32 {
         self.beats.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The request of a token exchange. Pure functions.
+//! The request of a token exchange: pure functions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -18,12 +18,12 @@ use crate::token::source::TokenRequest;
 pub(super) struct Basic {
     /// The value of the `Authorization` header.
     pub(super) header: HeaderValue,
-    /// Id and secret in it, which must not be shown either.
+    /// The encoded id and secret in it, which must not be shown either.
     pub(super) encoded: Secret,
 }
 
-/// `Basic` over id and secret, each form-url-encoded first, as RFC 6749 section 2.3.1 asks. Without that a `:` in the id, or a
-/// `%` or `+` in either, is read as something else.
+/// The Basic credential, id and secret form-url-encoded first (RFC 6749, section 2.3.1). Otherwise a server misreads a `:` in
+/// the id, and a `%` or `+` in either.
 pub(super) fn basic(credentials: &ClientCredentials) -> Result<Basic, TokenError> {
     let mut pair = Zeroizing::new(String::new());
     pair.extend(form_urlencoded::byte_serialize(credentials.id().as_bytes()));
@@ -57,7 +57,7 @@ pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> B
         .into_iter()
         .flatten()
         .filter(|(name, _)| extra.iter().all(|(replaced, _)| replaced != name));
-    // Large enough in most cases that no unwiped copy is left behind by growth.
+    // Large enough for most forms: growth would leave unwiped copies behind.
     let mut form = form_urlencoded::Serializer::new(String::with_capacity(4096));
     form.extend_pairs(kept);
     form.extend_pairs(extra.iter().map(|(name, value)| (name, value.expose())));

@@ -1,4 +1,4 @@
-//! Reading a JWT's lifetime. Nothing is verified: the token is not ours to judge.
+//! Reads the lifetime of a JWT. Verifying the token is the service's task.
 
 use std::time::Duration;
 
@@ -13,17 +13,14 @@ struct Claims {
     iat: f64,
 }
 
-/// `exp - iat`, which needs no clock, if the token is a JWT that has both in a sensible order.
+/// `exp - iat`, which needs no clock, if the token is a JWT and the difference is positive.
 pub(super) fn lifetime(token: &str) -> Option<Duration> {
-    let mut parts = token.split('.');
-    let (_header, payload, _signature) = (parts.next()?, parts.next()?, parts.next()?);
-    if parts.next().is_some() {
+    let [_header, payload, _signature] = *token.split('.').collect::<Vec<_>>() else {
         return None;
-    }
+    };
     let payload = Zeroizing::new(URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?);
     let claims: Claims = serde_json::from_slice(&payload).ok()?;
     let seconds = claims.exp - claims.iat;
-    (seconds > 0.0)
-        .then(|| Duration::try_from_secs_f64(seconds).ok())
-        .flatten()
+    let lifetime = Duration::try_from_secs_f64(seconds).ok();
+    lifetime.filter(|_| seconds > 0.0)
 }

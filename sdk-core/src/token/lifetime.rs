@@ -1,4 +1,4 @@
-//! How long a token is trusted, and when it is renewed. Pure functions.
+//! How long a token is trusted, and when it is renewed: pure functions.
 
 use std::time::Duration;
 
@@ -7,16 +7,15 @@ use tokio::time::Instant;
 use crate::token::jwt;
 use crate::token::policy::TokenPolicy;
 
-/// Longer than any setting makes sense, and far from every overflow.
+/// Longer than any sensible setting, and far from overflow.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// The lifetime that the engine goes by.
-///
-/// The shorter of what the issuer states and what a JWT says of itself, or the default if neither says anything. It is
-/// never longer than the policy allows, and never so short that each call would renew.
+/// The lifetime that the engine uses: the stated one or that of the JWT, whichever is shorter, or the default if neither is
+/// known. The policy limits it, at the lower end so that not every call renews.
 pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPolicy) -> Duration {
-    let said = [stated, jwt::lifetime(secret)];
-    said.into_iter()
+    let known = [stated, jwt::lifetime(secret)];
+    known
+        .into_iter()
         .flatten()
         .min()
         .unwrap_or(policy.default_lifetime)
@@ -25,18 +24,18 @@ pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPo
         .min(YEAR)
 }
 
-/// The moments at which a token changes its standing.
+/// When a token changes its phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Schedule {
-    /// From here on a call starts a renewal and goes on.
+    /// From here on, a call starts a renewal and continues.
     pub(super) soft: Instant,
-    /// From here on a call waits for the renewal.
+    /// From here on, a call waits for the renewal.
     pub(super) hard: Instant,
-    /// From here on the token is dead.
+    /// From here on, the token has expired.
     pub(super) end: Instant,
 }
 
-/// Plans a token of `lifetime` that was asked for at `start`; `roll`, from 0 to 1, places the jitter.
+/// The schedule of a token of `lifetime` that was requested at `start`; `roll`, from 0 to 1, sets the jitter.
 pub(super) fn schedule(
     start: Instant,
     lifetime: Duration,
@@ -53,7 +52,7 @@ pub(super) fn schedule(
     }
 }
 
-/// Brings a fraction from the policy into 0 to 1, whatever was set.
+/// A fraction of the policy, brought into the range from 0 to 1.
 fn share(fraction: f64) -> f64 {
     if fraction.is_nan() {
         0.0

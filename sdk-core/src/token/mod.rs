@@ -1,7 +1,6 @@
-//! Tokens: obtained once for all callers, kept while they live, renewed before they die. The guide says how they behave:
-//! `docs/tokens.md`.
+//! Tokens: obtained once for all callers, cached, and renewed before they expire. `docs/tokens.md` describes their behaviour.
 //!
-//! Nothing here knows calls. Whether a call that met a 401 is sent again is decided in `call`.
+//! Nothing here knows calls: `call` decides whether to resend after a 401.
 
 pub(crate) mod bearer;
 pub(crate) mod cache;

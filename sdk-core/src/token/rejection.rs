@@ -1,4 +1,4 @@
-//! What a 401 does to a token, and how a storm of them is bounded.
+//! What a 401 does to a token, and how a storm of them is limited.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -7,45 +7,46 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::operation::Operation;
+use crate::token::bearer::BearerToken;
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 
-/// How many tokens in a row one call may see refused and replaced, if others are served by them.
+/// How many tokens in a row one call may have replaced while other calls succeed with them.
 pub(super) const MOST_RENEWALS: u32 = 3;
 
-/// How long a target that refused token after token is not believed about one that was accepted elsewhere.
+/// How long a target that refuses every token is doubted about one that was accepted elsewhere.
 const DOUBT: Duration = Duration::from_secs(5);
 
-/// How many operations and paths are remembered for refusing tokens.
+/// How many operations and paths that refused tokens are remembered.
 const MOST_STREAKS: usize = 256;
 
-/// What became of a token that a service answered with a 401.
+/// What happened to a token that a service answered with 401.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
     /// The token is dropped: the next call obtains another.
     Dropped,
-    /// The token had been replaced or dropped already: the next call has another.
+    /// The token was replaced or dropped before: the next call has another.
     Superseded,
-    /// The token is kept: another would be refused as well.
+    /// The token is kept: another would be refused too.
     Kept,
 }
 
 impl Rejection {
-    /// Whether the next token is another than the one that was refused, so that a resend makes sense.
+    /// Whether the next token is a different one, so that a resend makes sense.
     pub fn allows_resend(self) -> bool {
         !matches!(self, Self::Kept)
     }
 }
 
-/// What a token is sent to: an operation, and one path of it.
+/// What a token is sent to: an operation and one of its paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     pub(super) operation: &'static Operation,
     path: u64,
 }
 
-/// An operation, or a path of it.
+/// An operation, or one of its paths.
 type Key = (usize, Option<u64>);
 
 impl Target {
@@ -66,48 +67,42 @@ impl Target {
     }
 }
 
-/// Decides which rejections may drop a token.
+/// Decides which rejections drop a token.
 ///
-/// A token that has served calls before died in the middle of its life, and is dropped at once. But a target may refuse what
-/// no renewal changes (a wrong audience, an entitlement answered with 401, a gateway that knows only one operation less):
-/// that must not turn each call into an exchange, nor rob the others of a token that serves them well. It is known by the
-/// tokens that the target refuses as soon as they come: the first two of these are believed at once, further ones, if they
-/// follow each other closely and no call of the target succeeds in between, ever more rarely.
+/// A token that has served calls may be revoked early, and is then dropped at once. But a renewal does not help when a target
+/// refuses every token (a wrong audience, a missing entitlement answered with 401, a gateway that lacks one operation). This
+/// must neither turn each call into an exchange nor cost other calls a token that works. Such a target refuses tokens as soon
+/// as they arrive: the first two of these rejections are believed at once. Further ones are believed more and more rarely, if
+/// they follow each other closely and no call to the target succeeds in between.
 #[derive(Debug, Default)]
 pub(super) struct Rejections(HashMap<Key, Streak>);
 
-/// Tokens that an operation, or a path of it, refused as soon as they came.
+/// Tokens in a row that an operation, or one of its paths, refused as soon as they arrived.
 #[derive(Debug)]
 struct Streak {
     length: u32,
     last: Instant,
     backoff_until: Option<Instant>,
-    /// The token that was counted last.
+    /// The last token that was counted.
     generation: u64,
 }
 
 impl Rejections {
-    /// Whether a rejection by a target is no news: it refused token after token of late. One that has `served` the operation
-    /// says that not all its paths do. One that was `accepted` anywhere may have died since: that is doubted for a few
-    /// seconds, however long the streak.
-    pub(super) fn in_backoff(
-        &self,
-        target: Target,
-        served: bool,
-        accepted: bool,
-        now: Instant,
-    ) -> bool {
+    /// Whether to ignore a rejection, because the target has recently refused one token after another. If the token has served
+    /// the operation, not all its paths refuse it. If it was accepted anywhere, it may have been revoked since, so the target
+    /// is doubted for a few seconds only.
+    pub(super) fn in_backoff(&self, target: Target, token: &BearerToken, now: Instant) -> bool {
         let in_backoff = |key: Key| {
             self.0.get(&key).is_some_and(|streak| {
-                let doubted = !accepted || now < lifetime::later(streak.last, DOUBT);
+                let doubted = !token.was_accepted() || now < lifetime::later(streak.last, DOUBT);
                 doubted && streak.backoff_until.is_some_and(|until| now < until)
             })
         };
         let [path, any_path] = target.keys();
-        in_backoff(path) || (!served && in_backoff(any_path))
+        in_backoff(path) || (!token.has_served(target.operation) && in_backoff(any_path))
     }
 
-    /// Takes note that a target had a token that was accepted elsewhere replaced: not again at once.
+    /// Records that a token was replaced because of a target, which is then doubted again.
     pub(super) fn replaced(&mut self, target: Target, now: Instant) {
         for key in target.keys() {
             if let Some(streak) = self.0.get_mut(&key) {
@@ -116,7 +111,7 @@ impl Rejections {
         }
     }
 
-    /// Takes note that a target refused a token as soon as it came.
+    /// Counts a token that a target refused as soon as it arrived.
     pub(super) fn count(
         &mut self,
         target: Target,
@@ -126,7 +121,7 @@ impl Rejections {
         roll: f64,
     ) {
         let backoff = policy.renewal_backoff;
-        // Twice the longest wait, or else a lasting storm would count as a series of first rejections.
+        // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
         let memory = backoff.cap.saturating_mul(2).max(Duration::from_secs(60));
         self.0
             .retain(|_, streak| now.saturating_duration_since(streak.last) < memory);
@@ -143,7 +138,7 @@ impl Rejections {
                 backoff_until: None,
                 generation: 0,
             });
-            // Any number of calls may see one token refused.
+            // Many calls may see the same token refused.
             if streak.generation == generation {
                 continue;
             }
@@ -156,12 +151,12 @@ impl Rejections {
         }
     }
 
-    /// Whether anything is held against a target.
+    /// Whether a target is remembered for refusing tokens.
     pub(super) fn knows(&self, target: Target) -> bool {
         target.keys().iter().any(|key| self.0.contains_key(key))
     }
 
-    /// Takes note that a target took a token.
+    /// Forgets a target, which accepted a token.
     pub(super) fn forget(&mut self, target: Target) {
         for key in target.keys() {
             self.0.remove(&key);

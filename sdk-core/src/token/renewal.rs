@@ -1,4 +1,4 @@
-//! The task of one renewal: obtains a token, puts it into its entry, and tells all who wait.
+//! The task of one renewal: obtains a token, stores it in its entry, and notifies all waiters.
 
 use std::error::Error as _;
 use std::future::{Future as _, poll_fn};
@@ -20,7 +20,7 @@ use crate::token::flight::Outcome;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::{Caller, Step};
 
-/// How often a renewal under way shows that its runtime is still driven.
+/// How often a renewal shows that its runtime is driven.
 const BEAT: Duration = Duration::from_millis(500);
 
 impl TokenEntry {
@@ -29,15 +29,14 @@ impl TokenEntry {
         let (step, started) = self.write().next(Instant::now(), caller, self.policy());
         if let Some(id) = started {
             let entry = Arc::clone(self);
-            // Outside the lock: a runtime that is shutting down drops the task at once.
+            // Outside the lock: a runtime that shuts down drops the task, and with it the ticket, at once.
             runtime.spawn(run(Ticket { entry, id }));
         }
         step
     }
 }
 
-/// The order to start a renewal. Dropped before it is carried out, it was lost with its runtime, and all who wait for it
-/// are told.
+/// A renewal to run. When it is dropped, the renewal has ended or was lost with its runtime, and all waiters are notified.
 pub(super) struct Ticket {
     pub(super) entry: Arc<TokenEntry>,
     pub(super) id: u64,
@@ -49,9 +48,8 @@ impl Drop for Ticket {
     }
 }
 
-/// Obtains a token, puts it into the entry and tells all waiters.
 pub(super) async fn run(ticket: Ticket) {
-    // A trace of its own: any number of calls wait for it, and none of them owns it.
+    // A separate trace: many calls may wait for it, and none owns it.
     let span = tracing::info_span!(
         parent: None,
         "suite.token",
@@ -69,10 +67,8 @@ async fn renew(ticket: Ticket) {
     let Some(beats) = entry.beats(ticket.id) else {
         return;
     };
-    let mut answer = pin!(timeout(
-        entry.policy().renewal_timeout,
-        contained(entry.source(), entry.request()),
-    ));
+    let limit = entry.policy().renewal_timeout;
+    let mut answer = pin!(timeout(limit, contained(entry.source(), entry.request())));
     let mut beat = interval_at(started + BEAT, BEAT);
     let answer = poll_fn(|context| {
         while beat.poll_tick(context).is_ready() {
@@ -81,25 +77,27 @@ async fn renew(ticket: Ticket) {
         answer.as_mut().poll(context)
     })
     .await
-    .unwrap_or_else(|_elapsed| Err(TokenError::new(TokenErrorKind::Timeout)));
+    .unwrap_or_else(|_elapsed| {
+        let late = format!("the token source did not answer within {limit:?}");
+        Err(TokenError::new(TokenErrorKind::Timeout).with_description(late))
+    });
     let outcome = entry.settle(ticket.id, started, answer);
     report(entry, started, &outcome);
 }
 
-/// Turns a panic of the source into an error for everyone who waits.
+/// Turns a panic of the source into an error for all waiters.
 async fn contained(
     source: &dyn TokenSource,
     request: &TokenRequest,
 ) -> Result<AccessToken, TokenError> {
     let mut answer = pin!(async move { source.token(request).await });
     poll_fn(|context| {
-        // The source is shared by reference and sees its own broken invariants, if any; the future is not polled again.
-        catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context))).unwrap_or_else(
-            |_payload| {
-                Poll::Ready(Err(TokenError::new(TokenErrorKind::Source)
-                    .with_description("the token source panicked")))
-            },
-        )
+        // Unwind safe: the future is not polled again, and only the source sees invariants that it broke.
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
+        polled.unwrap_or_else(|_panic| {
+            let error = TokenError::new(TokenErrorKind::Source);
+            Poll::Ready(Err(error.with_description("the token source panicked")))
+        })
     })
     .await
 }

@@ -1,4 +1,4 @@
-//! The reply of a token exchange. Pure functions; no text of a reply that may hold a token gets into an error.
+//! The reply of a token exchange: pure functions. No error quotes a reply that may contain a token.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::text::Line;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::source::{AccessToken, TokenRequest};
 
-/// RFC 6749 section 5.1, leniently: unknown members are ignored, odd ones count as missing.
+/// RFC 6749, section 5.1, read leniently: unknown members are ignored, and malformed optional ones count as missing.
 #[derive(Deserialize)]
 struct Success<'a> {
     #[serde(borrow)]
@@ -34,25 +34,24 @@ pub(super) fn success(
     request: &TokenRequest,
     confidential: &Confidential,
 ) -> Result<AccessToken, TokenError> {
-    // An array would be read too, by position.
+    const NO_OBJECT: &str = "it is not a JSON object; check the address of the token endpoint";
+    // Serde would read an array too, by position.
     if !body.trim_ascii_start().starts_with(b"{") {
-        return Err(malformed("not a JSON object"));
+        return Err(malformed(NO_OBJECT));
     }
     let reply: Success<'_> = serde_json::from_slice(body).map_err(|error| {
-        // The error's own text may quote the token.
+        // The text of this error may quote the token.
         malformed(if error.is_data() {
-            "the JSON has no usable access_token"
+            "`access_token` must be a string: got another value or none"
         } else {
-            "not a JSON object"
+            NO_OBJECT
         })
     })?;
-    let bearer = |kind: &Value| {
-        kind.as_str()
-            .is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"))
-    };
-    // The member is required; servers that leave it out mean a bearer token all the same.
-    if !reply.token_type.as_ref().is_none_or(bearer) {
-        return Err(malformed("the token_type is not Bearer"));
+    let is_bearer = |kind: &str| kind.eq_ignore_ascii_case("bearer");
+    let token_type = reply.token_type.as_ref();
+    // The member is required, but servers that omit it mean a bearer token too.
+    if !token_type.is_none_or(|kind| kind.as_str().is_some_and(is_bearer)) {
+        return Err(malformed("`token_type` must be Bearer: got another type"));
     }
     let mut echo = Confidential::default();
     echo.add_secret(&reply.access_token);
@@ -62,7 +61,7 @@ pub(super) fn success(
         token = token.with_lifetime(lifetime);
     }
     match reply.scope.as_ref().and_then(scopes) {
-        // Scopes stand in errors and reports.
+        // Errors and reports show scopes.
         Some(granted) => token = token.with_scopes(granted.into_iter().filter(shown)),
         // "OPTIONAL, if identical to the scope requested by the client".
         None if !request.scopes().is_empty() => token = token.with_scopes(request.scopes()),
@@ -71,18 +70,15 @@ pub(super) fn success(
     Ok(token)
 }
 
-/// `expires_in` as a number, or as a number in a string. Negative is zero; anything else is as good as missing.
+/// `expires_in` as a number or as a number in a string. A negative number counts as zero, any other value as missing.
 fn seconds(value: &RawValue) -> Option<Duration> {
-    // A number of any size: JSON has no largest one.
     let seconds: f64 = value.get().trim_matches('"').trim().parse().ok()?;
-    if seconds.is_nan() {
-        return None;
-    }
-    // Too large for a duration is capped like everything beyond the limit.
-    Some(Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX))
+    // JSON numbers have no limit: one that is too large for a duration is capped, like any beyond the policy.
+    let lifetime = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
+    (!seconds.is_nan()).then_some(lifetime)
 }
 
-/// `scope` as a space-separated string, or leniently as an array.
+/// `scope` as a space-separated string or, leniently, as an array.
 fn scopes(value: &Value) -> Option<Vec<String>> {
     match value {
         Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
@@ -94,7 +90,7 @@ fn scopes(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// Reads any other reply: the status decides, and the body explains if it can.
+/// The error of any other reply: the status decides, and the body may explain it.
 pub(super) fn failure(
     status: u16,
     headers: &HeaderMap,
@@ -102,12 +98,11 @@ pub(super) fn failure(
     confidential: &Confidential,
 ) -> TokenError {
     if (300..400).contains(&status) {
-        return malformed(
-            "a redirect, which is never followed; check the address of the token endpoint",
-        )
-        .with_status(status);
+        let redirect =
+            "it is a redirect, which is never followed; check the address of the token endpoint";
+        return malformed(redirect).with_status(status);
     }
-    // Assumed: A50. What is not implemented does not come into being by asking again.
+    // Assumed: A50. Retrying does not help where something is not implemented.
     let transient = matches!(status, 408 | 429 | 500 | 502..=504 | 506..);
     let kind = match () {
         () if transient || (500..600).contains(&status) => TokenErrorKind::Unavailable,
@@ -115,7 +110,7 @@ pub(super) fn failure(
         () => TokenErrorKind::Malformed,
     };
     let envelope = Envelope::read(body).shown(confidential);
-    // A server may call off retries, never ask for them where the status says no.
+    // A server may forbid retries, but not ask for them where the status rules them out.
     let mut error = TokenError::new(kind)
         .with_status(status)
         .with_retryable(transient && envelope.retryable != Some(false));

@@ -1,4 +1,4 @@
-//! What gives tokens, what it is asked, and what it answers.
+//! The source of tokens, its request and its reply.
 
 use std::fmt;
 use std::pin::Pin;
@@ -14,11 +14,10 @@ use crate::token::error::TokenError;
 pub type TokenFuture<'a> =
     Pin<Box<dyn Future<Output = Result<AccessToken, TokenError>> + Send + 'a>>;
 
-/// Gives tokens. Implement it for your own identity provider.
+/// Obtains tokens. Implement it for your own identity provider.
 ///
-/// The engine caches what it gives, calls it once for any number of waiting callers, in a task of its own, and
-/// never again before the token needs renewal or the backoff after a failure has passed. Retries within one
-/// call are the source's affair.
+/// The engine caches each token. It calls the source once for all waiting callers, in a separate task, and not again before the
+/// token needs renewal or the backoff after a failure has passed. The source itself decides whether to retry within a call.
 ///
 /// ```
 /// use std::time::Duration;
@@ -47,7 +46,7 @@ impl<S: TokenSource + ?Sized> TokenSource for Arc<S> {
     }
 }
 
-/// What a token is asked for: an audience and scopes. Equal requests share one token.
+/// The audience and scopes to request. Equal requests share one token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[must_use]
 pub struct TokenRequest {
@@ -56,40 +55,40 @@ pub struct TokenRequest {
 }
 
 impl TokenRequest {
-    /// A request that names neither audience nor scopes, and leaves both to the identity provider.
+    /// A request without audience and scopes, which leaves both to the identity provider.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks for a token for exactly this audience.
+    /// Requests a token for exactly this audience.
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         self.audience = Some(audience.into());
         self
     }
 
-    /// Asks for these scopes, besides those already asked for. Order and repetition do not matter.
+    /// Requests these scopes as well. Order and repetition do not matter.
     pub fn with_scopes<S: AsRef<str>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         for scope in scopes {
-            self.scopes
-                .extend(scope.as_ref().split_whitespace().map(str::to_owned));
+            let scopes = scope.as_ref().split_whitespace();
+            self.scopes.extend(scopes.map(str::to_owned));
         }
         self.scopes.sort_unstable();
         self.scopes.dedup();
         self
     }
 
-    /// The audience asked for.
+    /// The requested audience.
     pub fn audience(&self) -> Option<&str> {
         self.audience.as_deref()
     }
 
-    /// The scopes asked for, sorted, each once.
+    /// The requested scopes, sorted, each once.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 }
 
-/// A token as its source gives it.
+/// A token as its source returns it.
 #[derive(Clone)]
 #[must_use]
 pub struct AccessToken {
@@ -100,7 +99,7 @@ pub struct AccessToken {
 }
 
 impl AccessToken {
-    /// A bearer token whose lifetime is read from it if it is a JWT, and otherwise
+    /// A bearer token with the lifetime of its JWT or else
     /// [`TokenPolicy::default_lifetime`](crate::TokenPolicy::default_lifetime).
     pub fn new(secret: impl Into<Secret>) -> Self {
         Self {
@@ -111,30 +110,30 @@ impl AccessToken {
         }
     }
 
-    /// States how long the token lives, counted from when the source was asked for it.
+    /// Sets the lifetime, which begins when the source is called.
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = Some(lifetime);
         self
     }
 
-    /// States the scopes that were granted, which an error about a missing scope will show.
+    /// Sets the granted scopes, which errors about a missing scope show.
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = Some(scopes.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Moves the start of the lifetime from the beginning of the renewal to its last attempt.
+    /// Moves the start of the lifetime from the start of the renewal to its last attempt.
     pub(super) fn with_requested_at(mut self, instant: Instant) -> Self {
         self.requested_at = Some(instant);
         self
     }
 
-    /// The lifetime, if it was stated.
+    /// The lifetime, if it is set.
     pub fn lifetime(&self) -> Option<Duration> {
         self.lifetime
     }
 
-    /// The granted scopes, if they were stated.
+    /// The granted scopes, if they are set.
     pub fn scopes(&self) -> Option<&[String]> {
         self.scopes.as_deref()
     }

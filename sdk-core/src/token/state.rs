@@ -1,4 +1,4 @@
-//! The state of an entry and its decisions, free of locks, tasks and clocks.
+//! The state of an entry and its decisions, without locks, tasks or clocks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +15,16 @@ use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{MOST_RENEWALS, Rejection, Rejections, Target};
 use crate::token::source::AccessToken;
 
-/// Who asks for a token, and what for.
+/// A caller that needs a token.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Caller {
-    /// The runtime that a renewal would run on.
+    /// Where a renewal would run.
     pub(super) runtime: runtime::Id,
-    /// Whether it waits where others go on with an ageing token.
+    /// Whether it waits for a fresh token where others use an ageing one.
     pub(super) eager: bool,
-    /// How long the token has to last: the time of an attempt.
+    /// How long the token has to last: the timeout of an attempt.
     pub(super) need: Duration,
-    /// The renewal that it has waited for already, if any.
+    /// The renewal that it has waited for, if any.
     pub(super) waited: Option<u64>,
 }
 
@@ -36,12 +36,12 @@ pub(super) enum Step {
     Fail(TokenError),
 }
 
-/// A failed renewal, and until when it stands for all that ask.
+/// A failed renewal, and until when all callers get its error.
 #[derive(Debug)]
 struct Setback {
     error: TokenError,
     until: Instant,
-    /// The number of the renewal, whose waiters all get the error.
+    /// The renewal, whose waiters all get the error.
     flight: u64,
 }
 
@@ -61,20 +61,16 @@ pub(super) struct State {
 }
 
 impl State {
-    /// The token if nothing needs to be done about it.
+    /// The token, if it needs no renewal.
     pub(super) fn fresh(&self, now: Instant) -> Option<Arc<BearerToken>> {
-        self.token
-            .as_ref()
-            .filter(|token| token.phase(now) == Phase::Fresh)
-            .cloned()
+        let token = self.token.as_ref();
+        token.filter(|it| it.phase(now) == Phase::Fresh).cloned()
     }
 
-    /// The token if it lives.
+    /// The token, unless it has expired.
     pub(super) fn live(&self, now: Instant) -> Option<Arc<BearerToken>> {
-        self.token
-            .as_ref()
-            .filter(|token| token.phase(now) != Phase::Dead)
-            .cloned()
+        let token = self.token.as_ref();
+        token.filter(|it| it.phase(now) != Phase::Dead).cloned()
     }
 
     /// How many renewals were started.
@@ -82,8 +78,7 @@ impl State {
         self.flights
     }
 
-    /// Decides what a caller does at `now`. When a renewal is to be started, its number comes with the decision: whoever
-    /// gets it must start it.
+    /// Decides what a caller does at `now`. If a number comes with the decision, the caller must start this renewal.
     pub(super) fn next(
         &mut self,
         now: Instant,
@@ -92,7 +87,7 @@ impl State {
     ) -> (Step, Option<u64>) {
         let live = self.live(now);
         if let Some(token) = &live {
-            // What a renewal brought serves whoever waited for it, however short its life.
+            // A caller takes the token that it waited for, however short its lifetime.
             let arrived = caller.waited.is_some_and(|waited| waited <= self.landed);
             if arrived || token.phase(now) == Phase::Fresh {
                 return (Step::Use(Arc::clone(token)), None);
@@ -114,7 +109,7 @@ impl State {
         (step, started)
     }
 
-    /// What a caller gets while no renewal is due.
+    /// The step of a caller if no renewal is due.
     fn without_renewal(
         &self,
         now: Instant,
@@ -136,8 +131,8 @@ impl State {
         }
     }
 
-    /// Whether the holder of a live token waits for another: only when this one is about to end, would not outlive the
-    /// attempt, and nothing speaks against the endpoint.
+    /// Whether a caller with a live token waits for another: only if this one is about to expire, would not outlast the
+    /// attempt, and the last renewal did not fail.
     fn waits(&self, token: &BearerToken, now: Instant, need: Duration) -> bool {
         token.phase(now) == Phase::Hard
             && self.failures == 0
@@ -151,30 +146,28 @@ impl State {
         policy: &TokenPolicy,
     ) -> (Flight, Option<u64>) {
         self.flights += 1;
-        // The task ends itself in time; the grace is for its last step.
-        let overdue = lifetime::later(
-            lifetime::later(now, policy.renewal_timeout),
-            policy.min_interval,
-        );
+        // The task has a timeout of its own; the margin is for its last step.
+        let end = lifetime::later(now, policy.renewal_timeout);
+        let overdue = lifetime::later(end, policy.min_interval);
         let flight = Flight::new(self.flights, runtime, overdue);
         self.flight = Some(flight.clone());
         (flight, Some(self.flights))
     }
 
-    /// Renewal `id`, if it is the one under way.
+    /// Renewal `id`, if it is under way.
     pub(super) fn flight(&self, id: u64) -> Option<&Flight> {
         self.flight.as_ref().filter(|flight| flight.id == id)
     }
 
-    /// Gives up on a renewal that will not end, so that the next caller starts another.
+    /// Gives up renewal `id`, so that the next caller starts another.
     pub(super) fn abandon(&mut self, id: u64) {
         self.flight.take_if(|flight| flight.id == id);
     }
 
-    /// Takes the result of renewal `id`, started at `started`, which ends at `now`.
+    /// Takes the result of renewal `id`, which began at `started` and ends at `now`.
     ///
-    /// A token that is dead on arrival is a failure. One that ends sooner than the live token does not replace it. The
-    /// result of an abandoned renewal is only welcome if it is an improvement.
+    /// A token that has expired on arrival is a failure. One that expires before the live token does not replace it. The result
+    /// of an abandoned renewal counts only if it is an improvement.
     pub(super) fn settle(
         &mut self,
         id: u64,
@@ -222,7 +215,7 @@ impl State {
         self.failures = self.failures.saturating_add(1);
         let backoff = policy.renewal_backoff;
         let wait = backoff.half_jitter(self.failures, roll());
-        // Never earlier than asked, within reason, and not all clients at the same moment.
+        // Never earlier than asked, within the cap, and not all clients at once.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
         self.setback = Some(Setback {
             until: lifetime::later(now, asked.saturating_add(wait)),
@@ -231,15 +224,13 @@ impl State {
         });
     }
 
-    /// How long callers without a live token get the last error, from `now`.
+    /// How long callers without a live token keep getting the last error.
     pub(super) fn backoff_left(&self, now: Instant) -> Duration {
-        self.setback
-            .as_ref()
-            .map(|setback| setback.until.saturating_duration_since(now))
-            .unwrap_or_default()
+        let until = self.setback.as_ref().map_or(now, |setback| setback.until);
+        until.saturating_duration_since(now)
     }
 
-    /// Takes note that a target refused `token`, after it had refused `renewals` others in a row under the same call.
+    /// Records that a target refused `token`, after it refused `renewals` others in a row to the same call.
     pub(super) fn reject(
         &mut self,
         token: &BearerToken,
@@ -249,7 +240,7 @@ impl State {
         policy: &TokenPolicy,
     ) -> Rejection {
         let enough = renewals >= MOST_RENEWALS;
-        // The caller's borrow keeps the address alive, so an equal address is the same token.
+        // The caller's borrow keeps the address in use, so an equal address is the same token.
         let held = self.token.as_deref();
         if !held.is_some_and(|held| std::ptr::eq(held, token)) {
             return if enough {
@@ -258,26 +249,24 @@ impl State {
                 Rejection::Superseded
             };
         }
-        // One that served others since it came may have died in between, now and then.
+        // A token that has served other calls may have been revoked since.
         let on_arrival = enough || !token.was_accepted();
         if on_arrival {
             let generation = token.generation();
             self.rejections
                 .count(target, generation, now, policy, roll());
         }
-        let (served, accepted) = (token.has_served(target.operation), token.was_accepted());
-        let rejections = &mut self.rejections;
-        let in_backoff = rejections.in_backoff(target, served, accepted, now);
+        let in_backoff = self.rejections.in_backoff(target, token, now);
         if in_backoff || (on_arrival && renewals > 0) {
             return Rejection::Kept;
         }
-        rejections.replaced(target, now);
+        self.rejections.replaced(target, now);
         self.token = None;
         self.next_routine = None;
         Rejection::Dropped
     }
 
-    /// What is held against targets that refused tokens.
+    /// The targets that refused tokens.
     pub(super) fn rejections(&self) -> &Rejections {
         &self.rejections
     }

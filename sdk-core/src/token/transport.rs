@@ -1,12 +1,11 @@
-//! Failures on the way to the token endpoint.
+//! Failures of the connection to the token endpoint.
 
 use url::Url;
 
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::transport::cause;
 
-/// Turns a failure of the HTTP client into a token error that names host and port of the endpoint and the proxy before it,
-/// and no secret.
+/// Turns a failure of the HTTP client into a token error that names host, port and proxy of the endpoint, but no secret.
 pub(super) fn failure(error: reqwest::Error, endpoint: &Url, proxy: Option<&str>) -> TokenError {
     let error = error.without_url();
     let kind = if error.is_timeout() {
@@ -14,15 +13,11 @@ pub(super) fn failure(error: reqwest::Error, endpoint: &Url, proxy: Option<&str>
     } else {
         TokenErrorKind::Unreachable
     };
-    // A certificate does not become valid, nor a request well-formed, by trying again.
+    // A retry helps neither a bad certificate nor a malformed request.
     let lasting = error.is_builder() || cause::is_tls(&error);
-    let description = format!(
-        "{}: {}",
-        cause::target(endpoint, proxy),
-        cause::root(&error)
-    );
+    let (target, root) = (cause::target(endpoint, proxy), cause::root(&error));
     TokenError::new(kind)
-        .with_description(description)
+        .with_description(format!("{target}: {root}"))
         .with_retryable(!lasting)
         .with_cause(error)
 }

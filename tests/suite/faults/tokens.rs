@@ -217,7 +217,7 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
     let error = call.await.unwrap().unwrap_err();
 
     assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
-    assert_says(&error, &["dead on arrival"]);
+    assert_says(&error, &["had expired when it arrived"]);
     assert!(error.retryable() && peer.requests().is_empty());
     // The next exchange is quicker.
     advance(Duration::from_secs(2)).await;

@@ -10,6 +10,7 @@ mod sharing;
 mod wire;
 
 use std::fmt::Write as _;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -25,6 +26,7 @@ use crate::token::cache::TokenCache;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
+use crate::token::flight::Outcome;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{Rejection, Target};
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
@@ -32,13 +34,13 @@ use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
 
-/// Two operations that calls may be of.
+/// Two operations to call.
 static OPERATIONS: RawOperations = RawOperations::of(crate::App::Crm);
 
 /// How long a scripted exchange takes.
 const EXCHANGE: Duration = Duration::from_millis(100);
 
-/// A source whose answers are a function of how often it was asked before.
+/// A source whose answers depend on how often it was asked before.
 struct Scripted {
     asked: AtomicUsize,
     delay: Mutex<Duration>,
@@ -48,6 +50,11 @@ struct Scripted {
 impl Scripted {
     fn asked(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
+    }
+
+    #[track_caller]
+    fn assert_asked(&self, times: RangeInclusive<usize>) {
+        assert!(times.contains(&self.asked()), "{} exchanges", self.asked());
     }
 
     fn takes(&self, delay: Duration) {
@@ -85,13 +92,26 @@ fn entry(
     answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
 ) -> (Arc<TokenEntry>, Arc<Scripted>) {
     let source = scripted(move |number, _request| answer(number));
-    (
-        cache(&source).entry(TokenRequest::new().with_audience("crm")),
-        source,
-    )
+    let request = TokenRequest::new().with_audience("crm");
+    (cache(&source).entry(request), source)
 }
 
-/// The token number `number`, for so many seconds.
+/// An entry whose tokens all live for 300 s.
+fn steady() -> (Arc<TokenEntry>, Arc<Scripted>) {
+    entry(|number| Ok(token(number, 300)))
+}
+
+/// An entry whose first token lives for 300 s, and whose other answers follow the script.
+fn first_then(
+    answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
+) -> (Arc<TokenEntry>, Arc<Scripted>) {
+    entry(move |number| match number {
+        0 => Ok(token(0, 300)),
+        _ => answer(number),
+    })
+}
+
+/// The token with this number, for so many seconds.
 fn token(number: usize, seconds: u64) -> AccessToken {
     AccessToken::new(format!("token-{number}")).with_lifetime(Duration::from_secs(seconds))
 }
@@ -104,27 +124,43 @@ fn text(token: &BearerToken) -> &str {
     token.header().to_str().unwrap()
 }
 
-/// Calls once, and says how long that took.
-async fn timed(entry: &Arc<TokenEntry>) -> (Result<Arc<BearerToken>, TokenError>, Duration) {
+/// What a call gets: the number of the token, or the text of the error.
+fn gist(outcome: Outcome) -> Result<usize, String> {
+    let number = |token: Arc<BearerToken>| text(&token)["Bearer token-".len()..].parse().unwrap();
+    outcome.map(number).map_err(|error| error.to_string())
+}
+
+/// Calls once.
+async fn called(entry: &Arc<TokenEntry>) -> Result<usize, String> {
+    gist(entry.bearer().await)
+}
+
+/// Calls once, and measures how long it takes.
+async fn timed(entry: &Arc<TokenEntry>) -> (Result<usize, String>, Duration) {
     let start = Instant::now();
-    let outcome = entry.bearer().await;
+    let outcome = called(entry).await;
     (outcome, start.elapsed())
 }
 
-/// Lets the clock and everything that waits for it go on.
+/// The kind of an error, and whether it is retryable.
+fn kind(error: &TokenError) -> (TokenErrorKind, bool) {
+    (error.kind(), error.is_retryable())
+}
+
+/// Lets the clock and all that waits for it advance.
 async fn pass(seconds: f64) {
     sleep(Duration::from_secs_f64(seconds)).await;
 }
 
-/// Collects the events of the thread that it is the default of.
+/// Collects the events of the thread whose default it is.
 #[derive(Clone, Default)]
 struct Events(Arc<Mutex<Vec<(Level, String)>>>);
 
 impl Events {
-    /// Collects what this thread reports until the guard is dropped.
+    /// Collects the events of this thread until the guard is dropped.
     fn here() -> (Self, DefaultGuard) {
-        // While there is only one subscriber, `tracing` lets any thread decide for all whether an event is wanted;
-        // a second one, kept for good, prevents that.
+        // With a single subscriber, `tracing` lets one thread decide for all whether an event is wanted. A second one, which
+        // stays, prevents that.
         static SECOND: OnceLock<Dispatch> = OnceLock::new();
         SECOND.get_or_init(|| Dispatch::new(Self::default()));
         let events = Self::default();
@@ -133,13 +169,9 @@ impl Events {
     }
 
     fn of(&self, level: Level) -> Vec<String> {
-        self.0
-            .lock()
-            .unwrap()
-            .iter()
-            .filter(|(of, _)| *of == level)
-            .map(|(_, text)| text.clone())
-            .collect()
+        let mut events = self.0.lock().unwrap().clone();
+        events.retain(|(of, _)| *of == level);
+        events.into_iter().map(|(_, text)| text).collect()
     }
 
     fn all(&self) -> String {
@@ -163,10 +195,8 @@ impl Subscriber for Events {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(String::new());
         event.record(&mut line);
-        self.0
-            .lock()
-            .unwrap()
-            .push((*event.metadata().level(), line.0));
+        let level = *event.metadata().level();
+        self.0.lock().unwrap().push((level, line.0));
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {

@@ -1,4 +1,4 @@
-//! What an exchange sends, and how it reads the answer: pure functions.
+//! What an exchange sends and how it reads the reply, without a network.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,14 +10,12 @@ use super::*;
 use crate::secret::confidential::Confidential;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 
-const AWKWARD: [&str; 6] = [
-    "we:ird",
-    "100%",
-    "a+b",
-    "two words",
-    "Grüße-日本",
-    "&=;/?#\"'",
-];
+const AWKWARD: &str = "we:ird|100%|a+b|two words|Grüße-日本|&=;/?#\"'";
+
+/// A successful reply, read without anything confidential.
+fn success(body: &str, request: &TokenRequest) -> Answer {
+    reply::success(body.as_bytes(), request, &Confidential::default())
+}
 
 fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(String, String)> {
     form_urlencoded::parse(&form::body(credentials, request))
@@ -27,35 +25,30 @@ fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(Strin
 
 #[test]
 fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
-    for id in AWKWARD {
-        for secret in AWKWARD {
-            let header = form::basic(&ClientCredentials::new(id, secret))
-                .unwrap()
-                .header;
+    let basic = |id, secret| {
+        let credentials = ClientCredentials::new(id, secret);
+        form::basic(&credentials).unwrap().header
+    };
+    for id in AWKWARD.split('|') {
+        for secret in AWKWARD.split('|') {
+            let header = basic(id, secret);
             assert!(header.is_sensitive());
             let encoded = header.to_str().unwrap().strip_prefix("Basic ").unwrap();
             let pair = String::from_utf8(STANDARD.decode(encoded).unwrap()).unwrap();
             let (left, right) = pair.split_once(':').unwrap();
             assert!(!right.contains(':'), "{pair}");
-            let read: Vec<(String, String)> =
-                form_urlencoded::parse(format!("{left}={right}").as_bytes())
-                    .into_owned()
-                    .collect();
-            assert_eq!(read, [(id.to_owned(), secret.to_owned())]);
+            let form = format!("{left}={right}");
+            let read: Vec<_> = form_urlencoded::parse(form.as_bytes()).collect();
+            assert_eq!(read, [(id.into(), secret.into())]);
         }
     }
-    let header = form::basic(&ClientCredentials::new("we:ird", "a b+c%ü"))
-        .unwrap()
-        .header;
-    assert_eq!(
-        header.to_str().unwrap(),
-        format!("Basic {}", STANDARD.encode("we%3Aird:a+b%2Bc%25%C3%BC"))
-    );
+    let encoded = STANDARD.encode("we%3Aird:a+b%2Bc%25%C3%BC");
+    assert_eq!(basic("we:ird", "a b+c%ü"), format!("Basic {encoded}"));
 }
 
 #[test]
 fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_the_form() {
-    for secret in AWKWARD {
+    for secret in AWKWARD.split('|') {
         let credentials = ClientCredentials::new("we:ird", secret)
             .with_authentication(ClientAuthentication::RequestBody);
         let request = TokenRequest::new()
@@ -68,22 +61,18 @@ fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_the_form() {
             ("audience", "crm"),
             ("scope", "a:read b:read"),
         ];
-        assert_eq!(
-            fields(&credentials, &request),
-            expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
-        );
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(fields(&credentials, &request), expected);
     }
 }
 
 #[test]
-fn the_form_sends_what_is_asked_and_no_more_and_can_be_bent() {
+fn the_form_has_what_is_requested_and_can_be_adjusted() {
     let plain = ClientCredentials::new("id", "secret");
-    assert_eq!(
-        &form::body(&plain, &TokenRequest::new())[..],
-        b"grant_type=client_credentials"
-    );
+    let least = form::body(&plain, &TokenRequest::new());
+    assert_eq!(least, "grant_type=client_credentials");
 
-    let bent = plain
+    let adjusted = plain
         .with_audience_field("resource")
         .with_form_field("scope", "all")
         .with_form_field("tenant", "t 1");
@@ -91,8 +80,8 @@ fn the_form_sends_what_is_asked_and_no_more_and_can_be_bent() {
         .with_audience("https://crm.example/")
         .with_scopes(["ignored"]);
     assert_eq!(
-        &form::body(&bent, &request)[..],
-        b"grant_type=client_credentials&resource=https%3A%2F%2Fcrm.example%2F&scope=all&tenant=t+1"
+        form::body(&adjusted, &request),
+        "grant_type=client_credentials&resource=https%3A%2F%2Fcrm.example%2F&scope=all&tenant=t+1"
     );
 }
 
@@ -103,10 +92,8 @@ fn a_reply_is_read_leniently() {
         let body = format!(
             r#"{{"access_token":"t","token_type":"BEARER","expires_in":{expires_in},"x":[1]}}"#
         );
-        reply::success(body.as_bytes(), &request, &Confidential::default())
-            .unwrap()
-            .lifetime()
-            .map(|lifetime| lifetime.as_secs())
+        let token = success(&body, &request).unwrap();
+        token.lifetime().map(|lifetime| lifetime.as_secs())
     };
     for (text, seconds) in [
         ("300", Some(300)),
@@ -129,55 +116,41 @@ fn a_reply_is_read_leniently() {
     }
     let granted = |scope: &str| {
         let body = format!(r#"{{"access_token":"t\u002Bt"{scope}}}"#);
-        let token = reply::success(body.as_bytes(), &request, &Confidential::default()).unwrap();
+        let token = success(&body, &request).unwrap();
         assert_eq!(token.expose(), "t+t");
         token.scopes().unwrap().join(",")
     };
     assert_eq!(granted(r#","scope":"crm:read""#), "crm:read");
     assert_eq!(granted(r#","scope":["crm:read"]"#), "crm:read");
-    assert_eq!(
-        granted(""),
-        "crm:read,crm:write",
-        "as requested, if the reply does not say"
-    );
-    let bare = reply::success(
-        br#"{"access_token":"t"}"#,
-        &TokenRequest::new(),
-        &Confidential::default(),
-    )
-    .unwrap();
-    assert_eq!(bare.scopes(), None);
+    // As requested, unless the reply states otherwise.
+    assert_eq!(granted(""), "crm:read,crm:write");
+    let bare = success(r#"{"access_token":"t"}"#, &TokenRequest::new());
+    assert_eq!(bare.unwrap().scopes(), None);
 }
 
 #[test]
 fn an_unusable_reply_is_an_error_that_quotes_nothing() {
-    for body in [
-        r"<html>canary</html>",
-        "",
-        r#"{"access_token":12345,"canary":1}"#,
-        r#"{"access_token":["canary"]}"#,
-        r#"{"token":"canary"}"#,
-        r#"{"access_token":"canary","token_type":"mac"}"#,
-        r#"{"access_token":"canary","token_type":7}"#,
-        r#"{"access_token":"canary""#,
-        r#"["canary"]"#,
+    let no_object = "it is not a JSON object; check the address of the token endpoint";
+    let no_token = "`access_token` must be a string: got another value or none";
+    let no_bearer = "`token_type` must be Bearer: got another type";
+    for (body, why) in [
+        (r"<html>canary</html>", no_object),
+        ("", no_object),
+        (r#"{"access_token":"canary""#, no_object),
+        (r#"["canary"]"#, no_object),
+        (r#"{"access_token":12345,"canary":1}"#, no_token),
+        (r#"{"access_token":["canary"]}"#, no_token),
+        (r#"{"token":"canary"}"#, no_token),
+        (r#"{"access_token":"canary","token_type":"mac"}"#, no_bearer),
+        (r#"{"access_token":"canary","token_type":7}"#, no_bearer),
     ] {
-        let error = reply::success(
-            body.as_bytes(),
-            &TokenRequest::new(),
-            &Confidential::default(),
-        )
-        .unwrap_err();
-        assert_eq!(
-            (error.kind(), error.is_retryable()),
-            (TokenErrorKind::Malformed, false),
-            "{body}"
-        );
+        let error = success(body, &TokenRequest::new()).unwrap_err();
+        assert_eq!(kind(&error), (TokenErrorKind::Malformed, false), "{body}");
+        assert_eq!(error.description(), Some(why), "{body}");
         let printed = format!("{error} {error:?}");
-        assert!(
-            !printed.contains("canary") && !printed.contains("12345"),
-            "{printed}"
-        );
+        for secret in ["canary", "12345"] {
+            assert!(!printed.contains(secret), "{printed}");
+        }
     }
 }
 
@@ -188,38 +161,23 @@ fn both_error_shapes_are_understood() {
     let read = |status: u16, body: &str| {
         reply::failure(status, &HeaderMap::new(), body.as_bytes(), &confidential)
     };
-    let error = read(
-        401,
-        r#"{"error":"invalid_client","error_description":"unknown client"}"#,
-    );
-    assert_eq!(
-        error.to_string(),
-        "token refused (status 401): unknown client [invalid_client]"
-    );
-    let error = read(
-        403,
-        r#"{"error":{"code":"insufficient_scope","message":"no","requestId":"r-1","retryable":true}}"#,
-    );
-    assert_eq!(
-        (error.code(), error.request_id()),
-        (Some("insufficient_scope"), Some("r-1"))
-    );
-    assert!(
-        !error.is_retryable(),
-        "a 4xx is final, whatever the envelope says"
-    );
-    let error = read(
-        503,
-        r#"{"error":{"code":"off","message":"no","requestId":"r-2","retryable":false}}"#,
-    );
-    assert_eq!(
-        (error.kind(), error.is_retryable()),
-        (TokenErrorKind::Unavailable, false)
-    );
-    let error = read(
-        400,
-        r#"{"error":"invalid_request","error_description":"bad s3cret-canary here"}"#,
-    );
+    let plain = r#"{"error":"invalid_client","error_description":"unknown client"}"#;
+    let text = "token refused (status 401): unknown client [invalid_client]";
+    assert_eq!(read(401, plain).to_string(), text);
+    let object = |code: &str, retryable: bool| {
+        format!(
+            r#"{{"error":{{"code":"{code}","message":"no","requestId":"r-1","retryable":{retryable}}}}}"#
+        )
+    };
+    // A 4xx is final, whatever the envelope states.
+    let error = read(403, &object("insufficient_scope", true));
+    assert_eq!(kind(&error), (TokenErrorKind::Refused, false));
+    assert_eq!(error.code(), Some("insufficient_scope"));
+    assert_eq!(error.request_id(), Some("r-1"));
+    let error = read(503, &object("off", false));
+    assert_eq!(kind(&error), (TokenErrorKind::Unavailable, false));
+    let quoting = r#"{"error":"invalid_request","error_description":"bad s3cret-canary here"}"#;
+    let error = read(400, quoting);
     assert!(!format!("{error} {error:?}").contains("canary"));
     assert_eq!(error.code(), Some("invalid_request"));
 }
@@ -240,16 +198,10 @@ fn the_status_decides_when_the_body_explains_nothing() {
         (307, Malformed, false),
     ] {
         for body in ["", "<html>", "null", r#"{"error":7}"#, "[]"] {
-            let error = reply::failure(
-                status,
-                &HeaderMap::new(),
-                body.as_bytes(),
-                &Confidential::default(),
-            );
-            assert_eq!(
-                (error.kind(), error.is_retryable(), error.status()),
-                (kind, retryable, Some(status))
-            );
+            let (headers, confidential) = (HeaderMap::new(), Confidential::default());
+            let error = reply::failure(status, &headers, body.as_bytes(), &confidential);
+            assert_eq!(super::kind(&error), (kind, retryable));
+            assert_eq!(error.status(), Some(status));
         }
     }
 }
