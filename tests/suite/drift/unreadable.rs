@@ -41,7 +41,7 @@ async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding()
         (
             "/attention/3/dueAt",
             json!(17),
-            "at `attention[3].dueAt`: expected a date-time of RFC 3339, found 17",
+            "at `attention[3].dueAt`: expected an RFC 3339 date-time, found 17",
         ),
         (
             "/attention/3/owner",
@@ -61,12 +61,12 @@ async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding()
         (
             "/generatedAt",
             json!(null),
-            "at `generatedAt`: expected a date-time of RFC 3339, found null",
+            "at `generatedAt`: expected an RFC 3339 date-time, found null",
         ),
         (
             "/recentChanges",
             json!({}),
-            "at `recentChanges`: expected a sequence, found {}",
+            "at `recentChanges`: expected an array, found {}",
         ),
     ] {
         let mut body = today();
@@ -98,7 +98,7 @@ async fn fault_33_a_missing_required_member_is_named() {
 
     let error = failure(&body.to_string()).await;
 
-    let said = "at `counts`: a required member is missing; those that came are ";
+    let said = "at `counts`: required member is missing; the object has ";
     assert!(error.message().starts_with(said), "{}", error.message());
 }
 
@@ -117,7 +117,7 @@ async fn fault_33_a_required_integer_that_64_bits_do_not_hold_is_named() {
 
     let error = crm.intake().get(&*intake).await.unwrap_err();
 
-    let said = format!("at `recordVersion`: expected an integer of 64 bits, found {digits}");
+    let said = format!("at `recordVersion`: expected a 64-bit integer, found {digits}");
     assert_eq!((error.kind(), error.message()), (ErrorKind::Decode, &*said));
     assert_eq!(server.attempts(Operation::GetIntakeSubmission), 2);
 }

@@ -62,7 +62,7 @@ async fn fault_59_another_type_than_documented_is_an_error_with_its_path() {
         ),
         (
             json!("none"),
-            "at `items`: expected a sequence, found \"none\"",
+            "at `items`: expected an array, found \"none\"",
         ),
     ] {
         let page = json!({"items": items, "nextCursor": null}).to_string();
