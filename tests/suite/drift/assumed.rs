@@ -38,7 +38,7 @@ async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_repl
         (Some("people"), &None)
     );
     assert_eq!(serde_json::to_value(&*found).unwrap(), presentation());
-    let warnings = events.lines("WARN", &["another type than assumed"]);
+    let warnings = events.lines("WARN", &["do not match their assumed type"]);
     let [warning] = warnings.as_slice() else {
         panic!("{warnings:?}")
     };
@@ -66,7 +66,7 @@ async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
     let kept = item.extra.get("recordVersion").unwrap();
     assert_eq!(kept.as_str(), "18446744073709551616");
     assert_eq!(serde_json::to_string(&*today).unwrap(), body);
-    let warnings = events.lines("WARN", &["beyond what their type holds"]);
+    let warnings = events.lines("WARN", &["do not match their assumed type, or exceed it"]);
     assert!(
         matches!(warnings.as_slice(), [line] if line.contains(r#"member="recordVersion" count=2"#)),
         "{warnings:?}"

@@ -103,7 +103,7 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
     assert_eq!(receipt.outcome, "failed");
     let warned = events.lines(
         "WARN",
-        &["a constant has another value", "outcome", "failed"],
+        &["a constant has an unexpected value", "outcome", "failed"],
     );
     assert_eq!(warned.len(), 1, "{}", events.text());
 
