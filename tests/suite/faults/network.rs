@@ -156,7 +156,7 @@ async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
     let calls: Vec<_> = (0..50)
         .map(|_| tokio::spawn(get_person(&crm).send()))
         .collect();
-    let repeated = || events.lines("DEBUG", &["the call is repeated"]);
+    let repeated = || events.lines("DEBUG", &["the call is retried"]);
     until(|| repeated().len() == 50).await;
     calls.iter().for_each(tokio::task::JoinHandle::abort);
 
