@@ -35,7 +35,7 @@ async fn a_checkpoint_refuses_another_query() {
     refuses(
         people().items(),
         crm.tasks().list().items(),
-        "of crm.listPeople",
+        "for crm.listPeople",
     )
     .await;
     refuses(ann().items(), people().items(), filters).await;
