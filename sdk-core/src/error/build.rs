@@ -60,17 +60,6 @@ impl Error {
         Self::new(ErrorKind::InvalidInput, message)
     }
 
-    /// A value that breaks a rule and may be secret: names the parameter and the rule.
-    pub(crate) fn invalid_unseen(name: &str, rule: &str) -> Self {
-        Self::invalid(name, rule, "a value that is not shown")
-    }
-
-    /// A body that cannot be written.
-    pub(crate) fn unwritable(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
-        let message = format!("the body cannot be written: {error}");
-        Self::new(ErrorKind::InvalidInput, message).with_cause(error)
-    }
-
     /// A secret that is too short to key a digest.
     pub(crate) fn short_secret(secret: ShortSecret) -> Self {
         Self::invalid("secret", &secret.to_string(), &counted(secret.0, "byte")).with_cause(secret)
@@ -124,7 +113,7 @@ impl Error {
 
     pub(crate) fn with_command(self, command: PreparedCommand) -> Self {
         self.with(|error| {
-            error.key = command.shared_key();
+            error.key.clone_from(&command.idempotency_key);
             error.command = Some(Box::new(command));
         })
     }

@@ -71,7 +71,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
         // The filters are taken from the request as it would be sent.
-        let key = call.client().suite().digest_key.as_ref();
+        let key = call.client.suite().digest_key.as_ref();
         let (filters, limit, refused) = match call.target(make(cursor.as_deref())) {
             Ok(target) => {
                 let filters = checkpoint::filters(&target, key);
@@ -79,7 +79,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             }
             Err(error) => (String::new(), None, Some(error)),
         };
-        let audience = call.client().audience();
+        let audience = call.client.audience();
         Self {
             checkpoint: Checkpoint::start(
                 call.operation(),

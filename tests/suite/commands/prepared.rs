@@ -75,7 +75,7 @@ async fn the_wrong_client_refuses_a_command() {
 
     let error = stage.crm.send_prepared(&command).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::PreparedCommand);
-    assert_says(&error, &["it is for calendar, this client is for crm"]);
+    assert_says(&error, &["it is for calendar, but this client is for crm"]);
 
     let other = Stage::start().await;
     let error = other.calendar.send_prepared(&command).await.unwrap_err();

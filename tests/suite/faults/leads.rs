@@ -41,7 +41,7 @@ async fn what_cannot_be_reached_is_named_by_host_and_port() {
         .application_url(App::Crm, nobody.url())
         .crm();
     let error = get_person(&crm).await.unwrap_err();
-    assert_says(&error, &[&format!("no connection to {address}")]);
+    assert_says(&error, &[&format!("cannot connect to {address}")]);
 
     let crm = builder_at(&tokens.url())
         .token_url(format!("{}/oauth/token?key=k-1", nobody.url()))

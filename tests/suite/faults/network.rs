@@ -87,7 +87,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     // So that a command without a key is repeated like any other.
     assert_eq!((error.attempts(), error.effect()), (3, Effect::NotSent));
     let port = silent.local_addr().unwrap().port();
-    let said = format!("before a connection to 127.0.0.1:{port} stood");
+    let said = format!("while connecting to 127.0.0.1:{port}");
     assert_says(&error, &[&said]);
     let whole = add_person(&crm).deadline(Duration::from_millis(30));
     let error = whole.await.unwrap_err();

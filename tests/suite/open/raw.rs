@@ -222,11 +222,11 @@ async fn a_raw_call_of_what_is_not_there_is_refused_by_name() {
     for (call, why) in [
         (
             hold,
-            "`operation` must be one of crm: got calendar.manageHold",
+            "`operation` must belong to crm: got calendar.manageHold",
         ),
         (
             misspelt,
-            "`refrence` must be a parameter of the path: got none of /api/crm/v1/people/{reference}",
+            "`refrence` must be a parameter of the path: got the path /api/crm/v1/people/{reference}",
         ),
     ] {
         let error = call.await.unwrap_err();
