@@ -94,7 +94,7 @@ pub async fn run(part: Part, times: u64, origin: &str) -> Result<Allocations, Fa
                 tracing::debug!(
                     attempt = black_box(number),
                     wait_ms = 1.5,
-                    "the call is repeated"
+                    "the call is retried"
                 );
             }
         }

@@ -1,11 +1,11 @@
-//! What the generated event command lacks: instants and time zone out of one zoned time, and an explicit null.
+//! Handwritten methods of the generated event command: zoned times, and an explicit null.
 
 use sdk_core::{RawJson, Record, ZonedTime};
 
 use crate::types::{EventCommand, EventOperation};
 
 impl EventCommand {
-    /// A command that creates an event; the rest is set with the other methods.
+    /// A command that creates an event. The other methods set its fields.
     ///
     /// ```
     /// use sdk_calendar::types::EventCommand;
@@ -21,8 +21,8 @@ impl EventCommand {
     /// ```
     ///
     /// # Updates and cancellations
-    /// They share this body, but the contract shows neither their values of `operation` nor how they name the event. A
-    /// caller who knows sets both:
+    /// They share this body, but the contract shows neither their values of `operation` nor how they name the event. If you
+    /// know both, set them:
     ///
     /// ```
     /// use sdk_calendar::types::EventCommand;
@@ -41,9 +41,9 @@ impl EventCommand {
         Self::new().operation(EventOperation::Create)
     }
 
-    /// Sets start and end, and the time zone from the start.
+    /// Sets start and end, and the time zone of the start.
     ///
-    /// Zoned times are those of jiff, or of any library by way of [`ZonedTime`].
+    /// It takes the zoned times of jiff, or of any type that implements [`ZonedTime`].
     ///
     #[cfg_attr(feature = "jiff-02", doc = "```")]
     #[cfg_attr(not(feature = "jiff-02"), doc = "```ignore")]
@@ -56,8 +56,8 @@ impl EventCommand {
     /// # Ok::<(), jiff::Error>(())
     /// ```
     ///
-    /// The instants of jiff go out in UTC and the zone by its IANA name, such as `Europe/Berlin`; the contract does not show
-    /// the notation of `timezone`, so that is assumed (A45). A start without a named zone leaves `timezone` unset.
+    /// Instants of jiff are sent in UTC, and the zone by its IANA name, such as `Europe/Berlin`: the contract does not show the
+    /// notation of `timezone`, so this is assumed (A45). A start without a named zone leaves `timezone` unset.
     #[must_use]
     pub fn between(mut self, start: &impl ZonedTime, end: &impl ZonedTime) -> Self {
         self.starts_at = Some(start.timestamp());
@@ -68,8 +68,8 @@ impl EventCommand {
         self
     }
 
-    /// Sends `recurrence` as an explicit null: an event that occurs once. An unset `recurrence` is not sent at all; the
-    /// contract does not show what that means to an update.
+    /// Sends `recurrence` as an explicit null, for an event that occurs once. An unset `recurrence` is not sent; the contract
+    /// does not show what this means for an update.
     #[must_use]
     pub fn no_recurrence(mut self) -> Self {
         self.recurrence = Some(Record::from(RawJson::null()));

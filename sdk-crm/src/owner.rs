@@ -1,4 +1,4 @@
-//! What the generated owner filter lacks: its two meanings by name.
+//! Named constructors for the generated owner filter.
 
 use crate::types::{ActorReference, OpportunityOwner};
 

@@ -220,7 +220,7 @@ fn a_caller_is_held_to_the_letter_and_a_server_to_the_instant() {
         assert_eq!(
             error.message(),
             format!(
-                "`Timestamp` must be a date-time of RFC 3339, such as 2026-01-15T09:00:00Z: got {text:?}"
+                "`Timestamp` must be an RFC 3339 date-time, such as 2026-01-15T09:00:00Z: got {text:?}"
             )
         );
     }
@@ -245,10 +245,7 @@ fn a_caller_is_held_to_the_letter_and_a_server_to_the_instant() {
         assert!(text.parse::<Timestamp>().is_err(), "{text}");
         let received = serde_json::from_value::<Timestamp>(text.into());
         let error = received.unwrap_err().to_string();
-        assert!(
-            error.ends_with("expected a date-time of RFC 3339"),
-            "{error}"
-        );
+        assert!(error.ends_with("expected an RFC 3339 date-time"), "{error}");
     }
     assert!(serde_json::from_str::<Timestamp>("1768467600").is_err());
 }
@@ -317,7 +314,7 @@ fn a_date_is_one_where_jiff_says_so_and_the_same() {
         let error = text.parse::<Date>().unwrap_err();
         assert_eq!(
             error.message(),
-            format!("`Date` must be a date of RFC 3339, such as 2026-01-15: got {text:?}")
+            format!("`Date` must be an RFC 3339 date, such as 2026-01-15: got {text:?}")
         );
         assert!(serde_json::from_value::<Date>(text.into()).is_err());
         assert!(jiff::civil::Date::try_from(Date::from(text)).is_err());

@@ -1,4 +1,4 @@
-//! One attempt on the wire.
+//! One attempt on the wire. `classify` judges its outcome.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -6,9 +6,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::transport::body::{self, Unread};
 
-/// What became of one attempt, before anybody judges it.
+/// The outcome of one attempt.
 pub(super) enum Outcome {
-    /// The head of a reply, and its body as far as that was to be had.
+    /// The head of a reply, and its body if that could be read.
     Reply {
         status: u16,
         headers: HeaderMap,
@@ -16,15 +16,15 @@ pub(super) enum Outcome {
     },
     /// No reply.
     Failed(reqwest::Error),
-    /// The time was up before a reply came.
+    /// The time limit passed before a reply began.
     TimedOut {
-        /// Whether the request still waited for a connection: nothing of it was sent.
+        /// Whether the request was still waiting for a connection, so that nothing was sent.
         never_begun: bool,
     },
 }
 
 impl Outcome {
-    /// The status of the reply, if its head came.
+    /// The status of the reply, if there is one.
     pub(super) fn status(&self) -> Option<u16> {
         match self {
             Self::Reply { status, .. } => Some(*status),
@@ -33,11 +33,10 @@ impl Outcome {
     }
 }
 
-/// What reqwest gives for a request.
+/// What reqwest returns for a request.
 pub(super) type Answer = Result<reqwest::Response, reqwest::Error>;
 
-/// Waits for the reply to a request on its way, and reads it, until the time is up. Once its status came, that is not lost
-/// with its body.
+/// Waits for a reply and reads it within the time limit. If reading the body fails, status and headers are kept.
 pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,
@@ -55,7 +54,7 @@ pub(super) async fn run(
     let body = body::read(&mut response, max_bytes, until).await;
     Outcome::Reply {
         status: response.status().as_u16(),
-        // Taken last, so that they need no place of their own while the body is read.
+        // Taken last, so that the future holds them only once while the body is read.
         headers: std::mem::take(response.headers_mut()),
         body,
     }

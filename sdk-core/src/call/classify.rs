@@ -1,4 +1,4 @@
-//! What an attempt means: done, worth another, or an error.
+//! Judges an attempt: done, worth another one, or an error.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -16,7 +16,7 @@ use crate::reply::response::Reply;
 use crate::text::Line;
 use crate::transport::body::Unread;
 
-/// Judges an attempt, whose time was also that of the `whole_call` or not.
+/// Judges an attempt. `whole_call` says that its time limit was the deadline of the call.
 pub(super) fn classify(
     outcome: Outcome,
     whole_call: bool,
@@ -33,7 +33,7 @@ pub(super) fn classify(
         Outcome::TimedOut { never_begun } => return timed_out(whole_call, never_begun, progress),
     };
     if !(200..300).contains(&status) {
-        // A refusal is what its status says, whatever was to explain it.
+        // The status decides, even if the body could not be read.
         let body = body.unwrap_or_else(|unread| match unread {
             Unread::TooLarge(excerpt) => excerpt,
             Unread::Broken(_) | Unread::Late => Bytes::new(),
@@ -60,9 +60,11 @@ pub(super) fn classify(
         },
         Err(Unread::TooLarge(excerpt)) => {
             let limit = progress.limits.max_bytes;
-            Error::decode(format!("the reply is larger than {limit} bytes")).with_body(excerpt)
+            Error::decode(format!("the reply is larger than {limit} bytes"))
+                .hint("raise `max_response_bytes` of the suite's builder if that is expected")
+                .with_body(excerpt)
         }
-        Err(Unread::Broken(error)) => Error::new(ErrorKind::Transport, "the reply broke off")
+        Err(Unread::Broken(error)) => Error::new(ErrorKind::Transport, "the reply was cut off")
             .with_cause(error)
             .with_retryable(true),
         Err(Unread::Late) => late_body(whole_call, progress),
@@ -80,25 +82,25 @@ fn unreadable_reply(
     body: Bytes,
     progress: &Progress<'_>,
 ) -> Verdict {
-    // What is wrong is said with pieces of the reply.
+    // The messages quote the reply.
     let confidential = progress.confidential(&body);
     let shown = |text: &str| confidential.line(Line::Message, text);
     let is_secret = progress.is_secret_reply();
     let (error, again) = match unreadable {
         Unreadable::Truncated(error) => {
-            let message = format!("the reply breaks off: {}", shown(&error.to_string()));
+            let message = format!("the reply is truncated: {}", shown(&error.to_string()));
             let error = Error::decode(message).with_cause(error);
             (error.with_retryable(true), true)
         }
-        // Neither what is wrong nor how it begins can be said without quoting what nobody should read.
+        // Anything more specific would quote a confidential reply.
         Unreadable::Malformed(_) if is_secret => {
             let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
-            let what = if is_json {
-                "has another shape"
+            let message = if is_json {
+                "the reply does not match its schema"
             } else {
-                "is no JSON"
+                "the reply is not JSON"
             };
-            (Error::decode(format!("the reply {what}")), false)
+            (Error::decode(message), false)
         }
         Unreadable::Malformed(message) => {
             let begin = confidential.line(Line::Excerpt, &text_of(&body));
@@ -107,7 +109,7 @@ fn unreadable_reply(
         }
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
-            let hint = "`max_response_elements` of the suite's builder sets how many it may have";
+            let hint = "raise `max_response_elements` of the suite's builder if that is expected";
             (Error::decode(message).hint(hint), false)
         }
         Unreadable::Schema {
@@ -115,9 +117,9 @@ fn unreadable_reply(
             found,
             detail,
         } => {
-            // To take it as it is would not help where it cannot be read.
+            // `Warn` does not help where decoding fails.
             let hint = if detail.is_some() {
-                "it cannot be read either way: update the SDK, or take it as raw JSON with `raw_call`"
+                "it does not decode anyway: update the SDK, or take it as raw JSON with `raw_call`"
             } else {
                 "update the SDK, or set `SchemaPolicy::Warn`"
             };
@@ -128,7 +130,7 @@ fn unreadable_reply(
                 |found| format!("schemaVersion {found}"),
             );
             let message =
-                format!("the reply has {found}, this SDK was built for {expected}{detail}");
+                format!("the reply has {found}, but this SDK was built for {expected}{detail}");
             let error = Error::new(ErrorKind::SchemaVersion, message).hint(hint);
             (error, false)
         }
@@ -137,7 +139,7 @@ fn unreadable_reply(
     fail(error, again && progress.may_replay)
 }
 
-/// How a body begins, with more than is shown, so that nothing is cut in half before it is looked at.
+/// The beginning of a body, longer than the excerpt that is shown, so that redaction sees whole secrets.
 fn text_of(body: &Bytes) -> String {
     String::from_utf8_lossy(&body[..body.len().min(16 * Line::Excerpt.longest())]).into_owned()
 }

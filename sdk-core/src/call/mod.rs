@@ -1,4 +1,6 @@
-//! One call: attempts, waits, and what comes of them.
+//! One call: its attempts, the waits between them, and its result. Nothing else sends.
+//!
+//! What a request contains belongs in `request`, what a reply contains in `reply`.
 
 pub(crate) mod attempt;
 pub(crate) mod classify;
@@ -28,13 +30,13 @@ use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
 
-/// A call that is being put together: client, operation and options. Generated builders hold one.
+/// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
 pub struct Call {
     pub(crate) client: ApiClient,
     pub(crate) operation: &'static Operation,
     pub(crate) options: CallOptions,
-    /// The command that was prepared before, if this call sends one: its request is complete as it is.
+    /// The stored command, if this call replays one. Its request is complete.
     pub(crate) stored: Option<Arc<PreparedCommand>>,
 }
 
@@ -56,10 +58,6 @@ impl Call {
         self.operation
     }
 
-    pub(crate) fn client(&self) -> &ApiClient {
-        &self.client
-    }
-
     /// Where the request goes.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
@@ -71,15 +69,7 @@ impl Call {
         self.options = change(std::mem::take(&mut self.options));
     }
 
-    /// Sets the idempotency key; a text that is none fails the call before it is sent.
-    pub fn set_key<K>(&mut self, key: K)
-    where
-        K: TryInto<IdempotencyKey, Error: Into<Error>>,
-    {
-        self.options.set_key(key);
-    }
-
-    /// Whether the call takes a token.
+    /// Whether the call is sent with a token.
     fn is_authenticated(&self) -> bool {
         let without = self.options.without_token || self.client.defaults().without_token;
         self.operation.authenticated && !without
@@ -94,7 +84,7 @@ impl Call {
     /// Sends a request and decodes its reply.
     ///
     /// # Errors
-    /// Whatever stands between the caller and a decoded 2xx reply.
+    /// Any result other than a decoded 2xx reply.
     pub fn send<T: FromReply>(
         self,
         draft: Result<Draft, Error>,
@@ -102,10 +92,10 @@ impl Call {
         self.deliver(draft, |response| response)
     }
 
-    /// Sends a command and keeps its key with the result.
+    /// Sends a command and returns its key with the result.
     ///
     /// # Errors
-    /// As [`send`](Self::send); an error with unknown effect hands back the prepared command.
+    /// As [`send`](Self::send). An error that was not a refusal contains the prepared command.
     pub fn command<T: FromReply>(
         mut self,
         draft: Result<Draft, Error>,
@@ -114,16 +104,8 @@ impl Call {
         self.deliver(draft, Receipt::new)
     }
 
-    /// Sends what was prepared, with the key that it has.
-    pub(crate) fn replay<T: FromReply>(
-        self,
-        draft: Draft,
-    ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
-        self.deliver(Ok(draft), Receipt::new)
-    }
-
-    /// The future of a call. It is the only one that owns what the call needs, and uses it where it lies: one that handed
-    /// it on would be twice the size, and each call copy it twice.
+    /// The future of a call. Only this future owns what the call needs; passing it on by value would double the size and copy
+    /// it twice per call.
     fn deliver<T: FromReply, R: 'static>(
         self,
         draft: Result<Draft, Error>,
@@ -147,7 +129,7 @@ impl Call {
                 Ok(())
             };
             let reply = self.execute(draft, &limits, &mut take).await?;
-            // `execute` succeeds only after `take` did.
+            // `execute` succeeds only if `take` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
                 .ok_or_else(|| Error::decode("the reply was not decoded").of(self.operation))
@@ -157,7 +139,7 @@ impl Call {
     /// Turns a command into a form that can be stored and sent later.
     ///
     /// # Errors
-    /// When a parameter or the body breaks a rule of the contract.
+    /// If a parameter or the body breaks a rule of the contract.
     pub fn prepare(mut self, draft: Result<Draft, Error>) -> Result<PreparedCommand, Error> {
         self.ensure_key();
         let mut draft = draft.map_err(|error| error.of(self.operation))?;

@@ -1,4 +1,4 @@
-//! From the draft of a call to the request of one attempt.
+//! Makes the request of one attempt from the draft of a call.
 
 use std::sync::Arc;
 
@@ -9,33 +9,30 @@ use reqwest::Request;
 use crate::call::Call;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
-use crate::options::IDEMPOTENCY_KEY;
+use crate::options::headers::IDEMPOTENCY_KEY;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
 use crate::transport::begun::Begun;
 
 impl Call {
-    /// Checks the options of the client and the call, and adds what of them belongs to all attempts.
+    /// Checks the options of client and call, and adds their query parameters to the draft.
     pub(super) fn decorate(&self, draft: &mut Draft) -> Result<(), Error> {
         let all = [self.client.defaults(), &self.options];
-        for options in all {
-            options.check().map_err(|error| error.of(self.operation))?;
-        }
+        let of_operation = |error: Error| error.of(self.operation);
+        let mut checked = all.iter().map(|options| options.check());
+        checked.try_for_each(|check| check).map_err(of_operation)?;
         if self.stored.is_some() {
             return Ok(());
         }
-        for options in all {
-            options
-                .check_query(&draft.url)
-                .map_err(|error| error.of(self.operation))?;
-        }
+        let mut checked = all.iter().map(|options| options.check_query(&draft.url));
+        checked.try_for_each(|check| check).map_err(of_operation)?;
         for options in all {
             options.apply_query(&mut draft.url);
         }
         Ok(())
     }
 
-    /// The request of one attempt, with its headers: nothing is made of them that is not sent.
+    /// The request of one attempt, with its headers.
     pub(super) fn outgoing(
         &self,
         draft: &Draft,
@@ -60,8 +57,7 @@ impl Call {
     }
 }
 
-/// A request with the method, URL and body of a draft; the body is shared, and watched if `begun` is to tell of it. Only its content
-/// type is among the headers.
+/// A request with the method, URL, body and content type of a draft. The body is shared; `begun` watches it, if given.
 fn request_of(draft: &Draft, begun: Option<&Begun>) -> Request {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
@@ -78,7 +74,7 @@ fn request_of(draft: &Draft, begun: Option<&Begun>) -> Request {
     request
 }
 
-/// The key as a header that does not print, over the memory that the key has already.
+/// The key as a header that does not print and shares the memory of the key.
 fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
     struct Shared(Arc<IdempotencyKey>);
 
@@ -90,7 +86,7 @@ fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
 
     let bytes = Bytes::from_owner(Shared(Arc::clone(key)));
     let mut value = HeaderValue::from_maybe_shared(bytes).map_err(|error| {
-        Error::invalid("Idempotency-Key", "be a header value", "another text").with_cause(error)
+        Error::invalid("Idempotency-Key", "be a header value", "other characters").with_cause(error)
     })?;
     value.set_sensitive(true);
     Ok(value)

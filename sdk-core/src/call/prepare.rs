@@ -1,20 +1,17 @@
-//! Requests that are not sent now: where one would go, and a command in a form that can be stored.
+//! Requests that are not sent now: where one would go, and commands in a form that can be stored.
 
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::call::Call;
-use crate::command::prepared::{Parts, PreparedCommand, Terms};
+use crate::command::prepared::{PreparedCommand, Terms, VERSION};
 use crate::error::Error;
 use crate::operation::Replay;
 use crate::options::ExactReplay;
 use crate::request::draft::Draft;
 
 impl Call {
-    /// The path and query that a request goes to, those of the options included: relative to the base URL, which may be
-    /// another one in another process.
-    ///
-    /// # Errors
-    /// When a parameter breaks a rule of the contract.
+    /// The path and query of a request, with the query of the options, relative to the base URL, which may differ in another
+    /// process.
     pub(crate) fn target(&self, draft: Result<Draft, Error>) -> Result<String, Error> {
         let mut draft = draft.map_err(|error| error.of(self.operation))?;
         self.decorate(&mut draft)?;
@@ -27,8 +24,8 @@ impl Call {
         path.unwrap_or_else(|| draft.url.path())
     }
 
-    /// The command as it goes out since `at`, headers of the client included: a replay sends the same, whatever the client's
-    /// defaults have become. Whether it was `sent` stands in it, and nothing else changes in one that was stored.
+    /// The command as prepared or first sent `at` a time, with the headers of the client, so that a replay does not depend on
+    /// the client's defaults. In a stored command only `sent` can change.
     pub(super) fn prepared_from(
         &self,
         request: &Draft,
@@ -39,30 +36,31 @@ impl Call {
             let stored = (**stored).clone();
             return Ok(if sent { stored.into_sent() } else { stored });
         }
-        // It holds the client's secret, and would be replayed as JSON.
+        // A form holds the client's secret, and would be replayed as JSON.
         if request.is_form {
-            let message = "a form cannot be prepared";
+            let message = "a call with a form body cannot be prepared: send it directly";
             return Err(Error::prepared(message).of(self.operation));
         }
-        let path = self.relative(request);
         let mut headers = self.client.defaults().headers();
         headers.extend(self.options.headers());
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
         let body = body.map_err(|error| {
-            Error::prepared("the body is not UTF-8 text")
+            Error::prepared("the body is not UTF-8")
                 .of(self.operation)
                 .with_cause(error)
         })?;
-        Ok(PreparedCommand::new(Parts {
-            application: self.operation.application.name(),
-            operation: self.operation.id,
-            method: request.method.as_str(),
-            audience: self.client.audience(),
-            path,
-            key: self.options.key.clone(),
+        let since = at.duration_since(UNIX_EPOCH).ok();
+        let command = PreparedCommand {
+            version: VERSION,
+            application: self.operation.application.name().to_owned(),
+            operation: self.operation.id.to_owned(),
+            method: request.method.as_str().to_owned(),
+            audience: self.client.audience().map(str::to_owned),
+            path: self.relative(request).to_owned(),
+            idempotency_key: self.options.key.clone(),
             headers,
-            body,
-            at,
+            body: body.to_owned(),
+            prepared_at: since.and_then(|since| u64::try_from(since.as_millis()).ok()),
             terms: Terms {
                 sent,
                 replay_shown: self.operation.replay != Replay::NotShown,
@@ -72,6 +70,9 @@ impl Call {
                     .exact_replay
                     .map(|replay| replay == ExactReplay::Allowed),
             },
-        }))
+            digest: String::new(),
+            seal: None,
+        };
+        Ok(command.digested())
     }
 }

@@ -1,4 +1,4 @@
-//! What a call knows while it runs.
+//! The state of a running call.
 
 use std::sync::Arc;
 
@@ -20,31 +20,31 @@ use crate::secret::confidential::Confidential;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
 
-/// Decodes a body and keeps the value. The loop itself knows no types, so it exists once.
+/// Decodes a body and keeps the value. The loop is not generic over it, so it is compiled once.
 pub(super) type Take<'a> =
     &'a mut (dyn FnMut(&Bytes, &dyn Fn(&str) -> String) -> Result<(), Unreadable> + Send);
 
-/// Form fields that are no secret: what they hold stands in documentation.
+/// Form fields whose values are not secret.
 const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource", "client_id"];
 
-/// What is in a path whose replies may be secrets.
+/// Parts of paths whose replies may be secret.
 const SECRET_PATHS: [&str; 5] = ["oauth", "token", "secret", "credential", "key"];
 
-/// What a call knows while it runs.
+/// The state of a running call.
 pub(super) struct Progress<'a> {
     pub(super) client: &'a ApiClient,
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
     pub(super) attempts: u32,
-    /// How many of them were resent because of a 401; they are not taken off the retries.
+    /// How many of them followed a 401; they do not count as retries.
     pub(super) renewals: u32,
-    /// How many of these came one after the other.
+    /// How many of these followed each other directly.
     pub(super) refused_in_a_row: u32,
     pub(super) may_replay: bool,
     pub(super) bearer: Option<Arc<BearerToken>>,
     /// The last 401, while its token is renewed.
     pub(super) refusal: Option<Error>,
-    /// The most that any attempt so far may have done.
+    /// The strongest effect that any attempt may have had.
     pub(super) effect: Effect,
     pub(super) started: Instant,
     call: &'a Call,
@@ -70,7 +70,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// What no text of a reply with this body may make us print.
+    /// What no text may repeat once this body was received.
     pub(super) fn confidential(&self, body: &[u8]) -> Confidential {
         let mut confidential = self.call.confidential_with(body);
         if self.draft.is_form
@@ -85,7 +85,7 @@ impl<'a> Progress<'a> {
         confidential
     }
 
-    /// Whether the reply may hold what nobody should read. Of a raw path the path has to tell.
+    /// Whether the reply may be secret. For a raw call by path, only the path can tell.
     pub(super) fn is_secret_reply(&self) -> bool {
         if !self.operation.is_raw() {
             return self.operation.secret_reply;
@@ -100,8 +100,7 @@ impl<'a> Progress<'a> {
 }
 
 impl Call {
-    /// What no text of a reply may make us print: the credential, the tokens, the key, and the values that the caller gave to
-    /// headers and query.
+    /// What no text may repeat: the credential, the tokens, the key, and the caller's values in headers and query.
     pub(super) fn confidential(&self) -> Confidential {
         let suite = self.client.suite();
         let mut confidential = Confidential::default();
@@ -112,7 +111,7 @@ impl Call {
         for options in [self.client.defaults(), &self.options] {
             options.confide(&mut confidential);
         }
-        // Its query was given to the call that prepared it.
+        // The caller set the query of a stored command when preparing it.
         if let Some((_, query)) = self
             .stored
             .as_ref()
@@ -125,7 +124,7 @@ impl Call {
         confidential
     }
 
-    /// [`confidential`](Self::confidential) with what a reply brings that is secret itself.
+    /// [`confidential`](Self::confidential) with the secrets in a reply.
     pub(super) fn confidential_with(&self, body: &[u8]) -> Confidential {
         let mut confidential = self.confidential();
         if self.operation.secret_reply {
@@ -134,7 +133,7 @@ impl Call {
         confidential
     }
 
-    /// An error about a reply that came and was taken, and whose content does not do.
+    /// An error about the content of a reply that was received and decoded.
     pub(crate) fn unfit<T>(&self, error: Error, response: &Response<T>) -> Error {
         let confidential = self.confidential();
         let id = response.request_id();
@@ -148,7 +147,7 @@ impl Call {
     fn may_replay(&self, limits: &Limits) -> bool {
         match self.operation.safety {
             Safety::Read | Safety::Keyed => true,
-            // Whoever gave it a key vouches for it, unless somebody said otherwise.
+            // A caller who set a key vouches for it, unless an option says otherwise.
             Safety::Unkeyed => limits
                 .exact_replay
                 .map_or(self.options.key.is_some(), |replay| {

@@ -1,4 +1,4 @@
-//! Replies that are no success.
+//! Replies with a status other than 2xx.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -15,14 +15,14 @@ use crate::secret::confidential::Confidential;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
 
-/// An error about a reply that came: what it had and what that means for its effect.
+/// Adds status, request id, headers and effect of a received reply to an error.
 pub(super) fn of_status(
     error: Error,
     status: u16,
     headers: &HeaderMap,
     confidential: &Confidential,
 ) -> Error {
-    // Assumed: A52. A reply of another status may come after the effect.
+    // Assumed: A52. Any other status may follow the effect.
     let effect = if (400..500).contains(&status) {
         Effect::Refused
     } else {
@@ -53,13 +53,13 @@ pub(super) fn refused(
         409 => (ErrorKind::Conflict, false),
         // Assumed: A42. The contract shows neither.
         429 => (ErrorKind::RateLimited, true),
-        // Assumed: A50. What is not implemented does not come into being by asking again.
+        // Assumed: A50. Asking again does not implement anything.
         501 | 505 => (ErrorKind::Unavailable, false),
         408 | 500..=599 => (ErrorKind::Unavailable, true),
         400..=499 => (ErrorKind::Rejected, false),
         _ => (ErrorKind::UnexpectedStatus, false),
     };
-    // What the Platform says about itself counts, but no envelope makes a refusal of the request repeatable.
+    // The Platform's own `retryable` counts, but no envelope makes a refused request retryable.
     let retryable = match envelope.retryable {
         Some(retryable) => retryable && (passing || !(400..500).contains(&status)),
         None => passing,
@@ -86,8 +86,8 @@ pub(super) fn refused(
             );
             error = error.hint(hint);
         }
-        // Which of the two is for the owning application to know (contract, Authentication).
-        404 => error = error.hint("there is none, or none that this client may see"),
+        // Only the owning application knows which (contract, Authentication).
+        404 => error = error.hint("it does not exist, or this client may not see it"),
         407 => error = of_proxy(error, progress),
         300..=399 => error = error.hint("redirects are not followed: check the base URL"),
         _ => {}
@@ -99,7 +99,7 @@ pub(super) fn refused(
     }
 }
 
-/// A proxy that wants to know who asks. Where one is known to be in between, nothing got past it.
+/// A proxy that requires authentication. If a proxy is configured, the request did not pass it.
 fn of_proxy(error: Error, progress: &Progress<'_>) -> Error {
     match progress.client.endpoint().proxy() {
         Some(proxy) => error
@@ -109,14 +109,14 @@ fn of_proxy(error: Error, progress: &Progress<'_>) -> Error {
     }
 }
 
-/// Which scopes the operation needs, and which the token has.
+/// The scopes that the operation requires and those that the token was granted.
 pub(super) fn scope_hint(
     operation: &Operation,
     bearer: Option<&BearerToken>,
     confidential: &Confidential,
 ) -> String {
     let Some(bearer) = bearer else {
-        return "the call went without a token".to_owned();
+        return "the call was sent without a token".to_owned();
     };
     let required = match operation.scopes {
         [] => "no documented scope".to_owned(),
@@ -125,7 +125,7 @@ pub(super) fn scope_hint(
     };
     let granted = match bearer.granted_scopes() {
         None => "the token endpoint did not say what it granted".to_owned(),
-        Some([]) => "the token was granted none".to_owned(),
+        Some([]) => "the token was granted no scope".to_owned(),
         Some(scopes) => format!(
             "the token was granted {}",
             confidential.line(Line::Message, &scopes.join(", "))

@@ -9,7 +9,7 @@ use tracing::{Instrument as _, Span};
 use crate::call::classify::classify;
 use crate::call::progress::{Progress, Take};
 use crate::call::refusal::scope_hint;
-use crate::call::verdict::Verdict;
+use crate::call::verdict::{Verdict, fail};
 use crate::call::{Call, attempt};
 use crate::client::limits::Limits;
 use crate::error::Error;
@@ -23,7 +23,7 @@ use crate::token::bearer::BearerToken;
 use crate::token::rejection::Target;
 use crate::transport::begun::Begun;
 
-/// The most bytes of an address that the HTTP client takes.
+/// The longest URL that the HTTP client takes, in bytes.
 const LONGEST_URL: usize = 65_534;
 
 impl Call {
@@ -56,17 +56,13 @@ impl Call {
         let length = draft.url.as_str().len();
         if length > LONGEST_URL {
             let rule = format!("have at most {LONGEST_URL} bytes");
-            let found = format!("{length}, query included");
+            let found = format!("{length} bytes, query included");
             return Err(Error::invalid("URL", &rule, &found).of(self.operation));
         }
         let mut progress = Progress::new(self, draft, limits);
         loop {
             if self.is_authenticated() {
-                match self
-                    .bearer(limits)
-                    .await
-                    .and_then(|bearer| self.permitted(bearer, limits))
-                {
+                match self.bearer(limits).await {
                     Ok(bearer) => progress.bearer = Some(bearer),
                     Err(error) => return Err(self.finish(error, &mut progress)),
                 }
@@ -109,10 +105,10 @@ impl Call {
         }
     }
 
-    /// Whether a call that got a 401 goes out once more with another token.
+    /// Whether a call that got a 401 is sent again with another token.
     ///
-    /// It does the first time. After that, a few times at most, if the token had been accepted in the meantime, by whatever
-    /// call: it died in the middle of its life then, while one that is refused as soon as it comes says that no token will do.
+    /// Always after the first 401. After that only a few times, and only if some call got the rejected token accepted: then
+    /// the token died early, while one that is rejected from the start means that no token will be accepted.
     fn may_resend(&self, progress: &Progress<'_>) -> bool {
         progress.bearer.as_ref().is_some_and(|bearer| {
             let target = Target::new(self.operation, progress.draft.url.path());
@@ -125,24 +121,19 @@ impl Call {
     /// One attempt in a span of its own, judged.
     async fn attempt(&self, progress: &mut Progress<'_>, take: Take<'_>) -> Verdict {
         let (limits, draft) = (progress.limits, progress.draft);
-        let unsent = |error| Verdict::Fail {
-            error,
-            again: false,
-            after: None,
-        };
         if limits.deadline <= Instant::now() {
             let message = "the deadline of the call passed before it was sent";
-            return unsent(Error::timeout(message));
+            return fail(Error::timeout(message), false);
         }
-        // While the HTTP client's own time for connecting is shorter, its error tells that nothing was sent. Otherwise the
-        // body does, which then cannot be sent anew by the HTTP client itself.
+        // If the connect timeout is shorter, its error proves that nothing was sent. Otherwise the watched body proves it,
+        // at the price that the HTTP client cannot resend that body by itself.
         let connecting = self.client.suite().clients.connect_timeout();
         let begun = (limits.attempt_time() < connecting).then(Begun::default);
         let (sending, span) = match self.begin(progress, begun.as_ref()) {
             Ok(begun) => begun,
-            Err(error) => return unsent(error),
+            Err(error) => return fail(error, false),
         };
-        // Within its own time and the call's.
+        // Both the attempt's time limit and the call's deadline apply.
         let until = Instant::now()
             .checked_add(limits.attempt_timeout)
             .map_or(limits.deadline, |end| end.min(limits.deadline));
@@ -161,13 +152,12 @@ impl Call {
             observe::attempt_ended(&span, verdict.ended());
         }
         if let Verdict::Renew(error) | Verdict::Fail { error, .. } = &verdict {
-            // What one attempt may have done, no later one undoes.
             progress.effect = progress.effect.or(error.effect());
         }
         verdict
     }
 
-    /// Sends the request of an attempt. It is begun before anything waits for it, so that no future has to hold the request.
+    /// Starts the request of an attempt before anything awaits it, so that no future has to hold the request.
     fn begin(
         &self,
         progress: &mut Progress<'_>,
@@ -181,38 +171,26 @@ impl Call {
         Ok((sending, span))
     }
 
+    /// The token. With [`ScopePolicy::Refuse`], one that surely lacks the scope is an error.
     async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
         let tokens = self.client.tokens();
-        if let Some(bearer) = tokens.try_bearer() {
-            return Ok(bearer);
-        }
-        let wait = tokens.bearer_for(limits.attempt_time());
-        self.client.in_time(limits, wait).await
-    }
-
-    /// The token, unless the caller wants calls refused that it surely does not open.
-    fn permitted(
-        &self,
-        bearer: Arc<BearerToken>,
-        limits: &Limits,
-    ) -> Result<Arc<BearerToken>, Error> {
+        let bearer = if let Some(bearer) = tokens.try_bearer() {
+            bearer
+        } else {
+            let wait = tokens.bearer_for(limits.attempt_time());
+            self.client.in_time(limits, wait).await?
+        };
         if limits.scope_policy == ScopePolicy::Refuse
             && self.operation.surely_missing(bearer.granted_scopes())
         {
-            return Err(Error::new(
-                ErrorKind::Forbidden,
-                "not sent, because the token lacks the scope",
-            )
-            .hint(scope_hint(
-                self.operation,
-                Some(&bearer),
-                &self.confidential(),
-            )));
+            let hint = scope_hint(self.operation, Some(&bearer), &self.confidential());
+            let message = "not sent, because the token lacks the required scope";
+            return Err(Error::new(ErrorKind::Forbidden, message).hint(hint));
         }
         Ok(bearer)
     }
 
-    /// How long to wait before another attempt; `None` when there must be none.
+    /// How long to wait before the next attempt; `None` if there must be none.
     fn wait_before_next(
         &self,
         limits: &Limits,
@@ -222,18 +200,18 @@ impl Call {
         if made >= limits.retry.attempts {
             return None;
         }
-        // Never earlier than asked, and not all callers at the same moment.
+        // Never earlier than the server asked, and with jitter, so that callers do not all return at once.
         let wait = after
             .unwrap_or_default()
             .saturating_add(limits.retry.backoff.full_jitter(made, roll()));
-        // A wait that the deadline would cut short helps nobody: the caller gets the error now.
+        // If the wait does not end before the deadline, the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
     }
 
-    /// Completes an error: what is known of all attempts, and what a command needs to be repeated.
+    /// Completes an error with what is known of all attempts, and with the command to send again.
     fn finish(&self, error: Error, progress: &mut Progress<'_>) -> Error {
-        // A renewal that failed is why a refused call went out no more, and not what became of it.
+        // A failed renewal explains why the call was not sent again; the refusal is its result.
         let error = match progress.refusal.take() {
             Some(refusal) => refusal.after_failed_renewal(error),
             None => error,
@@ -256,7 +234,7 @@ impl Call {
     }
 }
 
-/// Whether a status shows that the token was looked at and accepted. One that a machine in between may have given does not.
+/// Whether a status proves that the application accepted the token. A status that a proxy may send proves nothing.
 fn accepts_token(status: u16) -> bool {
     matches!(status, 200..=299 | 403 | 404 | 409 | 422)
 }

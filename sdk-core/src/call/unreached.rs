@@ -1,4 +1,4 @@
-//! Attempts that got no reply, and what is known of their request.
+//! Attempts without a reply, and whether their request was sent.
 
 use crate::call::progress::Progress;
 use crate::call::verdict::{Verdict, fail};
@@ -6,31 +6,28 @@ use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::transport::cause;
 
-/// What time was up, and how long it was.
+/// Which time limit passed, and how long it was.
 fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {
     let limits = progress.limits;
     if whole_call {
-        format!(
-            "the deadline of the call passed, {:?} after it began",
-            limits.total
-        )
+        format!("the deadline of the call passed after {:?}", limits.total)
     } else {
         format!("the attempt timed out after {:?}", limits.attempt_timeout)
     }
 }
 
-/// A reply began and did not end.
+/// A reply began but did not end in time.
 pub(super) fn late_body(whole_call: bool, progress: &Progress<'_>) -> Error {
     let (what, target) = (time_was_up(whole_call, progress), target(progress));
     let message = format!("{what} while {target} was sending its reply");
     Error::timeout(message)
 }
 
-/// The time was up before a reply came.
+/// No reply began in time.
 pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress<'_>) -> Verdict {
     let (what, target) = (time_was_up(whole_call, progress), target(progress));
     let (message, effect, again) = if never_begun {
-        let message = format!("{what} before a connection to {target} stood");
+        let message = format!("{what} while connecting to {target}");
         (message, Effect::NotSent, true)
     } else {
         let message = format!("{what} without a reply from {target}");
@@ -44,26 +41,30 @@ pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress
 pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict {
     if error.is_builder() {
         return fail(
-            Error::new(ErrorKind::InvalidInput, "the request cannot be built").with_cause(error),
+            Error::new(
+                ErrorKind::InvalidInput,
+                "the HTTP client cannot build the request",
+            )
+            .with_cause(error),
             false,
         );
     }
     if error.is_connect() {
         let tls = cause::is_tls(&error);
         let what = if tls {
-            "the TLS handshake failed with"
+            "TLS handshake failed with"
         } else {
-            "no connection to"
+            "cannot connect to"
         };
-        // The innermost error of one that took too long says no more than that.
+        // The root cause of a timeout does not say how long it was.
         let why = if error.is_timeout() {
             let most = progress.client.suite().clients.connect_timeout();
-            format!("it did not stand within {most:?}")
+            format!("timed out after {most:?}")
         } else {
             cause::root(&error).to_string()
         };
         let message = format!("{what} {}: {why}", target(progress));
-        // Nothing was sent, so every operation may be tried again; a certificate does not change by trying.
+        // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
         return fail(
             Error::new(ErrorKind::Connect, message)
                 .with_cause(error)
@@ -78,7 +79,7 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
         ErrorKind::Transport
     };
     let message = format!(
-        "no reply came from {}: {}",
+        "no reply from {}: {}",
         target(progress),
         cause::root(&error)
     );

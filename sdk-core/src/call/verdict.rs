@@ -1,4 +1,4 @@
-//! What an attempt comes to.
+//! The verdict on an attempt.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(super) enum Verdict {
     Done(Reply),
     /// A 401: worth one more attempt with another token.
     Renew(Error),
-    /// An error; `again` when another attempt may help and is allowed, `after` what the server asked for.
+    /// An error. `again`: another attempt may help and is allowed. `after`: how long the server asked to wait.
     Fail {
         error: Error,
         again: bool,
@@ -19,7 +19,7 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// The status of a reply that was taken, or the error.
+    /// The status of an accepted reply, or the error.
     pub(super) fn ended(&self) -> Result<u16, &Error> {
         match self {
             Self::Done(reply) => Ok(reply.status),
@@ -28,7 +28,7 @@ impl Verdict {
     }
 }
 
-/// An error without a time to wait.
+/// An error for which the server did not ask to wait.
 pub(super) fn fail(error: Error, again: bool) -> Verdict {
     Verdict::Fail {
         error,

@@ -7,21 +7,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::text::counted;
 
-/// The fewest and the most characters of a key (contract, Limits).
+/// How many characters a key has (contract, Limits).
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=160;
 
-/// What [`IdempotencyKey::derive`] hashes first, so that its keys differ from any other use of SHA-256.
+/// Hashed first by [`IdempotencyKey::derive`], so that its keys differ from any other use of SHA-256.
 const DERIVATION: &[u8] = b"suite-sdk/idempotency-key/v1";
 
-/// What [`IdempotencyKey::derive_keyed`] hashes first.
+/// The same for [`IdempotencyKey::derive_keyed`].
 const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 
 /// An `Idempotency-Key`: 16 to 160 characters out of `A-Z a-z 0-9 . _ : -` (contract, Endpoints / Calendar).
 ///
-/// A key stands for one command. In the Calendar it is scoped to the actor: sending it with the same parsed command again
-/// replays the stored result, with another command it is refused with `IDEMPOTENCY_CONFLICT` (contract, Endpoints /
-/// Calendar). Accounting asks for a key of the same form; that it does the same with it is assumed (A51). `Debug` does not
-/// show it: whoever holds a key and the actor's token can ask for the command's result.
+/// A key stands for one command. In the Calendar it is scoped to the actor: the same key with the same parsed command
+/// replays the stored result, and with another command fails with `IDEMPOTENCY_CONFLICT` (contract, Endpoints / Calendar).
+/// Accounting requires a key of the same form; that it treats it alike is assumed (A51). `Debug` does not show the key,
+/// because with it and the actor's token anybody can get the command's result.
 ///
 /// ```
 /// use sdk_core::IdempotencyKey;
@@ -29,7 +29,7 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// let fresh = IdempotencyKey::random();
 /// assert_eq!(fresh.as_str().len(), 32);
 ///
-/// // The same business fact always gives the same key, in every process and version.
+/// // The same business data always gives the same key, in every process and version.
 /// let first = IdempotencyKey::derive("billing/invoice-draft", ["order-4711", "2026-11"]);
 /// let again = IdempotencyKey::derive("billing/invoice-draft", ["order-4711", "2026-11"]);
 /// assert_eq!(first, again);
@@ -39,8 +39,8 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// ```
 ///
 /// # One key, one command
-/// A key cannot be cloned: the command that it is given to keeps it. To send a command twice, `prepare()` it, which
-/// binds the key to that very body.
+/// A key cannot be cloned: it moves into its command. To send a command twice, `prepare()` it, which binds the key to that
+/// body.
 ///
 /// ```compile_fail,E0382
 /// # use sdk_core::IdempotencyKey;
@@ -50,38 +50,38 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// command("Another one", key); // the key has moved into the first command
 /// ```
 ///
-/// A key can still be made a second time, by [`derive`](Self::derive) or from its text. What such a twin does with another
-/// command is for the service to say, which alone knows all commands: the Calendar answers with `IDEMPOTENCY_CONFLICT`
+/// [`derive`](Self::derive) and parsing can still make the same key a second time. If it is used for another command, only
+/// the service can notice: the Calendar answers with `IDEMPOTENCY_CONFLICT`
 /// ([`Error::is_idempotency_conflict`](crate::Error::is_idempotency_conflict)).
 #[derive(PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// A key that has never been used: 128 random bits as 32 hexadecimal characters.
+    /// A new key: 128 random bits as 32 hexadecimal characters.
     ///
     /// # Panics
-    /// When the operating system gives no random bytes.
+    /// If the operating system provides no random bytes.
     #[must_use]
     pub fn random() -> Self {
-        // Not from the source of jitter: whoever guesses a key can ask for the result of its command, or take the key first.
+        // Not from the source of jitter: whoever guesses a key can get the result of its command, or use the key first.
         let mut bytes = [0_u8; 16];
-        getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+        getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
         Self(hex(&bytes))
     }
 
-    /// A key that follows from business data, the same in every process, version and platform.
+    /// A key derived from business data, the same in every process, version and platform.
     ///
-    /// The namespace says what kind of command it is, the parts which one: `derive("billing/invoice-draft",
-    /// [order_id])`. Whatever makes it another command belongs into the parts, or the second of the two is a conflict.
+    /// The namespace names the kind of command, the parts identify the command: `derive("billing/invoice-draft",
+    /// [order_id])`. Put everything that distinguishes two commands into the parts; otherwise the second one is a conflict.
     ///
     /// # Who can guess it
-    /// Anybody who knows the algorithm and can guess the parts can compute the key, and so find out whether a key that was
-    /// seen stands for certain data. Where that matters, use [`derive_keyed`](Self::derive_keyed).
+    /// Anybody who guesses the parts can compute the key, and so check whether a key they saw stands for certain data. Where
+    /// that matters, use [`derive_keyed`](Self::derive_keyed).
     ///
     /// # Algorithm
-    /// It never changes. The key is the lower-case hexadecimal SHA-256 of the text `suite-sdk/idempotency-key/v1`, then
-    /// the namespace, then each part, every one of the latter preceded by its length in bytes as a 64-bit big-endian
-    /// number. So `["ab", "c"]` and `["a", "bc"]` give different keys.
+    /// It never changes. The key is the lower-case hexadecimal SHA-256 of the text `suite-sdk/idempotency-key/v1`, the
+    /// namespace, and each part. The namespace and each part are preceded by their length in bytes as a 64-bit big-endian
+    /// number, so `["ab", "c"]` and `["a", "bc"]` give different keys.
     ///
     /// ```
     /// # use sdk_core::IdempotencyKey;
@@ -96,7 +96,7 @@ impl IdempotencyKey {
         Self(hex(&hash.finalize()))
     }
 
-    /// The key that follows from business data under a secret.
+    /// [`derive`](Self::derive) under a secret.
     pub(crate) fn derive_under<P: AsRef<[u8]>>(
         secret: &str,
         namespace: &str,
@@ -108,7 +108,7 @@ impl IdempotencyKey {
         Self(hex(&hash.finalize()))
     }
 
-    /// Takes a text that has the form of a key.
+    /// Checks the form of a key.
     pub(crate) fn checked(text: &str) -> Result<Self, MalformedKey> {
         let length = text.chars().count();
         if !LENGTH.contains(&length) {
@@ -117,25 +117,25 @@ impl IdempotencyKey {
                 found: counted(length, "character"),
             });
         }
-        // The offending character is named, the key is not.
+        // The error names the invalid character, but not the key.
         let odd = |c: &char| !(c.is_ascii_alphanumeric() || "._:-".contains(*c));
         match text.chars().find(odd) {
             Some(character) => Err(MalformedKey {
                 rule: "match ^[A-Za-z0-9._:-]+$",
-                found: format!("a {character:?} in it"),
+                found: format!("the character {character:?}"),
             }),
             None => Ok(Self(text.to_owned())),
         }
     }
 
-    /// The key itself. It is the one way to see it.
+    /// The key itself; nothing else shows it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// What a text is not that is no key.
+/// The rule that a malformed key breaks.
 #[derive(Debug, thiserror::Error)]
 #[error("an idempotency key must {rule}: got {found}")]
 pub(crate) struct MalformedKey {
@@ -143,7 +143,7 @@ pub(crate) struct MalformedKey {
     pub(crate) found: String,
 }
 
-/// A namespace and its parts, each preceded by its length.
+/// Hashes a namespace and its parts, each preceded by its length.
 fn with_lengths<P: AsRef<[u8]>>(
     namespace: &str,
     parts: impl IntoIterator<Item = P>,
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn derived_keys_are_pinned() {
-        // Published vectors: a change here breaks every caller who derived a key with an earlier version.
-        // Each follows from the description of `derive` by any SHA-256 tool.
+        // Published vectors: a change here breaks every caller who derived a key with an earlier version. Any SHA-256 tool
+        // confirms them by the description of `derive`.
         let vectors: [(&str, &[&str], &str); 4] = [
             (
                 "",

@@ -1,4 +1,4 @@
-//! Commands that can be stored before they are sent, and sent again exactly.
+//! Commands in a form that can be stored, and sent again exactly.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::key::{IdempotencyKey, hex};
 
-/// The version of the stored form; a later SDK reads every earlier one. Version 1 did not say when it was prepared.
+/// The version of the stored form. A later SDK reads every earlier one. Version 1 does not record when it was prepared.
 pub(crate) const VERSION: u32 = 2;
 
 /// A command as it goes over the wire: operation, audience, path, idempotency key and exact body.
 ///
-/// It serialises, so that a caller can store it in its own database, in its own transaction, before anything is
-/// sent, and send it from any process with `send_prepared` of the application's client. Preparing it is also what a
-/// caller does who may drop the call before it ends: whoever holds the command can always find out what became of it.
+/// It serialises: store it in your own database, in your own transaction, before anything is sent, and send it from any
+/// process with `send_prepared` of the application's client. Prepare a command, too, if you may drop its call before it
+/// ends: with the command you can still find out what became of it.
 ///
 /// ```
 /// # fn example(command: sdk_core::PreparedCommand) -> Result<(), Box<dyn std::error::Error>> {
@@ -28,28 +28,28 @@ pub(crate) const VERSION: u32 = 2;
 /// ```
 ///
 /// # Stored form
-/// A JSON object with a version. Every later release reads every earlier version, and an earlier one refuses a later
-/// one. A digest over everything detects accidents: damage, and edits by mistake. It does not stop somebody who can write to
-/// the table, and computes it anew. For tables that others can write to, [`seal`](Self::seal) a command with a secret that
-/// they do not have, and send it with [`sealed_by`](crate::SendPrepared::sealed_by).
+/// A JSON object with a version. Every release reads all earlier versions and refuses later ones. A digest over everything
+/// detects damage and mistakes. It does not stop somebody who can write to the table, because they can recompute it: if
+/// others can write there, [`seal`](Self::seal) the command with a secret that they do not have, and send it with
+/// [`sealed_by`](crate::SendPrepared::sealed_by).
 ///
-/// `Debug` shows neither the key nor the body, the query or the values of headers. The serialised form holds them all, those
-/// that are defaults of the client included: it is as confidential as the command. Tokens are never in it.
+/// `Debug` shows neither key, body and query nor the values of headers. The serialised form contains them all, with the
+/// defaults of the client: it is as confidential as the command. It never contains a token.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreparedCommand {
     pub(crate) version: u32,
-    application: String,
-    operation: String,
-    method: String,
+    pub(crate) application: String,
+    pub(crate) operation: String,
+    pub(crate) method: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    audience: Option<String>,
-    path: String,
+    pub(crate) audience: Option<String>,
+    pub(crate) path: String,
     #[serde(default, skip_serializing_if = "Option::is_none", with = "shared")]
-    idempotency_key: Option<Arc<IdempotencyKey>>,
+    pub(crate) idempotency_key: Option<Arc<IdempotencyKey>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    headers: Vec<(String, String)>,
-    body: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
     /// In milliseconds since the beginning of 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) prepared_at: Option<u64>,
@@ -60,81 +60,39 @@ pub struct PreparedCommand {
     pub(crate) seal: Option<String>,
 }
 
-/// What is known of a command beside its request. Version 1 has none of it.
+/// What is known of a command besides its request. Version 1 has none of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Terms {
     /// Whether it was sent before it was stored.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) sent: bool,
     /// Whether the contract shows what an exact replay does.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) replay_shown: bool,
-    /// Whether the caller wanted it to go without a token, though its operation takes one.
-    #[serde(skip_serializing_if = "is_false")]
+    /// Whether the caller sends it without a token although its operation takes one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) without_token: bool,
-    /// Whether the caller allowed repeats of it, or forbade them.
+    /// Whether the caller allowed or forbade retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replay_exact: Option<bool>,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature is serde's"
-)]
-fn is_false(value: &bool) -> bool {
-    !value
-}
-
-/// What a command is made of, before it has a digest.
-pub(crate) struct Parts<'a> {
-    pub(crate) application: &'a str,
-    pub(crate) operation: &'a str,
-    pub(crate) method: &'a str,
-    pub(crate) audience: Option<&'a str>,
-    pub(crate) path: &'a str,
-    pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// Those of the call and of its client's defaults.
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: &'a str,
-    /// When it was prepared, or first sent.
-    pub(crate) at: SystemTime,
-    pub(crate) terms: Terms,
-}
-
 impl PreparedCommand {
-    pub(crate) fn new(parts: Parts<'_>) -> Self {
-        let mut command = Self {
-            version: VERSION,
-            application: parts.application.to_owned(),
-            operation: parts.operation.to_owned(),
-            method: parts.method.to_owned(),
-            audience: parts.audience.map(str::to_owned),
-            path: parts.path.to_owned(),
-            idempotency_key: parts.key,
-            headers: parts.headers,
-            body: parts.body.to_owned(),
-            prepared_at: parts
-                .at
-                .duration_since(UNIX_EPOCH)
-                .ok()
-                .and_then(|since| u64::try_from(since.as_millis()).ok()),
-            terms: parts.terms,
-            digest: String::new(),
-            seal: None,
-        };
-        command.digest = command.compute_digest();
-        command
+    /// The command with its digest, once it is complete.
+    pub(crate) fn digested(mut self) -> Self {
+        self.digest = self.compute_digest();
+        self
     }
 
-    /// The same command after it may have been sent. That is another statement, which a seal of before does not cover.
+    /// The same command, recorded as possibly sent. An earlier seal does not cover that.
     pub(crate) fn into_sent(mut self) -> Self {
-        if !self.was_sent() {
-            self.terms.sent = true;
-            self.digest = self.compute_digest();
-            self.seal = None;
+        if self.was_sent() {
+            return self;
         }
-        self
+        self.terms.sent = true;
+        self.seal = None;
+        self.digested()
     }
 
     /// The application that takes the command, such as `calendar`.
@@ -173,31 +131,26 @@ impl PreparedCommand {
         self.idempotency_key.as_deref()
     }
 
-    /// When it was prepared, by the wall clock of the machine that did; `None` for a form of version 1.
+    /// When it was prepared, by the wall clock of that machine; `None` for a form of version 1.
     #[must_use]
     pub fn prepared_at(&self) -> Option<SystemTime> {
         UNIX_EPOCH.checked_add(Duration::from_millis(self.prepared_at?))
     }
 
-    /// Whether it may have been sent before it was stored: it comes out of an error whose effect was unknown, or its form is
-    /// of version 1, which does not say so.
+    /// Whether it may have been sent before it was stored: it comes from an error with unknown effect, or its form is of
+    /// version 1, which does not record it.
     #[must_use]
     pub fn was_sent(&self) -> bool {
         self.version == 1 || self.terms.sent
     }
 
-    /// Whether sending it again gives the result of the first time: it has a key, or the contract shows that for its
-    /// operation.
+    /// Whether sending it again returns the first result: it has a key, or the contract shows this for its operation.
     #[must_use]
     pub fn is_replayable(&self) -> bool {
         self.idempotency_key.is_some() || self.terms.replay_shown
     }
 
-    pub(crate) fn terms(&self) -> Terms {
-        self.terms
-    }
-
-    /// The headers that it goes out with: the call's and its client's, neither the token nor what the SDK sets itself.
+    /// The headers of its call and client, without those that the SDK sets itself.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers
             .iter()
@@ -216,12 +169,8 @@ impl PreparedCommand {
         &self.digest
     }
 
-    pub(crate) fn shared_key(&self) -> Option<Arc<IdempotencyKey>> {
-        self.idempotency_key.clone()
-    }
-
-    /// Over everything that must stay as it is. Each part is preceded by its length, an absent one by the largest length there
-    /// is.
+    /// The digest over everything that must not change. Each part is preceded by its length; the largest length marks an
+    /// absent one.
     pub(crate) fn compute_digest(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.version.to_be_bytes());
@@ -242,7 +191,7 @@ impl PreparedCommand {
             add(Some(name));
             add(Some(value));
         }
-        // Marks the end of the headers, however many there are.
+        // Marks the end of the headers.
         add(None);
         add(Some(&self.body));
         if self.version > 1 {
@@ -275,7 +224,7 @@ impl fmt::Debug for PreparedCommand {
     }
 }
 
-/// Keys are shared and not cloned; in the stored form they are plain text.
+/// Serialises a shared key as plain text.
 mod shared {
     use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an application says about its contract, beside what this SDK was built for.
+//! Compares the contract that an application serves with the one this SDK was built for.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -16,41 +16,39 @@ use crate::options::SchemaPolicy;
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
 
-/// How the served contract relates to the one that this SDK was built for.
+/// How the served contract relates to the one this SDK was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContractMatch {
     /// The same version.
     Same,
-    /// A later version that is compatible as semantic versions are: it adds, and what it adds is kept as it comes.
+    /// A later version that is compatible by semantic versioning: it only adds, and the additions are kept.
     Newer,
-    /// An earlier version of the same kind: what this SDK knows may be missing there.
+    /// An earlier compatible version: it may lack what this SDK knows.
     Older,
-    /// Another major version (before 1.0, another minor one), or one that cannot be compared: expect errors.
+    /// Another major version (before 1.0: another minor version), or one that cannot be compared: expect errors.
     Incompatible,
-    /// The application has no metadata, or its metadata shows no version.
+    /// The application has no metadata, or its metadata has no version.
     Unknown,
 }
 
-/// A comparison of the served contract with the one that this SDK was built for.
-///
-/// It prints as a short text for a log at start-up.
+/// A comparison of the served contract with the one this SDK was built for. It prints as a short text for a start-up log.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContractReport {
     /// The application.
     pub application: App,
-    /// The version of the contract that this SDK was built from.
+    /// The version of the contract that this SDK was built for.
     pub built_for: &'static str,
-    /// The version that the application serves, on one line, if it says.
+    /// The version that the application serves, if it says so; one line.
     pub served: Option<String>,
     /// How they relate.
     pub matches: ContractMatch,
-    /// The service's own status, such as `preview`, on one line, if it says.
+    /// The status of the service, such as `preview`, if it says so; one line.
     pub status: Option<String>,
-    /// Everything that differs or could not be compared, one sentence each; empty when all is as expected.
+    /// Everything that differs or cannot be compared, one sentence each; empty if all is as expected.
     pub findings: Vec<String>,
-    /// The metadata as it came; `None` when the contract documents none.
+    /// The metadata as received; `None` if the contract documents none.
     pub metadata: Option<RawJson>,
 }
 
@@ -81,10 +79,10 @@ impl fmt::Display for ContractReport {
 }
 
 impl ApiClient {
-    /// Compares what the application says about its contract with what this SDK was built for.
+    /// Compares the contract that the application serves with the one this SDK was built for.
     ///
     /// # Errors
-    /// When the metadata cannot be read.
+    /// If the metadata cannot be read.
     pub async fn check_contract(&self) -> Result<ContractReport, Error> {
         let application = self.application();
         match application.metadata {
@@ -92,7 +90,7 @@ impl ApiClient {
             Some(operation) => {
                 let request = self.endpoint().get(operation.route);
                 let mut call = Call::new(self, operation);
-                // Another schema is what the report is for.
+                // The report covers another schema version.
                 call.change(|options| options.with_schema_policy(SchemaPolicy::Warn));
                 let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
                 let mut confidential = Confidential::default();
@@ -127,7 +125,7 @@ fn compare(
 ) -> ContractReport {
     let shown = |text: String| confidential.line(Line::Message, &text);
     let record = Record::from(metadata);
-    // Accounting's members are documented; those of the CRM are not shown and assumed to have the same names (A46).
+    // Accounting's members are documented; those of the CRM are assumed to have the same names (A46).
     let served = record
         .text("version")
         .or_else(|| record.text("contractVersion"));
@@ -142,7 +140,7 @@ fn compare(
     match matches {
         ContractMatch::Same => {}
         ContractMatch::Newer => findings.push(format!(
-            "the application serves {version}, later than {built_for}: members and values that it adds are kept as they come"
+            "the application serves {version}, later than {built_for}: new members and values are kept"
         )),
         ContractMatch::Older => findings.push(format!(
             "the application serves {version}, earlier than {built_for}: operations or members may be missing"
@@ -154,14 +152,14 @@ fn compare(
             "the application serves {version}, which is not compatible with {built_for}: expect errors, and update the SDK"
         )),
         ContractMatch::Unknown => {
-            findings.push(format!("{} shows no version", operation.route));
+            findings.push(format!("{} states no version", operation.route));
         }
     }
     if let Some(status) = &status
         && !application.statuses.contains(&status.as_str())
     {
         findings.push(format!(
-            "its status is {status}, and was {} when this SDK was built",
+            "its status is {status}, but was {} when this SDK was built",
             application.statuses.join(" or ")
         ));
     }
@@ -180,7 +178,7 @@ fn compare(
     }
 }
 
-/// What the metadata has otherwise than the contract shows it, where it does.
+/// How the members of the metadata differ from the contract.
 fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
     let mut findings = Vec::new();
     let documented = application.metadata_members;
@@ -211,7 +209,7 @@ fn differences(application: &Application, route: &str, members: &Members) -> Vec
     findings
 }
 
-/// Compares `major.minor.patch` as semantic versions do (assumed: A46); anything else only for equality.
+/// Compares `major.minor.patch` by semantic versioning (assumed: A46), and anything else for equality only.
 fn relate(built_for: &str, served: &str) -> ContractMatch {
     if built_for == served {
         return ContractMatch::Same;
@@ -219,7 +217,7 @@ fn relate(built_for: &str, served: &str) -> ContractMatch {
     let (Some(ours), Some(theirs)) = (numbers(built_for), numbers(served)) else {
         return ContractMatch::Incompatible;
     };
-    // Before 1.0 it is the second number that says whether they are compatible.
+    // Before 1.0 the minor version decides whether they are compatible.
     let compatible = if ours[0] == 0 { 2 } else { 1 };
     if ours[..compatible] != theirs[..compatible] {
         return ContractMatch::Incompatible;
@@ -231,7 +229,7 @@ fn relate(built_for: &str, served: &str) -> ContractMatch {
     }
 }
 
-/// The numbers of a version; one that is left out is zero.
+/// The numbers of a version; a missing one is zero.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let mut numbers = [0; 3];
     for (index, part) in version.split('.').enumerate() {

@@ -1,4 +1,4 @@
-//! For the day when the service and this SDK no longer agree: reports of what differs, and calls without generated code.
+//! For services that differ from this SDK: reports of the differences, and calls without generated code.
 
 pub(crate) mod contract;
 pub(crate) mod raw;

@@ -1,4 +1,4 @@
-//! Calls that no generated builder covers.
+//! Calls without a generated builder.
 
 use std::fmt;
 
@@ -14,18 +14,18 @@ use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
 
-/// What a raw call is of: a known operation, or a method and a path that this SDK does not know yet.
+/// The target of a raw call: a known operation, or a method and path that this SDK does not know yet.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum RawTarget {
-    /// An operation of the table, whose safety, scopes and route hold.
+    /// A known operation, with its safety, scopes and route.
     Operation(&'static Operation),
     /// A method and a path below the application's base URL, such as `/api/crm/v1/notes`.
     Path(Method, String),
 }
 
 impl fmt::Debug for RawTarget {
-    /// Without a query, which does not belong there and may be secret.
+    /// Without a query, which is not allowed there and may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Operation(operation) => f.debug_tuple("Operation").field(&operation.id).finish(),
@@ -79,7 +79,7 @@ pub struct RawCall {
 }
 
 impl ApiClient {
-    /// A call with raw JSON: of a known operation, or of a method and path that this SDK does not know yet.
+    /// A call with raw JSON, of a known operation or by method and path.
     pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
         RawCall::new(self, target.into())
     }
@@ -102,7 +102,7 @@ impl RawCall {
         }
     }
 
-    /// Fills in a parameter of the route, such as `reference` in `/people/{reference}`.
+    /// Sets a path parameter, such as `reference` in `/people/{reference}`.
     pub fn path(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.parameters.push((name.into(), value.into()));
         self
@@ -117,11 +117,11 @@ impl RawCall {
     /// Turns the call into a command that can be stored and sent later.
     ///
     /// # Errors
-    /// When it is a read, or what was given does not make a request.
+    /// If it is a read, or if path, parameters or options are invalid.
     pub fn prepare(self) -> Result<crate::PreparedCommand, Error> {
         let operation = self.call.operation();
         if !operation.safety.is_command() {
-            let message = "a read changes nothing and is not prepared";
+            let message = "a read cannot be prepared: send it directly";
             return Err(Error::prepared(message).of(operation));
         }
         let request = self.request();
@@ -131,7 +131,7 @@ impl RawCall {
     /// Sends the request.
     ///
     /// # Errors
-    /// As every call.
+    /// As for every call.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
         self.sending().await
     }
@@ -146,7 +146,7 @@ impl RawCall {
             RawTarget::Operation(operation)
                 if operation.application != self.client.application().app =>
             {
-                let rule = format!("be one of {}", self.client.application().app);
+                let rule = format!("belong to {}", self.client.application().app);
                 let found = format!("{}.{}", operation.application, operation.id);
                 return Err(Error::invalid("operation", &rule, &found));
             }
@@ -155,7 +155,7 @@ impl RawCall {
         };
         let text = format!("{}{path}", self.client.endpoint().base());
         let url = Url::parse(&text).map_err(|error| {
-            Error::invalid("path", "be a path", &error.to_string()).with_cause(error)
+            Error::invalid("path", "be a valid path", &error.to_string()).with_cause(error)
         })?;
         let draft = Draft::new(method, url);
         Ok(match &self.body {
@@ -164,17 +164,17 @@ impl RawCall {
         })
     }
 
-    /// The path with its parameters, each of them one segment.
+    /// The path with its parameters, each as one segment.
     fn filled(&self, route: &str) -> Result<String, Error> {
         let check = Check::new(self.call.operation());
         if route.contains(['?', '#']) {
-            let rule = "have no query (which `query` adds) and no fragment";
-            return Err(Error::invalid_unseen("path", rule));
+            let rule = "have no query or fragment (`query` adds parameters)";
+            return Err(Error::invalid("path", rule, "one"));
         }
         for (name, _) in &self.parameters {
             if !route.contains(&format!("/{{{name}}}")) {
                 let rule = "be a parameter of the path";
-                return Err(Error::invalid(name, rule, &format!("none of {route}")));
+                return Err(Error::invalid(name, rule, &format!("the path {route}")));
             }
         }
         let mut filled = String::with_capacity(route.len());
@@ -190,7 +190,7 @@ impl RawCall {
             if let Some(name) = parameter {
                 let value = self.parameters.iter().find(|(own, _)| own == name);
                 let Some((_, value)) = value else {
-                    return Err(Error::invalid(name, "be given by `path`", "nothing"));
+                    return Err(Error::invalid(name, "be set with `path`", "nothing"));
                 };
                 check.segment(name, value)?;
                 filled.push_str(&encode_segment(value));
@@ -204,7 +204,7 @@ impl RawCall {
 }
 
 impl fmt::Debug for RawCall {
-    /// Neither parameters nor the body: either may hold what nobody should read.
+    /// Without parameters and body, which may be confidential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let body = self.body.as_ref();
         f.debug_struct("RawCall")

@@ -1,4 +1,4 @@
-//! Which scopes operations need, beside those that a token was granted.
+//! Which scopes operations need, and which of them a token lacks.
 
 use std::fmt;
 
@@ -6,15 +6,14 @@ use crate::client::ApiClient;
 use crate::error::Error;
 use crate::operation::Operation;
 
-/// The least set of scopes that a list of operations needs.
+/// The scopes that a list of operations needs, chosen greedily so that they are few.
 ///
-/// An operation that any of several scopes opens is satisfied by one that is needed anyway; otherwise by the one that
-/// opens most of the others, and among equals by the first that the contract lists. (The contract does not show which
-/// type of CRM command needs which write scope: a program that submits several types names their scopes itself.)
+/// For an operation that accepts any of several scopes, it picks one that is needed anyway, or else the one that satisfies
+/// most of the other operations; a tie goes to the first in the contract. (The contract does not show which type of CRM
+/// command needs which write scope, so a program that submits several types must name their scopes itself.)
 ///
-/// Operations that need no token, and those that are known by name only, whose scopes are not shown, add nothing. A token
-/// that is asked for with an empty set has whatever scopes the token endpoint gives to a request that names none, which
-/// may be all.
+/// Operations without a token add nothing, nor do those known by name only, whose scopes are not shown. For an empty set,
+/// the token endpoint decides which scopes to grant, possibly all.
 ///
 /// ```
 /// # fn example(
@@ -44,7 +43,7 @@ fn least(mut alternatives: Vec<&'static [&'static str]>) -> Vec<&'static str> {
             let with = alternatives.iter().filter(|open| open.contains(scope));
             with.count()
         };
-        // The first of the equals, while `max_by_key` would take the last.
+        // `max_by_key` takes the last of equals, so reversing gives the first.
         let candidates = alternatives.iter().copied().flatten().rev();
         match candidates.max_by_key(|scope| opens(scope)) {
             Some(best) => scopes.push(best),
@@ -53,38 +52,32 @@ fn least(mut alternatives: Vec<&'static [&'static str]>) -> Vec<&'static str> {
     }
 }
 
-/// Operations whose scope a token lacks.
-///
-/// It prints as a text that names each operation with the scopes of which it needs one.
+/// Operations whose scope a token lacks. It prints each operation with the scopes of which it needs one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MissingScopes {
-    /// What the token was granted; `None` when the token endpoint did not say, and then nothing is known to be missing.
+    /// The granted scopes; `None` if the token endpoint did not say, so that no missing scope is known.
     pub granted: Option<Vec<String>>,
-    /// The operations that the token does not open.
+    /// The operations whose scope is missing.
     pub operations: Vec<&'static Operation>,
-    /// The operations whose scopes the contract does not show, so that nothing can be said of them.
+    /// The operations whose scopes the contract does not show.
     pub not_shown: Vec<&'static Operation>,
 }
 
 impl MissingScopes {
     pub(crate) fn new(operations: &[&'static Operation], granted: Option<&[String]>) -> Self {
+        let only = |holds: &dyn Fn(&Operation) -> bool| {
+            let operations = operations.iter().copied();
+            operations.filter(|operation| holds(operation)).collect()
+        };
         Self {
             granted: granted.map(<[String]>::to_vec),
-            operations: operations
-                .iter()
-                .copied()
-                .filter(|operation| operation.surely_missing(granted))
-                .collect(),
-            not_shown: operations
-                .iter()
-                .copied()
-                .filter(|operation| operation.authenticated && operation.scopes.is_empty())
-                .collect(),
+            operations: only(&|operation| operation.surely_missing(granted)),
+            not_shown: only(&|operation| operation.authenticated && operation.scopes.is_empty()),
         }
     }
 
-    /// Whether no operation is known to lack its scope.
+    /// Whether no scope is known to be missing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
@@ -92,10 +85,10 @@ impl MissingScopes {
 }
 
 impl ApiClient {
-    /// Which of these operations the client's token does not open. A token is waited for within the deadline of calls.
+    /// Returns which of these operations the client's token does not permit. Waits for a token within the deadline of calls.
     ///
     /// # Errors
-    /// When no token can be had in time.
+    /// If no token is available in time.
     pub async fn missing_scopes(
         &self,
         operations: &[&'static Operation],
@@ -112,19 +105,13 @@ impl fmt::Display for MissingScopes {
             Some(_) if self.is_empty() => f.write_str("no scope is known to be missing")?,
             Some(granted) => write!(f, "granted: {}", granted.join(", "))?,
         }
-        for operation in &self.operations {
-            write!(
-                f,
-                "\n  - {} needs {}",
-                operation.id,
-                operation.scopes.join(" or ")
-            )?;
+        for Operation { id, scopes, .. } in &self.operations {
+            write!(f, "\n  - {id} needs {}", scopes.join(" or "))?;
         }
-        for operation in &self.not_shown {
+        for Operation { id, .. } in &self.not_shown {
             write!(
                 f,
-                "\n  - {} needs a scope that the contract does not show",
-                operation.id
+                "\n  - {id} needs a scope that the contract does not show"
             )?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! How errors come about: each kind in one place. Everything here is private to the runtime.
+//! How the runtime builds errors: each kind in one place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,42 +40,24 @@ impl Error {
         }))
     }
 
-    /// Nobody else has the error while it is being made, so that nothing is copied.
+    /// Changes the error in place: while it is built, nobody shares it.
     fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
     }
 
-    pub(crate) fn configuration(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Configuration, message)
-    }
-
-    /// An error where no Tokio runtime is to wait on.
+    /// The error of a call outside a Tokio runtime.
     pub(crate) fn without_runtime() -> Result<(), Self> {
-        let message =
-            "there is no Tokio runtime here: await the call, or poll the walk, within one";
+        let message = "no Tokio runtime is running: await the call, or poll the walk, inside one";
         Handle::try_current()
             .map(drop)
             .map_err(|error| Self::configuration(message).with_cause(error))
     }
 
-    /// A rule of the contract that a value breaks: names parameter, rule and value.
+    /// A value that breaks a rule: names the parameter, the rule and the value.
     pub(crate) fn invalid(name: &str, rule: &str, value: &str) -> Self {
-        Self::new(
-            ErrorKind::InvalidInput,
-            format!("`{name}` must {rule}: got {}", one_line(value)),
-        )
-    }
-
-    /// A rule that a value breaks which may be secret: names parameter and rule alone.
-    pub(crate) fn invalid_unseen(name: &str, rule: &str) -> Self {
-        Self::invalid(name, rule, "a value that is not shown")
-    }
-
-    /// A body that cannot be made of what the caller gave.
-    pub(crate) fn unwritable(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
-        let message = format!("the body cannot be written: {error}");
-        Self::new(ErrorKind::InvalidInput, message).with_cause(error)
+        let message = format!("`{name}` must {rule}: got {}", one_line(value));
+        Self::new(ErrorKind::InvalidInput, message)
     }
 
     /// A secret that is too short to key a digest.
@@ -93,62 +75,16 @@ impl Error {
         Self::configuration(messages.join("; ")).with(|error| error.source = source)
     }
 
-    /// A value that does not become JSON, or JSON that does not become one.
-    pub(crate) fn value(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Value, message)
-    }
-
-    pub(crate) fn pagination(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Pagination, message)
-    }
-
-    /// A command that is not sent as it was stored, or cannot be stored.
-    pub(crate) fn prepared(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::PreparedCommand, message)
-    }
-
-    /// A 2xx reply that cannot be read.
-    pub(crate) fn decode(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Decode, message)
-    }
-
-    /// The time was up: another call may have more luck.
+    /// A timeout: another call may succeed.
     pub(crate) fn timeout(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Timeout, message).with_retryable(true)
     }
 
-    pub(crate) fn of(self, operation: &'static Operation) -> Self {
-        self.with(|error| error.operation = Some(operation))
-    }
-
-    pub(crate) fn with_cause(
-        self,
-        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
-    ) -> Self {
-        self.with(|error| error.source = Some(Source::new(source)))
-    }
-
-    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
-        self.with(|error| error.hint = Some(hint.into()))
-    }
-
-    pub(crate) fn with_status(self, status: u16) -> Self {
-        self.with(|error| error.status = Some(status))
-    }
-
-    pub(crate) fn with_code(self, code: Option<String>) -> Self {
-        self.with(|error| error.code = code)
-    }
-
-    pub(crate) fn with_request_id(self, id: Option<String>) -> Self {
-        self.with(|error| error.request_id = id)
-    }
-
-    /// Keeps the headers of a reply, but for what repeats what must not be shown.
+    /// Keeps the headers of a reply, with confidential values redacted.
     pub(crate) fn with_headers(self, headers: &HeaderMap, confidential: &Confidential) -> Self {
         let mut kept = HeaderMap::with_capacity(headers.len());
         for (name, value) in headers {
-            // What a server names after a secret says nothing else.
+            // A name that contains a secret cannot be kept at all.
             if confidential.is_in(name.as_str()) {
                 continue;
             }
@@ -160,7 +96,7 @@ impl Error {
         self.with(|error| error.headers = Some(Box::new(kept)))
     }
 
-    /// This refusal, whose token could not be renewed because of `error`.
+    /// This refusal of a token, whose renewal then failed with `error`.
     pub(crate) fn after_failed_renewal(self, error: Self) -> Self {
         let (retryable, after) = (error.retryable(), error.retry_after());
         let hint = format!("its token could not be renewed: {error}");
@@ -170,41 +106,62 @@ impl Error {
             .with_cause(error)
     }
 
-    /// The same error without what must not be shown.
+    /// The same error with confidential text redacted from its message.
     pub(crate) fn withheld(self, confidential: &Confidential) -> Self {
         self.with(|error| error.message = confidential.line(Line::Message, &error.message))
     }
 
-    pub(crate) fn with_body(self, body: Bytes) -> Self {
-        self.with(|error| error.body = Some(body))
-    }
-
-    pub(crate) fn with_effect(self, effect: Effect) -> Self {
-        self.with(|error| error.effect = effect)
-    }
-
-    pub(crate) fn with_retryable(self, retryable: bool) -> Self {
-        self.with(|error| error.retryable = retryable)
-    }
-
-    pub(crate) fn with_retry_after(self, after: Option<Duration>) -> Self {
-        self.with(|error| error.retry_after = after)
-    }
-
-    pub(crate) fn with_attempts(self, attempts: u32) -> Self {
-        self.with(|error| error.attempts = attempts)
-    }
-
     pub(crate) fn with_command(self, command: PreparedCommand) -> Self {
         self.with(|error| {
-            error.key = command.shared_key();
+            error.key.clone_from(&command.idempotency_key);
             error.command = Some(Box::new(command));
         })
     }
+}
 
-    pub(crate) fn with_key(self, key: Option<Arc<IdempotencyKey>>) -> Self {
-        self.with(|error| error.key = key)
-    }
+/// Constructors: one for each kind that needs no more than a message.
+macro_rules! constructors {
+    ($($name:ident = $kind:ident;)*) => {
+        impl Error {$(
+            pub(crate) fn $name(message: impl Into<String>) -> Self {
+                Self::new(ErrorKind::$kind, message)
+            }
+        )*}
+    };
+}
+
+constructors! {
+    configuration = Configuration;
+    decode = Decode;
+    pagination = Pagination;
+    prepared = PreparedCommand;
+    value = Value;
+}
+
+/// Setters, each for one field.
+macro_rules! setters {
+    ($($name:ident($value:ident: $type:ty) $field:ident = $new:expr;)*) => {
+        impl Error {$(
+            pub(crate) fn $name(self, $value: $type) -> Self {
+                self.with(|error| error.$field = $new)
+            }
+        )*}
+    };
+}
+
+setters! {
+    of(operation: &'static Operation) operation = Some(operation);
+    hint(hint: impl Into<String>) hint = Some(hint.into());
+    with_status(status: u16) status = Some(status);
+    with_code(code: Option<String>) code = code;
+    with_request_id(id: Option<String>) request_id = id;
+    with_retryable(retryable: bool) retryable = retryable;
+    with_retry_after(after: Option<Duration>) retry_after = after;
+    with_attempts(attempts: u32) attempts = attempts;
+    with_effect(effect: Effect) effect = effect;
+    with_body(body: Bytes) body = Some(body);
+    with_cause(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) source = Some(Source::new(source));
+    with_key(key: Option<Arc<IdempotencyKey>>) key = key;
 }
 
 impl From<UnknownApp> for Error {
@@ -216,28 +173,18 @@ impl From<UnknownApp> for Error {
 #[cfg(test)]
 mod tests {
     use std::error::Error as _;
-    use std::time::SystemTime;
 
     use crate::command::key::MalformedKey;
-    use crate::command::prepared::{Parts, PreparedCommand, Terms};
+    use crate::command::prepared::PreparedCommand;
     use crate::error::Error;
     use crate::secret::value::ShortSecret;
     use crate::token::error::TokenError;
     use crate::{IdempotencyKey, RawJson, Record, Secret};
 
     fn command() -> PreparedCommand {
-        PreparedCommand::new(Parts {
-            application: "calendar",
-            operation: "commandCalendarEvent",
-            method: "POST",
-            audience: None,
-            path: "/",
-            key: None,
-            headers: Vec::new(),
-            body: "{}",
-            at: SystemTime::UNIX_EPOCH,
-            terms: Terms::default(),
-        })
+        let stored = r#"{"version":2,"application":"calendar","operation":"commandCalendarEvent","method":"POST",
+            "path":"/","body":"{}","digest":""}"#;
+        serde_json::from_str(stored).unwrap()
     }
 
     #[test]
@@ -250,14 +197,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_clone_is_not_said_of_the_error() {
+    fn a_change_to_a_clone_does_not_change_the_error() {
         let error = Error::timeout("late");
         let hinted = error.clone().hint("go to bed");
         assert_eq!(hinted.to_string(), format!("{error}; go to bed"));
     }
 
     #[test]
-    fn an_error_keeps_what_it_came_of() {
+    fn an_error_keeps_its_cause() {
         let of = |error: Error| error.clone();
         let json = of("{".parse::<RawJson>().unwrap_err());
         assert!(json.source().unwrap().is::<serde_json::Error>());
@@ -275,13 +222,13 @@ mod tests {
         let record: Record = r#"{"a":"canary"}"#.parse().unwrap();
         let member = of(record.get::<u8>("a").unwrap_err());
         let cause: &Error = member.source().unwrap().downcast_ref().unwrap();
-        // What serde says of a value quotes it, and nobody knows whether it is confidential.
+        // The message of serde quotes the value, which may be confidential.
         assert!(cause.source().is_none());
         assert!(!format!("{member} {member:?}").contains("canary"));
     }
 
     #[test]
-    fn of_several_mistakes_a_source_is_kept_too() {
+    fn several_mistakes_keep_a_cause() {
         let mistakes = vec![
             Error::configuration("one"),
             Error::configuration("two").with_cause("a number"),

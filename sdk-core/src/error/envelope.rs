@@ -1,18 +1,18 @@
-//! What can be read out of an error body, tolerantly.
+//! Reads error bodies leniently.
 
 use serde_json::Value;
 
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
 
-/// The longest body that is looked into; an error body beyond it is kept raw only.
+/// The longest error body that is parsed; a longer one is only kept raw.
 const LARGEST: usize = 256 * 1024;
 
 /// The members of an error body that the SDK understands.
 ///
 /// Two shapes are documented: the Platform's `{"error": {"code", "message", "requestId", "retryable"}}`, and that of a token
-/// endpoint, `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2). The other applications' bodies are not
-/// shown, so a `code` and a `message` are taken where they stand plainly, and nothing else is concluded from them.
+/// endpoint, `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2). The contract does not show the bodies of
+/// the other applications, so only a plain `code` and `message` are read from them.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Envelope {
     pub(crate) code: Option<String>,
@@ -22,17 +22,17 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// What an application says.
+    /// Reads the body of an application.
     pub(crate) fn parse(is_shown: bool, body: &[u8]) -> Self {
         let read = Self::read(body);
         Self {
-            // Where the contract does not show it, it decides nothing.
+            // It decides nothing where the contract does not show it.
             retryable: read.retryable.filter(|_| is_shown),
             ..read
         }
     }
 
-    /// What a token endpoint says: the Platform's, or another one.
+    /// Reads the body of a token endpoint, the Platform's or another one.
     pub(crate) fn read(body: &[u8]) -> Self {
         if body.len() > LARGEST {
             return Self::default();
@@ -59,7 +59,7 @@ impl Envelope {
         }
     }
 
-    /// The same as it can be shown: a line each, and nothing that repeats what is confidential.
+    /// The same as bounded lines, with confidential text redacted.
     pub(crate) fn shown(self, confidential: &Confidential) -> Self {
         let line =
             |line: Line, text: Option<String>| text.map(|text| confidential.line(line, &text));

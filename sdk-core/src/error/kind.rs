@@ -1,6 +1,6 @@
 use std::fmt;
 
-/// Declares kinds of errors: of each its doc, its name for metrics and traces, and how it reads in a sentence.
+/// Declares kinds of errors: each with its doc, its name for metrics and traces, and its text for messages.
 macro_rules! kinds {
     ($(#[$about:meta])* pub enum $kinds:ident {
         $($(#[$meta:meta])* $kind:ident = $name:literal, $text:literal;)*
@@ -21,7 +21,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// How it reads in a sentence.
+            /// The text for messages.
             pub(super) const fn text(self) -> &'static str {
                 match self {
                     $(Self::$kind => $text,)*
@@ -36,21 +36,21 @@ pub(crate) use kinds;
 kinds! {
     /// The kinds of failure. More may come.
     pub enum ErrorKind {
-        /// The environment or the builder lacks something or holds something unusable. Nothing was sent.
+        /// A setting of the environment or the builder is missing or invalid. Nothing was sent.
         Configuration = "configuration", "configuration";
         /// A parameter or body breaks a rule of the contract. Nothing was sent.
         InvalidInput = "invalid_input", "invalid input";
-        /// No token could be had for a passing reason: the token endpoint is down or slow.
+        /// No token was available for a transient reason: the token endpoint is down or slow.
         TokenUnavailable = "token_unavailable", "no token";
         /// The credentials or the token were not accepted (401, or a refused exchange).
         Unauthenticated = "unauthenticated", "not authenticated";
-        /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and of business rules remain
-        /// with the owning application (contract, Authentication).
+        /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and business rules
+        /// remain with the owning application (contract, Authentication).
         Forbidden = "forbidden", "forbidden";
         /// The application found the request invalid (400 or 422).
         Rejected = "rejected", "rejected";
-        /// No accessible record was found (404): there is none, or none that the caller may see, which the application alone
-        /// decides (contract, Authentication).
+        /// No accessible record was found (404): it does not exist, or the caller may not see it. Only the owning
+        /// application knows which (contract, Authentication).
         NotFound = "not_found", "not found";
         /// Invalid state, stale record version, time conflict or idempotency conflict (409).
         Conflict = "conflict", "conflict";
@@ -58,7 +58,7 @@ kinds! {
         RateLimited = "rate_limited", "rate limited";
         /// A dependency or required configuration of the application is unavailable (5xx, 408).
         Unavailable = "unavailable", "unavailable";
-        /// A status that the contract does not know, such as a redirect.
+        /// A status that the contract does not document, such as a redirect.
         UnexpectedStatus = "unexpected_status", "unexpected status";
         /// The connection could not be made. Nothing was sent.
         Connect = "connect", "no connection";
@@ -66,15 +66,15 @@ kinds! {
         Transport = "transport", "connection lost";
         /// The attempt's timeout or the call's deadline passed.
         Timeout = "timeout", "timeout";
-        /// The reply could not be read: no JSON, truncated, too large, or of another shape.
+        /// The reply could not be read: not JSON, truncated, too large, or of another schema.
         Decode = "decode", "unreadable reply";
-        /// The reply carries another `schemaVersion` than this SDK was built for.
-        SchemaVersion = "schema_version", "another schema version";
-        /// A list cannot be walked further: a cursor came round again, or a page has no items.
+        /// The reply has another `schemaVersion` than the one this SDK was built for.
+        SchemaVersion = "schema_version", "unexpected schema version";
+        /// A walk cannot continue: a cursor was repeated, or a page has no items.
         Pagination = "pagination", "pagination";
-        /// A prepared command does not fit: it was changed, or is of another client or a later SDK. Nothing was sent.
+        /// A prepared command cannot be sent: it was changed, or belongs to another client or a later SDK. Nothing was sent.
         PreparedCommand = "prepared_command", "prepared command";
-        /// A value could not be encoded or decoded by the caller's type; no call was under way.
+        /// A value does not fit the caller's own type; no call was under way.
         Value = "value", "value";
     }
 }
@@ -85,12 +85,12 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What is known about the effect of a call that failed. There is no fourth case, so that a `match` needs no arm for one.
+/// What is known about the effect of a failed call. There will be no fourth case, so a `match` needs no wildcard arm.
 ///
 /// ```
 /// use sdk_core::{Effect, Error, PreparedCommand};
 ///
-/// /// The command that has to be looked into, if there is one.
+/// /// The command to look into, if there is one.
 /// fn in_doubt(error: Error) -> Option<PreparedCommand> {
 ///     match error.effect() {
 ///         Effect::NotSent | Effect::Refused => None,
@@ -100,7 +100,7 @@ impl fmt::Display for ErrorKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// It never reached the server: refused locally, or no connection was made.
+    /// It never reached the server: it was refused locally, or no connection was made.
     NotSent,
     /// The server refused it (any 4xx): it had no effect (assumed: A52).
     Refused,
@@ -109,13 +109,9 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// What is known of two attempts together: one that may have happened is not undone by another.
+    /// The effect of two attempts together: an attempt cannot undo another one.
     pub(crate) fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Unknown, _) | (_, Self::Unknown) => Self::Unknown,
-            (Self::Refused, _) | (_, Self::Refused) => Self::Refused,
-            (Self::NotSent, Self::NotSent) => Self::NotSent,
-        }
+        std::cmp::max_by_key(self, other, |effect| *effect as u8)
     }
 }
 

@@ -19,18 +19,18 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::error::source::Source;
 use crate::operation::Operation;
 
-/// What went wrong, whether it had an effect, and who can help.
+/// What failed, whether it took effect, and who can help.
 ///
-/// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line that names the
-/// operation, the status, the application's code and message, and a hint; it never holds a secret or a token.
+/// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line with the operation, the
+/// status, the application's code and message, and a hint. It never contains a secret or a token.
 ///
-/// Cloning is cheap and shares everything, so that an error can be handed to all who waited for one call.
+/// Clones are cheap and share everything.
 ///
 /// # Troubleshooting
-/// [The guide](crate::guide::errors) lists each kind, what causes it and what to do.
+/// [The guide](crate::guide::errors) lists each kind with its cause and what to do.
 ///
-/// [`effect`](Self::effect) tells whether a command may have happened. When it is [`Effect::Unknown`],
-/// [`into_command`](Self::into_command) hands back the command, to be sent again exactly.
+/// [`effect`](Self::effect) tells whether a command may have taken effect. If it is [`Effect::Unknown`],
+/// [`into_command`](Self::into_command) returns the command, ready to be sent again exactly.
 ///
 /// ```
 /// # fn handle(error: sdk_core::Error) {
@@ -68,13 +68,13 @@ struct Inner {
 }
 
 impl Error {
-    /// What kind of failure it is.
+    /// The kind of failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The operation that failed; `None` when no operation was under way.
+    /// The operation that failed; `None` if no call was under way.
     #[must_use]
     pub fn operation(&self) -> Option<&'static Operation> {
         self.0.operation
@@ -92,7 +92,7 @@ impl Error {
         self.0.code.as_deref()
     }
 
-    /// What the application, or the SDK, said about it.
+    /// The message of the application or the SDK.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -104,19 +104,19 @@ impl Error {
         self.0.request_id.as_deref()
     }
 
-    /// Whether the same call may succeed later without a change.
+    /// Whether the same call may succeed later, unchanged.
     #[must_use]
     pub fn retryable(&self) -> bool {
         self.0.retryable
     }
 
-    /// How long the server asked to wait, if it did.
+    /// How long the server asked the client to wait, if it did.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// How many attempts reached for the wire; 0 when the call was refused before it.
+    /// How many attempts were made; 0 if the call was refused before the first one.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
@@ -128,8 +128,8 @@ impl Error {
         self.0.effect
     }
 
-    /// The headers of the failing reply, if one came. Cookies, and values that repeat a credential, a token, a key or what
-    /// the caller set in headers and parameters, are replaced by `[redacted]`.
+    /// The headers of the failing reply, if there was one. Cookies are redacted, and so are values that contain a
+    /// credential, a token, a key, or what the caller set in headers and parameters.
     #[must_use]
     pub fn headers(&self) -> Option<&HeaderMap> {
         self.0.headers.as_deref()
@@ -147,32 +147,35 @@ impl Error {
         self.0.key.as_deref()
     }
 
-    /// The command, ready to be sent again exactly as it was.
+    /// The command, ready to be sent again exactly.
     #[must_use]
     pub fn command(&self) -> Option<&PreparedCommand> {
         self.0.command.as_deref()
     }
 
-    /// Takes the command out, or a copy of it where clones of the error hold it too.
+    /// Takes the command out of the error; copies it if clones of the error hold it too.
     #[must_use]
     pub fn into_command(self) -> Option<PreparedCommand> {
         Arc::unwrap_or_clone(self.0).command.map(|command| *command)
     }
 
-    /// Whether the key stands for another command, by a 409 with the code `IDEMPOTENCY_CONFLICT`. The Calendar's contract
-    /// documents the code; the others do not show how they would say so.
+    /// Whether the key was already used for another command: a 409 with the code `IDEMPOTENCY_CONFLICT`. Only the Calendar's
+    /// contract documents this code.
     #[must_use]
     pub fn is_idempotency_conflict(&self) -> bool {
         self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
     }
 }
 
-/// Declares a predicate for each kind. A kind without one does not compile.
+/// Declares a predicate for each kind; a kind without one does not compile.
 macro_rules! predicates {
-    ($($(#[$meta:meta])* $is:ident = $kind:ident $(| $other:ident)*;)*) => {
+    ($($is:ident = $kind:ident $(| $other:ident)*;)*) => {
         impl Error {
             $(
-                $(#[$meta])*
+                #[doc = concat!(
+                    "Whether the kind is [`", stringify!($kind), "`](ErrorKind::", stringify!($kind), ")",
+                    $(", or [`", stringify!($other), "`](ErrorKind::", stringify!($other), ")",)* "."
+                )]
                 #[must_use]
                 pub fn $is(&self) -> bool {
                     matches!(self.0.kind, ErrorKind::$kind $(| ErrorKind::$other)*)
@@ -191,43 +194,24 @@ macro_rules! predicates {
 }
 
 predicates! {
-    /// Whether the environment or the builder lacks something or holds something unusable.
     is_configuration = Configuration;
-    /// Whether the call was refused before anything was sent, because of a parameter or a body.
     is_invalid_input = InvalidInput;
-    /// Whether no token could be had for a passing reason.
     is_token_unavailable = TokenUnavailable;
-    /// Whether the credentials or the token were not accepted (401, or a refused token exchange).
     is_unauthenticated = Unauthenticated;
-    /// Whether an entitlement, a scope or a workspace binding is missing (403).
     is_forbidden = Forbidden;
-    /// Whether the application found the request invalid (400 or 422).
     is_rejected = Rejected;
-    /// Whether no accessible record was found (404).
     is_not_found = NotFound;
-    /// Whether the state of the record stood against it (409).
     is_conflict = Conflict;
-    /// Whether the application asks for fewer requests (429).
     is_rate_limited = RateLimited;
-    /// Whether the service could not be reached or did not answer as a service that is up.
     is_unavailable = Unavailable | Connect | Transport;
-    /// Whether the reply had a status that the contract does not know, such as a redirect.
     is_unexpected_status = UnexpectedStatus;
-    /// Whether no connection could be made.
     is_connect = Connect;
-    /// Whether the connection broke after the request may have been sent.
     is_transport = Transport;
-    /// Whether a time limit ended the call.
     is_timeout = Timeout;
-    /// Whether the reply could not be read.
     is_decode = Decode;
-    /// Whether the reply carries another `schemaVersion` than this SDK was built for.
     is_schema_version = SchemaVersion;
-    /// Whether a list cannot be walked further.
     is_pagination = Pagination;
-    /// Whether a prepared command does not fit: it was changed, or is of another client or a later SDK.
     is_prepared_command = PreparedCommand;
-    /// Whether a value could not be encoded or decoded by the caller's type, while no call was under way.
     is_value = Value;
 }
 
@@ -238,7 +222,7 @@ impl fmt::Debug for Error {
 }
 
 impl fmt::Debug for Inner {
-    /// As `Display`, with what is known for a log; never a key, a token or a body.
+    /// As `Display`, with fields for a log; never a key, a token or a body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
             .field("kind", &self.kind)

@@ -1,14 +1,13 @@
-//! What an error came of.
+//! The cause of an error.
 
 use std::error::Error;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What an error came of, shared by all clones of the error.
+/// The cause of an error, shared by all clones of the error.
 ///
-/// An `Arc` of an error is an error too, and would stand in the chain of sources in place of what it holds, which nobody
-/// could find by its type any more.
+/// A bare `Arc` of an error would appear in the chain of sources as an error of its own and hide the type inside.
 #[derive(Clone)]
 pub(crate) struct Source(Arc<dyn Error + Send + Sync>);
 

@@ -1,34 +1,27 @@
-//! Members whose type the contract does not show: one is assumed, and another one does not fail the reply.
+//! Members whose type is assumed because the contract does not show it. A value of another type does not fail the reply.
 
 use std::cell::Cell;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
+use crate::json::members::Members;
 use crate::json::raw::RawJson;
 
-/// What a member of an assumed type holds. Used by generated code.
+/// A value of the assumed type, or the JSON of another type. Used by generated code.
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Assumed<T> {
-    /// A value of the type.
-    Typed(T),
-    /// What came instead.
-    Other(RawJson),
-}
+pub struct Assumed<T>(pub Result<T, RawJson>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for Assumed<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Through the text, because nothing else keeps all digits of a number that stands in its place.
+        // Only the text keeps all digits of a number of another type.
         let raw = RawJson::deserialize(deserializer)?;
-        Ok(match serde_json::from_str(raw.as_str()) {
-            Ok(value) => Self::Typed(value),
-            Err(_) => Self::Other(raw),
-        })
+        Ok(Self(serde_json::from_str(raw.as_str()).map_err(|_| raw)))
     }
 }
 
-/// The members of another type than assumed in what was decoded, of which the first is named.
+/// Members of an unexpected type in one decoded reply: the first one, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeMismatch {
     pub(crate) object: &'static str,
@@ -36,7 +29,7 @@ pub(crate) struct TypeMismatch {
     pub(crate) count: u32,
 }
 
-/// A constant that came with another value.
+/// A constant with an unexpected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConstantMismatch {
     pub(crate) object: &'static str,
@@ -45,54 +38,67 @@ pub(crate) struct ConstantMismatch {
     pub(crate) found: String,
 }
 
-/// What one decoding met.
+/// What did not match in one decoded reply.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mismatches {
     pub(crate) types: Option<TypeMismatch>,
-    /// The first of them.
     pub(crate) constant: Option<ConstantMismatch>,
 }
 
 thread_local! {
-    // Deserializers take no context along, and one reply may have hundreds of these members.
+    // Deserializers carry no context, and one reply may have hundreds of these members.
     static TYPE: Cell<Option<TypeMismatch>> = const { Cell::new(None) };
     static CONSTANT: Cell<Option<ConstantMismatch>> = const { Cell::new(None) };
 }
 
-/// Takes note of a member of another type. Used by generated code.
+/// Returns the value of a member. A value of another type goes to `extra` and, unless it is null, counts as a mismatch. Used
+/// by generated code.
 #[doc(hidden)]
-pub fn mismatch(object: &'static str, member: &'static str) {
-    TYPE.with(|seen| {
-        let first = seen.get().unwrap_or(TypeMismatch {
+pub fn typed<T>(
+    value: Result<T, RawJson>,
+    object: &'static str,
+    member: &'static str,
+    extra: &mut Members,
+) -> Option<T> {
+    let other = match value {
+        Ok(value) => return Some(value),
+        Err(other) => other,
+    };
+    if !other.is_null() {
+        let first = TypeMismatch {
             object,
             member,
             count: 0,
+        };
+        TYPE.with(|seen| {
+            let mut mismatch = seen.get().unwrap_or(first);
+            mismatch.count = mismatch.count.saturating_add(1);
+            seen.set(Some(mismatch));
         });
-        seen.set(Some(TypeMismatch {
-            count: first.count.saturating_add(1),
-            ..first
-        }));
-    });
+    }
+    extra.push_received(member, other);
+    None
 }
 
-/// Takes note of a constant, if it has another value. Used by generated code.
+/// Notes the first constant with an unexpected value. Used by generated code.
 #[doc(hidden)]
 pub fn constant(object: &'static str, member: &'static str, expected: &'static str, found: &str) {
     if found == expected {
         return;
     }
     CONSTANT.with(|seen| {
-        let first = seen.take().unwrap_or_else(|| ConstantMismatch {
-            object,
-            member,
-            expected,
-            found: found.to_owned(),
-        });
-        seen.set(Some(first));
+        seen.set(seen.take().or_else(|| {
+            Some(ConstantMismatch {
+                object,
+                member,
+                expected,
+                found: found.to_owned(),
+            })
+        }));
     });
 }
 
-/// Decodes, and says what it met that no type can tell.
+/// Decodes a value and returns the mismatches, which no type can report.
 pub(crate) fn noting_mismatches<T>(decode: impl FnOnce() -> T) -> (T, Mismatches) {
     TYPE.set(None);
     CONSTANT.set(None);

@@ -1,37 +1,27 @@
-//! Members whose documented type allows more than the type that holds them here.
+//! Integers that may be larger than their Rust type.
 
 use serde::de::{Error as _, Unexpected};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::raw::RawJson;
 
-/// What an optional member holds whose type here has bounds that its type in the contract has not. Used by generated
-/// code.
+/// A 64-bit integer, or the JSON of null or of a larger integer. Used by generated code.
 #[doc(hidden)]
 #[derive(Debug)]
-pub enum Bounded<T> {
-    /// An explicit null.
-    Null,
-    /// A value within the bounds.
-    Held(T),
-    /// A value of the documented type beyond them, as it came.
-    Beyond(RawJson),
-}
+pub struct Bounded(pub Result<i64, RawJson>);
 
-impl<'de> Deserialize<'de> for Bounded<i64> {
+impl<'de> Deserialize<'de> for Bounded {
     /// Takes any JSON integer, whatever its size.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Through the text: a number beyond 64 bits would come as a float.
+        // Only the text keeps a number beyond 64 bits; serde would hand out a float.
         let raw = RawJson::deserialize(deserializer)?;
         let text = raw.as_str();
         if let Ok(number) = text.parse() {
-            return Ok(Self::Held(number));
+            return Ok(Self(Ok(number)));
         }
         let digits = text.strip_prefix('-').unwrap_or(text);
-        if raw.is_null() {
-            Ok(Self::Null)
-        } else if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            Ok(Self::Beyond(raw))
+        if raw.is_null() || digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            Ok(Self(Err(raw)))
         } else {
             Err(D::Error::invalid_type(Unexpected::Other(text), &"i64"))
         }

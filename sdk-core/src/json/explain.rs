@@ -1,26 +1,26 @@
-//! Says of JSON that did not fit a type: where, what was expected, and what stood there.
+//! Explains why JSON did not fit a type: where, what was expected, and what was found.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_path_to_error::{Path, Segment};
 
-use crate::json::fields::Fields;
+use crate::json::fields::{Fields, Pairs};
 use crate::text::one_line;
 
-/// The longest value that is shown, in bytes. A longer one is only named: a part of it says little, and could be half
-/// of something that must not be shown.
+/// The longest value that is shown, in bytes. Of a longer one only the kind and size are shown: an excerpt says little and
+/// could cut a secret in half, so that nobody recognises it.
 const LONGEST_FOUND: usize = 60;
 
-/// What is said of a value that does not fit.
+/// How a value that does not fit is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// The value, if it is short: whoever asks looks for confidential text in what comes out.
+    /// As it is, if it is short. The caller redacts confidential text.
     Quoted,
-    /// Its kind: nobody knows what is confidential.
+    /// By kind and size, because nobody knows what is confidential.
     Named,
 }
 
-/// Decodes once more to find the path.
+/// Decodes again to find the path.
 pub(crate) fn explain<'a, T: Deserialize<'a>>(
     text: &'a str,
     first: &serde_json::Error,
@@ -32,7 +32,7 @@ pub(crate) fn explain<'a, T: Deserialize<'a>>(
     };
     let (path, inner) = (error.path(), error.inner());
     if !inner.is_data() {
-        // What is no JSON has a position, and a path only if it is cut off.
+        // Malformed JSON has a position; it has a path too if it ends early.
         return if path.iter().next().is_none() {
             first.to_string()
         } else {
@@ -47,39 +47,41 @@ pub(crate) fn explain<'a, T: Deserialize<'a>>(
     {
         let place = member_of(path, member);
         let came = value_at(text, path).map_or_else(String::new, names);
-        return format!("at `{place}`: a required member is missing{came}");
+        return format!("at `{place}`: required member is missing{came}");
     }
     let place = if path.iter().next().is_none() {
-        "as a whole".to_owned()
+        String::new()
     } else {
-        format!("at `{path}`")
+        format!("at `{path}`: ")
     };
     let came = value_at(text, path);
     let came = came.map_or_else(|| "another value".to_owned(), |value| found.show(value));
     match message.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("{place}: expected {}, found {came}", plain(expected)),
-        // The message of a type of the caller's may quote.
-        None if found == Found::Named => format!("{place}: it does not fit, found {came}"),
-        None => format!("{place}: {message}, found {came}"),
+        Some((_, expected)) => format!("{place}expected {}, found {came}", plain(expected)),
+        // The caller's own type may quote the value in its message.
+        None if found == Found::Named => format!("{place}invalid value, found {came}"),
+        None => format!("{place}{message}, found {came}"),
     }
 }
 
-/// What serde calls a type, in words.
+/// The JSON word for what serde expected.
 fn plain(expected: &str) -> &str {
     match expected {
-        "i64" => "an integer of 64 bits",
+        "i64" => "a 64-bit integer",
+        "a sequence" => "an array",
+        "a map" => "an object",
         "f64" => "a number",
         other => other,
     }
 }
 
-/// The names of the members that came where another one is missing.
+/// The members of an object that lacks a required one.
 fn names(text: &str) -> String {
     match serde_json::from_str::<Fields<'_>>(text) {
-        Ok(Fields(members)) if members.is_empty() => "; there are none".to_owned(),
-        Ok(Fields(members)) => {
+        Ok(Pairs(members)) if members.is_empty() => "; the object is empty".to_owned(),
+        Ok(Pairs(members)) => {
             let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
-            format!("; those that came are {}", one_line(&names.join(", ")))
+            format!("; the object has {}", one_line(&names.join(", ")))
         }
         Err(_) => String::new(),
     }
@@ -109,7 +111,7 @@ fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
                 items.get(*index).copied()?
             }
             Segment::Map { key } => {
-                let Fields(members) = serde_json::from_str(value.get()).ok()?;
+                let Pairs(members): Fields<'_> = serde_json::from_str(value.get()).ok()?;
                 members.into_iter().find(|(name, _)| name == key)?.1
             }
             Segment::Enum { .. } | Segment::Unknown => return None,
@@ -173,33 +175,33 @@ mod tests {
         for (text, expected) in [
             (
                 r#"{"items":[{"recordVersion":1},{"recordVersion":1,"dueAt":17}]}"#,
-                "at `items[1].dueAt`: expected a date-time of RFC 3339, found 17",
+                "at `items[1].dueAt`: expected an RFC 3339 date-time, found 17",
             ),
             (
                 r#"{"items":[{"recordVersion":123456789012345678901234567890}]}"#,
-                "at `items[0].recordVersion`: expected an integer of 64 bits, found 123456789012345678901234567890",
+                "at `items[0].recordVersion`: expected a 64-bit integer, found 123456789012345678901234567890",
             ),
             (
                 r#"{"items":[{"recordVersion":null}]}"#,
-                "at `items[0].recordVersion`: expected an integer of 64 bits, found null",
+                "at `items[0].recordVersion`: expected a 64-bit integer, found null",
             ),
             (
                 r#"{"items":[{"owner":{}}]}"#,
-                "at `items[0].recordVersion`: a required member is missing; those that came are owner",
+                "at `items[0].recordVersion`: required member is missing; the object has owner",
             ),
             (
                 r#"{"list":[],"next":1}"#,
-                "at `items`: a required member is missing; those that came are list, next",
+                "at `items`: required member is missing; the object has list, next",
             ),
             (
                 "{}",
-                "at `items`: a required member is missing; there are none",
+                "at `items`: required member is missing; the object is empty",
             ),
             (
                 r#"{"items":{"a": 1}}"#,
-                r#"at `items`: expected a sequence, found {"a": 1}"#,
+                r#"at `items`: expected an array, found {"a": 1}"#,
             ),
-            ("[]", "as a whole: expected an object (Queue), found []"),
+            ("[]", "expected an object (Queue), found []"),
             (
                 r#"{"items":[}"#,
                 "at `items[0]`: expected value at line 1 column 11",
@@ -229,7 +231,7 @@ mod tests {
             let line = said(&format!("{{\"items\":{value}}}"));
             assert_eq!(
                 line,
-                format!("at `items`: expected a sequence, found {found}")
+                format!("at `items`: expected an array, found {found}")
             );
         }
     }
@@ -238,7 +240,7 @@ mod tests {
     fn an_instant_that_is_none_is_shown() {
         assert_eq!(
             said(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#),
-            "at `items[0].dueAt`: expected a date-time of RFC 3339, found \"tomorrow\""
+            "at `items[0].dueAt`: expected an RFC 3339 date-time, found \"tomorrow\""
         );
     }
 }

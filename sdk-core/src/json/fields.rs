@@ -1,34 +1,38 @@
-//! An object as it lies in its text, without a copy of any value.
+//! The members of a JSON object in order; a name may occur twice.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The members of an object in their order.
-pub(crate) struct Fields<'a>(pub(crate) Vec<(Cow<'a, str>, &'a RawValue)>);
+/// The names and values of an object, owned or borrowed.
+pub(crate) struct Pairs<N, V>(pub(crate) Vec<(N, V)>);
 
-impl<'de> Deserialize<'de> for Fields<'de> {
+/// The members of an object, with values borrowed from its text.
+pub(crate) type Fields<'a> = Pairs<Cow<'a, str>, &'a RawValue>;
+
+impl<'de, N: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Pairs<N, V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+        struct Object<N, V>(PhantomData<(N, V)>);
 
-        impl<'de> Visitor<'de> for Members {
-            type Value = Fields<'de>;
+        impl<'de, N: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Object<N, V> {
+            type Value = Pairs<N, V>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
                 }
-                Ok(Fields(fields))
+                Ok(Pairs(pairs))
             }
         }
 
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(Object(PhantomData))
     }
 }

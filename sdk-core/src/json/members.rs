@@ -2,19 +2,19 @@ use std::fmt;
 use std::iter::Map;
 use std::{slice, vec};
 
-use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::json::fields::Pairs;
 use crate::json::raw::RawJson;
 
-/// Members of an object that its type does not name, in the order in which they came.
+/// Members of an object that its type does not name, in the order received.
 ///
-/// Whatever a preview contract adds lands here and is written back unchanged. An explicit `null` of an optional
-/// member is kept here too, because `None` alone would mean "absent"; and so is a value of another type than the SDK
-/// assumes, where the contract shows none.
+/// Whatever a preview contract adds is kept here and written back unchanged. An explicit `null` of an optional member is
+/// kept here too, because `None` means "absent". So is a value whose type differs from the one that the SDK assumes where the
+/// contract shows none.
 ///
-/// A release that learns a member gives it a field of its own, and it is here no longer.
+/// Once a release of the SDK knows a member, it has its own field and is no longer here.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Members(Vec<(String, RawJson)>);
 
@@ -34,7 +34,7 @@ impl Members {
             .map(|(_, value)| value)
     }
 
-    /// Sets a member and returns what stood there.
+    /// Sets a member and returns its previous value.
     pub fn insert(
         &mut self,
         name: impl Into<String>,
@@ -48,7 +48,7 @@ impl Members {
         None
     }
 
-    /// Takes a member out.
+    /// Removes a member and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
         let index = self.0.iter().position(|(key, _)| key == name)?;
         Some(self.0.remove(index).1)
@@ -71,7 +71,7 @@ impl Members {
         self.0.is_empty()
     }
 
-    /// Appends as received, without looking for a member of the same name.
+    /// Appends a member without looking for one of the same name.
     #[doc(hidden)]
     pub fn push_received(&mut self, name: impl Into<String>, value: RawJson) {
         self.0.push((name.into(), value));
@@ -100,7 +100,7 @@ impl IntoIterator for Members {
 }
 
 impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
-    /// Sets each, as [`insert`](Self::insert) does: of two of one name the later one counts.
+    /// Sets each member with [`insert`](Self::insert): the last one of a name wins.
     fn extend<I: IntoIterator<Item = (N, V)>>(&mut self, members: I) {
         for (name, value) in members {
             self.insert(name, value);
@@ -109,7 +109,7 @@ impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
 }
 
 impl<N: Into<String>, V: Into<RawJson>> FromIterator<(N, V)> for Members {
-    /// Of two members of one name the later one counts.
+    /// The last member of a name wins.
     fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
         let mut all = Self::new();
         all.extend(members);
@@ -135,25 +135,8 @@ impl Serialize for Members {
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Members::new();
-                while let Some((name, value)) = map.next_entry::<String, RawJson>()? {
-                    members.0.push((name, value));
-                }
-                Ok(members)
-            }
-        }
-
-        deserializer.deserialize_map(MembersVisitor)
+        let Pairs(members) = Pairs::deserialize(deserializer)?;
+        Ok(Self(members))
     }
 }
 

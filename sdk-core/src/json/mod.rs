@@ -1,8 +1,6 @@
-//! JSON that survives what the contract does not show.
+//! JSON types that keep what the contract does not show: every digit, in the order received, never through floating point.
 //!
-//! [`RawJson`] is one value exactly as it came, [`Record`] an open object, [`Members`] the unknown members of
-//! a known object, [`Number`] one number, [`Timestamp`] one instant. None of them goes through floating point or reorders
-//! anything.
+//! What is checked before it is sent belongs in `request`.
 
 pub(crate) mod assumed;
 pub(crate) mod bounded;
@@ -14,4 +12,5 @@ pub(crate) mod object;
 pub(crate) mod open_enum;
 pub(crate) mod raw;
 pub(crate) mod record;
+pub(crate) mod texts;
 pub(crate) mod time;

@@ -1,15 +1,14 @@
-use std::fmt;
 use std::str::FromStr;
 
 use serde::de::{Error as _, Unexpected};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
 use crate::json::raw::RawJson;
 
-/// A JSON number exactly as it came: every digit, its sign and its exponent.
+/// A JSON number exactly as received: every digit, its sign and its exponent.
 ///
-/// It is written back unchanged, whatever its size, and turns into a number of the caller's on demand.
+/// It is written back unchanged, whatever its size, and converts to a Rust number on demand.
 ///
 /// ```
 /// use sdk_core::Number;
@@ -20,7 +19,8 @@ use crate::json::raw::RawJson;
 /// assert_eq!(score.as_str(), "12.50");
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Number(RawJson);
 
 impl Number {
@@ -30,13 +30,13 @@ impl Number {
         self.0.as_str()
     }
 
-    /// As an integer; `None` when it has a fraction or an exponent, or does not fit.
+    /// The number as an integer; `None` if it has a fraction or an exponent, or does not fit.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.as_str().parse().ok()
     }
 
-    /// The nearest floating-point number, which may have lost digits; `None` beyond its range.
+    /// The nearest floating-point number, which may lose digits; `None` if out of range.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         self.as_str()
@@ -55,38 +55,22 @@ impl From<i64> for Number {
 impl FromStr for Number {
     type Err = Error;
 
-    /// Takes a number in the notation of JSON.
+    /// Parses a number in JSON notation.
     fn from_str(text: &str) -> Result<Self, Error> {
         let raw: RawJson = text.parse()?;
-        if is_number(raw.as_str()) {
-            return Ok(Self(raw));
+        if !is_number(raw.as_str()) {
+            return Err(Error::value(format!("not a JSON number: {text:?}")));
         }
-        Err(Error::value(format!("not a JSON number: {text:?}")))
+        Ok(Self(raw))
     }
 }
 
-/// Whether a JSON value is a number, by how it begins.
+/// Whether a JSON value is a number, which its first character tells.
 fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
+crate::text_impls!(Number: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,10 +1,9 @@
-/// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field.
+/// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field. Used by generated code, because
+/// `serde(flatten)` would lose digits.
 ///
-/// The kind of a member is a word, or, for a required one that is a constant, the text that it must have. Unknown members are kept in `extra` as they came and written back; so is an explicit `null` of an optional
-/// member. Members under `constants` are not in the struct: they are always written, and skipped when read. An
-/// `assumed` member is an optional one whose type the contract does not show: a value of another type is kept in
-/// `extra` under its name, and the member is `None`; so is an integer that a `bounded` one cannot hold.
-/// It is used by generated code; `serde(flatten)` cannot do it without losing digits.
+/// Each member has a kind: a word, or the text of a required constant. `extra` keeps unknown members, an explicit `null` of
+/// an optional member, a value of another type of an `assumed` member, and an integer too large for a `bounded` one, and
+/// writes them back. Members under `constants` have no field: they are always written, and ignored when read.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! json_object {
@@ -14,7 +13,7 @@ macro_rules! json_object {
         const _: () = {
             use $crate::codegen::serde::{de, ser};
 
-            /// Items are seen through the rules of this macro, unlike names of variables.
+            // An item is visible in the other rules of this macro; a variable is not.
             #[allow(dead_code)]
             const OBJECT: &str = stringify!($type);
 
@@ -116,94 +115,53 @@ macro_rules! json_object {
         };
     };
 
-    (@read required, $name:literal, $field:ident, $map:ident, $extra:ident) => {
-        $field = ::std::option::Option::Some($map.next_value()?)
-    };
-    (@read nullable, $name:literal, $field:ident, $map:ident, $extra:ident) => {
-        $field = ::std::option::Option::Some($map.next_value()?)
-    };
-    (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
-        let value: ::std::string::String = $map.next_value()?;
-        $crate::codegen::constant(OBJECT, $name, $constant, &value);
-        $field = ::std::option::Option::Some(value);
-    }};
     (@read optional, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         $field = $map.next_value()?;
         if $field.is_none() {
             $extra.push_received($name, $crate::RawJson::null());
         }
     }};
-
-    (@read assumed, $name:literal, $field:ident, $map:ident, $extra:ident) => {
-        match $map.next_value()? {
-            $crate::codegen::Assumed::Typed(value) => $field = ::std::option::Option::Some(value),
-            $crate::codegen::Assumed::Other(value) => {
-                if !value.is_null() {
-                    $crate::codegen::mismatch(OBJECT, $name);
-                }
-                $field = ::std::option::Option::None;
-                $extra.push_received($name, value);
-            }
-        }
+    (@read assumed, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+        let value: $crate::codegen::Assumed<_> = $map.next_value()?;
+        $field = $crate::codegen::typed(value.0, OBJECT, $name, &mut $extra);
+    }};
+    (@read bounded, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+        let value: $crate::codegen::Bounded = $map.next_value()?;
+        $field = $crate::codegen::typed(value.0, OBJECT, $name, &mut $extra);
+    }};
+    (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+        let value: ::std::string::String = $map.next_value()?;
+        $crate::codegen::constant(OBJECT, $name, $constant, &value);
+        $field = ::std::option::Option::Some(value);
+    }};
+    (@read $required:tt, $name:literal, $field:ident, $map:ident, $extra:ident) => {
+        $field = ::std::option::Option::Some($map.next_value()?)
     };
 
-    (@read bounded, $name:literal, $field:ident, $map:ident, $extra:ident) => {
-        match $map.next_value()? {
-            $crate::codegen::Bounded::Held(value) => $field = ::std::option::Option::Some(value),
-            $crate::codegen::Bounded::Null => {
-                $field = ::std::option::Option::None;
-                $extra.push_received($name, $crate::RawJson::null());
-            }
-            $crate::codegen::Bounded::Beyond(value) => {
-                $crate::codegen::mismatch(OBJECT, $name);
-                $field = ::std::option::Option::None;
-                $extra.push_received($name, value);
-            }
-        }
-    };
-
-    (@take required, $name:literal, $field:ident) => {
-        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
-    };
-    (@take nullable, $name:literal, $field:ident) => {
-        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
-    };
-    (@take $constant:literal, $name:literal, $field:ident) => {
-        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
-    };
     (@take optional, $name:literal, $field:ident) => { $field };
     (@take assumed, $name:literal, $field:ident) => { $field };
     (@take bounded, $name:literal, $field:ident) => { $field };
-
-    (@write required, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
-    (@write nullable, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
-    (@write $constant:literal, $name:literal, $value:expr, $map:ident) => {
-        $map.serialize_entry($name, &$value)?
+    (@take $required:tt, $name:literal, $field:ident) => {
+        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
     };
+
     (@write optional, $name:literal, $value:expr, $map:ident) => {
         if let ::std::option::Option::Some(value) = &$value {
             $map.serialize_entry($name, value)?;
         }
     };
+    (@write assumed, $($rest:tt)*) => { $crate::json_object!(@write optional, $($rest)*) };
+    (@write bounded, $($rest:tt)*) => { $crate::json_object!(@write optional, $($rest)*) };
+    (@write $required:tt, $name:literal, $value:expr, $map:ident) => { $map.serialize_entry($name, &$value)? };
 
-    (@write assumed, $name:literal, $value:expr, $map:ident) => {
-        $crate::json_object!(@write optional, $name, $value, $map)
-    };
-
-    (@write bounded, $name:literal, $value:expr, $map:ident) => {
-        $crate::json_object!(@write optional, $name, $value, $map)
-    };
-
-    (@written required, $value:expr) => { true };
-    (@written nullable, $value:expr) => { true };
-    (@written $constant:literal, $value:expr) => { true };
     (@written optional, $value:expr) => { $value.is_some() };
     (@written assumed, $value:expr) => { $value.is_some() };
     (@written bounded, $value:expr) => { $value.is_some() };
+    (@written $required:tt, $value:expr) => { true };
 }
 
-/// Implements `Debug` for a struct that holds a secret: of `extra`, where another may stand, the names alone are shown.
-/// Used by generated code.
+/// Implements `Debug` for a struct with a secret. `extra` may hold another one, so only its names are shown. Used by
+/// generated code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! redacted_debug {

@@ -1,7 +1,7 @@
-/// Declares an enumeration that knows the documented values and keeps any other.
+/// Declares an enumeration of the documented values that also keeps any other value. Used by generated code.
 ///
-/// The first word says whether the contract shows the whole set (`closed`: an unknown value is refused when it
-/// is sent) or a part of it (`open`). Used by generated code.
+/// It begins with `closed` if the contract shows all values, so that an unknown one is refused when it is sent, or with
+/// `open`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! open_enum {
@@ -16,16 +16,16 @@ macro_rules! open_enum {
         #[non_exhaustive]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )*
-            /// A value that this version of the SDK does not know, kept as it came. A later one may know it: compare
-            /// it by `as_str()`, which stays the same.
+            /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+            /// `as_str()`, which stays the same.
             Unknown(::std::string::String),
         }
 
         impl $name {
-            /// The documented values, as they stand on the wire.
+            /// The documented values, as on the wire.
             pub const KNOWN: &'static [&'static str] = &[$( $text ),*];
 
-            /// The value as it stands on the wire.
+            /// The value as on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -55,21 +55,9 @@ macro_rules! open_enum {
             }
         }
 
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-
         impl ::std::convert::From<&str> for $name {
             fn from(text: &str) -> Self {
                 Self::known(text).unwrap_or_else(|| Self::Unknown(text.to_owned()))
-            }
-        }
-
-        impl ::std::convert::From<&::std::string::String> for $name {
-            fn from(text: &::std::string::String) -> Self {
-                Self::from(text.as_str())
             }
         }
 
@@ -87,22 +75,7 @@ macro_rules! open_enum {
             }
         }
 
-        impl $crate::codegen::serde::Serialize for $name {
-            fn serialize<S: $crate::codegen::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::std::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
-
-        impl<'de> $crate::codegen::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::codegen::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::std::result::Result<Self, D::Error> {
-                $crate::codegen::text(deserializer)
-            }
-        }
+        $crate::text_impls!($name: Display FromString Serialize Deserialize);
     };
 
     (@closed closed) => { true };

@@ -1,17 +1,16 @@
-use std::fmt;
 use std::str::FromStr;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::Error;
 use crate::json::explain::{Found, explain};
 
-/// One JSON value exactly as it was received, or as it will be sent.
+/// One JSON value exactly as received, or as it will be sent.
 ///
-/// It stands where the contract does not show a shape. Digits, member order and spacing are kept, so an amount
-/// of any size or a number such as `1.10` survives unchanged.
+/// It is used where the contract does not show a shape. Digits, member order and spacing are kept, so an amount of any size
+/// or a number such as `1.10` stays unchanged.
 ///
 /// ```
 /// use sdk_core::RawJson;
@@ -23,21 +22,21 @@ use crate::json::explain::{Found, explain};
 /// assert_eq!(from_value.decode::<serde_json::Value>()?["rule"], "weekly");
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct RawJson(Box<RawValue>);
 
 impl RawJson {
     /// Encodes any serialisable value.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON (a map with keys that are not text, for one).
+    /// If the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
         to_raw_value(value).map(Self).map_err(|error| {
-            Error::value(format!("the value cannot be written as JSON: {error}")).with_cause(error)
+            Error::value(format!("cannot write the value as JSON: {error}")).with_cause(error)
         })
     }
 
-    /// A value that lies in a text.
     pub(crate) fn of(value: &RawValue) -> Self {
         Self(value.to_owned())
     }
@@ -60,39 +59,38 @@ impl RawJson {
         self.as_str() == "null"
     }
 
-    /// Decodes into a type of the caller's. What to use when is said at [`Record`](crate::Record#ways-to-read-it).
+    /// Decodes into your own type. [`Record`](crate::Record#ways-to-read-it) compares the ways to read.
     ///
     /// # Errors
-    /// When the value has another shape; the error names the path of the member that did not fit, and what kind of value
-    /// stood there. It quotes none: nothing here knows which are confidential.
+    /// If the value does not fit the type. The error names the path, and the kind of value found there; it quotes no value,
+    /// because any may be confidential.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.view()
     }
 
-    /// Decodes into a type of the caller's that may borrow from this text.
+    /// Decodes into your own type, which may borrow from this text.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode); and when a text that is to be borrowed has escapes in it, which only a
-    /// `Cow<str>` can hold.
+    /// As [`decode`](Self::decode), and if a borrowed string contains escapes: use a `Cow<str>` there.
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         view_text(self.as_str())
     }
 
-    /// [`decode`](Self::decode) without an explanation of what failed.
+    /// [`decode`](Self::decode) without an explanation.
     pub(crate) fn decode_silently<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_str(self.as_str()).ok()
     }
 
-    /// The value as a [`serde_json::Value`], whose numbers beyond 64 bits lose digits.
+    /// The value as a [`serde_json::Value`], in which numbers beyond 64 bits lose digits.
     ///
     /// # Errors
-    /// When the text nests deeper than `serde_json` accepts (128 levels).
+    /// If the text is nested deeper than the 128 levels that `serde_json` accepts.
     pub fn to_value(&self) -> Result<serde_json::Value, Error> {
         self.decode()
     }
 }
 
-/// Decodes in one pass, and only on failure once more to find the path.
+/// Decodes in one pass; only a failure takes another one, to find the path.
 pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     serde_json::from_str(text)
         .map_err(|first| Error::value(explain::<T>(text, &first, Found::Named)))
@@ -100,26 +98,25 @@ pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Erro
 
 impl From<serde_json::Value> for RawJson {
     fn from(value: serde_json::Value) -> Self {
-        // A `Value` holds nothing that cannot be written: its keys are text and its numbers finite.
+        // Writing a `Value` cannot fail: its keys are strings and its numbers finite.
         Self(to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }
 
-impl From<&str> for RawJson {
-    /// A JSON string with this text. To parse JSON text, use [`str::parse`].
-    fn from(text: &str) -> Self {
-        serde_json::Value::from(text).into()
-    }
+macro_rules! from_scalars {
+    ($($scalar:ty)*) => {$(
+        impl From<$scalar> for RawJson {
+            /// A string becomes a JSON string. To parse JSON text, use [`str::parse`].
+            fn from(value: $scalar) -> Self {
+                serde_json::Value::from(value).into()
+            }
+        }
+    )*};
 }
 
-impl From<String> for RawJson {
-    /// A JSON string with this text. To parse JSON text, use [`str::parse`].
-    fn from(text: String) -> Self {
-        serde_json::Value::from(text).into()
-    }
-}
+from_scalars!(&str String bool);
 
-/// Every integer, to the last digit. There is none for floating point: an amount never goes through it.
+// No floating point: an amount must keep its digits.
 macro_rules! from_integers {
     ($($integer:ty)*) => {$(
         impl From<$integer> for RawJson {
@@ -133,19 +130,13 @@ macro_rules! from_integers {
 
 from_integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
-impl From<bool> for RawJson {
-    fn from(value: bool) -> Self {
-        serde_json::Value::from(value).into()
-    }
-}
-
 impl FromStr for RawJson {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
         RawValue::from_string(text.to_owned())
             .map(Self)
-            .map_err(|error| Error::value(error.to_string()).with_cause(error))
+            .map_err(|error| Error::value(format!("not JSON: {error}")).with_cause(error))
     }
 }
 
@@ -163,26 +154,4 @@ impl PartialEq for RawJson {
 
 impl Eq for RawJson {}
 
-impl fmt::Debug for RawJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Display for RawJson {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for RawJson {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for RawJson {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(Self)
-    }
-}
+crate::text_impls!(RawJson: BareDebug Display);

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::error::Error;
@@ -11,17 +11,17 @@ use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
-/// It is kept as received, costs next to nothing to decode, and opens on demand.
+/// It is kept as received, is cheap to decode, and is read on demand.
 ///
 /// # Ways to read it
-/// - One or two members: [`get`](Self::get), or [`text`](Self::text) where anything but a string is as good as nothing.
-/// - All of it, to be kept: [`decode`](Self::decode) into a type of yours that owns what it holds. A walk does that in one
-///   pass with [`Pages::decode`](crate::Pages::decode) and [`Items::decode`](crate::Items::decode).
-/// - Many records, to be looked at and dropped: [`view`](Self::view), or [`Page::view`](crate::Page::view) for those of a
-///   page, into a type that borrows its texts: nothing is copied.
-/// - What the type does not name: [`members`](Self::members), and [`raw`](Self::raw) for the text itself.
+/// - One or two members: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
+/// - All of it, to keep: [`decode`](Self::decode) into your own type. [`Pages::decode`](crate::Pages::decode) and
+///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page.
+/// - Many records, to look at and drop: [`view`](Self::view), or [`Page::view`](crate::Page::view) for a whole page, into a
+///   type that borrows its strings.
+/// - Members that your type does not name: [`members`](Self::members), or [`raw`](Self::raw) for the text.
 ///
-/// Each says of what does not fit where it stands, and quotes nothing that was received.
+/// Errors say where a value does not fit, and never quote it.
 ///
 /// ```
 /// use sdk_core::Record;
@@ -42,19 +42,20 @@ use crate::text::one_line;
 /// assert_eq!(record.view::<Name<'_>>()?.text, "Ann");
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct Record(RawJson);
 
 impl Record {
-    /// Decodes one member, which may be borrowed (`get::<&str>`); `None` when it is absent or null.
+    /// Decodes one member, which may be borrowed (`get::<&str>`); `None` if it is absent or null.
     ///
     /// # Errors
-    /// When the member has another shape than asked for, or this is no object.
+    /// If the member does not fit the type, or this is not an object.
     pub fn get<'a, T: Deserialize<'a>>(&'a self, name: &str) -> Result<Option<T>, Error> {
         match self.member(name) {
             None if !self.is_object() => Err(Error::value(format!(
-                "member `{name}`: expected an object that may have it, found {}",
-                one_line(self.0.as_str())
+                "member `{name}`: expected an object that has members, found {}",
+                one_line(self.as_str())
             ))),
             Some(value) if value.get() != "null" => {
                 view_text(value.get()).map(Some).map_err(|error| {
@@ -65,35 +66,35 @@ impl Record {
         }
     }
 
-    /// One member's text; `None` when it is absent or not a string.
+    /// The text of one member; `None` if it is absent or not a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).ok().flatten()
     }
 
-    /// One member as it came; `None` when it is absent or this is no object.
+    /// One member as received; `None` if it is absent or this is not an object.
     #[must_use]
     pub fn raw_member(&self, name: &str) -> Option<RawJson> {
         self.member(name).map(RawJson::of)
     }
 
     fn member(&self, name: &str) -> Option<&RawValue> {
-        let mut deserializer = serde_json::Deserializer::from_str(self.0.as_str());
+        let mut deserializer = serde_json::Deserializer::from_str(self.as_str());
         deserializer
             .deserialize_map(FindMember(name))
             .ok()
             .flatten()
     }
 
-    /// Decodes the whole object into a type of the caller's.
+    /// Decodes the whole object into your own type.
     ///
     /// # Errors
-    /// When the object has another shape; the error names the path of the member that did not fit.
+    /// As [`RawJson::decode`].
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.0.decode()
     }
 
-    /// Decodes the whole object into a type of the caller's that may borrow from it.
+    /// Decodes the whole object into your own type, which may borrow from it.
     ///
     /// # Errors
     /// As [`RawJson::view`].
@@ -104,30 +105,34 @@ impl Record {
     /// All members in order.
     ///
     /// # Errors
-    /// When this is not an object.
+    /// If this is not an object.
     pub fn members(&self) -> Result<Members, Error> {
         self.0.decode()
     }
 
-    /// Whether it is an object, as all that are received are. One that a caller makes of other JSON is not.
-    fn is_object(&self) -> bool {
-        self.0.as_str().starts_with('{')
+    fn as_str(&self) -> &str {
+        self.0.as_str()
     }
 
-    /// The JSON as it came.
+    /// Whether it is an object. Received records always are; one made from other JSON is not.
+    fn is_object(&self) -> bool {
+        self.as_str().starts_with('{')
+    }
+
+    /// The JSON as received.
     #[must_use]
     pub fn raw(&self) -> &RawJson {
         &self.0
     }
 
-    /// The JSON as it came.
+    /// The JSON as received.
     #[must_use]
     pub fn into_raw(self) -> RawJson {
         self.0
     }
 }
 
-/// Reads an object and keeps one member, so that the others cost no allocation.
+/// Reads an object and keeps one member, without an allocation for the others.
 struct FindMember<'a>(&'a str);
 
 impl<'de> Visitor<'de> for FindMember<'_> {
@@ -170,23 +175,7 @@ impl std::str::FromStr for Record {
     }
 }
 
-impl fmt::Debug for Record {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Record {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
-}
-
-impl Serialize for Record {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
+crate::text_impls!(Record: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -13,53 +13,52 @@ use crate::text::{counted, one_line};
 /// The version of the stored form.
 const VERSION: u32 = 1;
 
-/// More items than any walk delivers.
+/// No walk delivers more items.
 const LONGEST_WALK: u64 = 1 << 53;
 
-/// A longer cursor fits into no address.
+/// No longer cursor fits into a URL.
 const LONGEST_CURSOR: usize = 64 * 1024;
 
-/// The query parameter that says how long a page is.
+/// The query parameter for the page size.
 const LIMIT: &str = "limit";
 
-/// Query parameters that say where a page begins and how long it is, not what is listed.
+/// Query parameters that select a page, not the items of the list.
 const PLACE: [&str; 2] = ["cursor", LIMIT];
 
-/// Where a walk stands: enough to go on in another process, without losing or repeating an item.
+/// The position of a walk: enough to resume in another process without losing or repeating an item.
 ///
-/// It serialises. Store it together with what was made of the items, in one transaction or one rename, and neither a
-/// crash before nor one after loses or doubles anything; `examples/export` does that with files.
+/// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
+/// loses nor repeats anything. `examples/export` does this with files.
 ///
-/// - It is bound to its operation, its filters and the audience of its client: a walk with others refuses it. The size of
-///   pages is no filter, so a walk may go on with a smaller `limit`.
-/// - Of the filters it holds a digest, which anybody can compute who guesses them: a name that was searched for, say. With
-///   [`SuiteBuilder::digest_key`](crate::SuiteBuilder::digest_key) only who has the key can.
-/// - A place between two pages is exact for as long as the server takes the cursor. A place *within* a page is the
-///   cursor of that page and a count: it is exact as long as the page holds the same items when it is fetched again. If
-///   the list changes under the walk, take checkpoints between pages, from [`Pages`](crate::Pages).
-/// - The cursor inside is opaque and made by the server. The contract does not say how long it is taken, nor
-///   whether another client may use it. When it is refused, the error says so, and the walk has to start again.
+/// - It is bound to its operation, filters and audience; any other walk refuses it. The page size is not a filter, so a walk
+///   may resume with a smaller `limit`.
+/// - It contains a digest of the filters. Anybody who guesses a filter, such as a name, can compute the digest. With
+///   [`SuiteBuilder::digest_key`](crate::SuiteBuilder::digest_key) this takes the key.
+/// - A position between pages is exact while the server accepts the cursor. A position *within* a page is the cursor of the
+///   page and a count: it is exact if the page has the same items when it is fetched again. If the list changes during the
+///   walk, take checkpoints between pages, from [`Pages`](crate::Pages).
+/// - The cursor is opaque and made by the server. The contract does not show how long it is valid, or whether another client
+///   may use it. If it is refused, the error says so, and the walk has to start again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
     version: u32,
-    // What another version may lack has a default, so that the version is what the error speaks of.
+    // Fields that another version may lack have defaults, so that the error is about the version.
     #[serde(default)]
     application: Cow<'static, str>,
     #[serde(default)]
     operation: Cow<'static, str>,
     #[serde(default)]
     filters: String,
-    /// The installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audience: Option<String>,
-    /// The cursor of the page to be fetched next; none for the first page.
+    /// The cursor of the page to fetch next; `None` for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
-    /// How many items from that cursor on were delivered already.
+    /// How many items after that cursor were already delivered.
     #[serde(default)]
     skip: usize,
-    /// The size of the pages that they are counted in; none for the server's own.
+    /// The page size in which they are counted; `None` for the server's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
     #[serde(default)]
@@ -96,7 +95,7 @@ impl Checkpoint {
         &self.operation
     }
 
-    /// How many items were delivered, over all processes.
+    /// How many items were delivered, across all processes.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
@@ -108,29 +107,28 @@ impl Checkpoint {
         self.finished
     }
 
-    /// The cursor of the page that is fetched next; `None` for the first one.
+    /// The cursor of the page to fetch next; `None` for the first page.
     #[must_use]
     pub fn cursor(&self) -> Option<&str> {
         self.cursor.as_deref()
     }
 
-    /// How many items from the cursor on are not to be delivered again.
     pub(super) fn skip(&self) -> usize {
         self.skip
     }
 
-    /// One item of the current page was delivered.
+    /// Records that one item of the current page was delivered.
     pub(super) fn item(&mut self) {
         self.skip = self.skip.saturating_add(1);
         self.delivered = self.delivered.saturating_add(1);
     }
 
-    /// The current page was delivered, `skipped` of its items excepted. A page may be shorter than what is to be
-    /// skipped, if it is fetched again with another size: the rest is skipped in the following ones.
+    /// Records that the current page was delivered without its first `skipped` items. A page of another size may be shorter
+    /// than what has to be skipped; the following pages then skip the rest.
     ///
     /// # Errors
-    /// When the page, fetched again with the same size, has fewer items than were delivered of it, or the list ends before
-    /// everything is skipped: it is not the one that the walk began with.
+    /// If a page of the same size has fewer items than were already delivered from it, or the list ends before everything is
+    /// skipped: the list has changed.
     pub(super) fn page(
         &mut self,
         skipped: usize,
@@ -141,9 +139,8 @@ impl Checkpoint {
         let left = self.skip - skipped;
         let changed = |what: &str| {
             let left = counted(left, "item");
-            let message = format!(
-                "the {what} ends {left} before the place of the checkpoint: it has changed since"
-            );
+            let message =
+                format!("the {what} ends {left} before the checkpoint: the list has changed");
             Err(Error::pagination(message).hint("start the walk again"))
         };
         match next {
@@ -160,18 +157,18 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Whether a walk that begins as `own` can go on here.
+    /// Checks that a walk that begins at `own` can resume here.
     pub(super) fn fits(&self, own: &Self) -> Result<(), Error> {
         let refuse = |message: String| Err(Error::pagination(message));
         if self.version != VERSION {
             return refuse(format!(
-                "the checkpoint has version {}, this SDK knows {VERSION}",
+                "the checkpoint has version {}, but this SDK reads only {VERSION}",
                 self.version
             ));
         }
         if (&self.application, &self.operation) != (&own.application, &own.operation) {
             return refuse(format!(
-                "the checkpoint is of {}.{}, this walk of {}.{}",
+                "the checkpoint is for {}.{}, but this walk lists {}.{}",
                 one_line(&self.application),
                 one_line(&self.operation),
                 own.application,
@@ -180,18 +177,17 @@ impl Checkpoint {
         }
         if self.filters != own.filters {
             return refuse(
-                "the checkpoint is of a walk with other filters, or under another `digest_key`"
+                "the checkpoint was taken with other filters, or under another `digest_key`"
                     .to_owned(),
             );
         }
         if self.audience != own.audience {
             return refuse(format!(
-                "the checkpoint is of the audience {}, this walk of {}",
+                "the checkpoint is for the audience {}, but this walk uses {}",
                 one_line(self.audience.as_deref().unwrap_or("none")),
                 own.audience.as_deref().unwrap_or("none")
             ));
         }
-        // A cursor of that length was made by nobody, and a count of that size was never delivered.
         let absurd = self.skip as u64 > self.delivered
             || self.delivered > LONGEST_WALK
             || self
@@ -199,13 +195,15 @@ impl Checkpoint {
                 .as_ref()
                 .is_some_and(|cursor| cursor.len() > LONGEST_CURSOR);
         if absurd {
-            return refuse("the checkpoint was damaged: its numbers cannot be".to_owned());
+            return refuse(
+                "the checkpoint is damaged: its counts or its cursor are impossible".to_owned(),
+            );
         }
         Ok(())
     }
 }
 
-/// The size of pages that a path with its query asks for.
+/// The page size in the query of a path.
 pub(super) fn limit(target: &str) -> Option<String> {
     let (_, query) = target.split_once('?')?;
     let mut pairs = form_urlencoded::parse(query.as_bytes());
@@ -213,7 +211,7 @@ pub(super) fn limit(target: &str) -> Option<String> {
     Some(limit.into_owned())
 }
 
-/// A digest of a path and its query, as far as they select what is listed; under a key if there is one.
+/// A digest of the path and the query parameters that select items, under the key if there is one.
 pub(super) fn filters(target: &str, key: Option<&Secret>) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut pairs: Vec<_> = form_urlencoded::parse(query.as_bytes())
@@ -231,7 +229,7 @@ pub(super) fn filters(target: &str, key: Option<&Secret>) -> String {
         add(value);
     }
     let digest = match key {
-        // The builder saw to its length.
+        // The builder checks its length.
         Some(key) => Hmac::mac(&all, key.expose()),
         None => Sha256::hash(&all),
     };

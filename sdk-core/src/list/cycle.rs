@@ -1,13 +1,13 @@
-//! Finds out that a list goes in circles, with bounded memory.
+//! Detects cycles of cursors with bounded memory.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
-/// How many cursors are remembered: a list that goes round within so many pages is found at once.
+/// How many cursors are remembered. A shorter cycle is found at its first repetition.
 const RECENT: usize = 4096;
 
-/// Remembers the latest cursors by their hashes, and one old cursor in ever longer intervals (Brent's method), so
-/// that a circle of any length is found before three times as many pages were fetched as there are.
+/// Remembers the hashes of the latest cursors, and one older cursor at growing intervals (Brent's method). A cycle of any
+/// length is found before three times as many pages are fetched as the list has.
 #[derive(Debug)]
 pub(super) struct CycleGuard {
     hasher: RandomState,

@@ -1,4 +1,4 @@
-//! A page on its way, driven by whoever polls the walk or by a task of its own.
+//! A page that is being fetched, by polling the walk or in its own task.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -19,9 +19,9 @@ type Arrived<T> = Result<Response<Page<T>>, Error>;
 pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Arrived<T>> + Send>>;
 
 pub(super) enum Fetch<T> {
-    /// Goes on only while the walk is polled. The lock is never taken: it makes the walk `Sync`.
+    /// Proceeds only while the walk is polled. The mutex is never locked; it makes the walk `Sync`.
     Here(Mutex<Fetching<T>>),
-    /// Goes on by itself.
+    /// Proceeds in a task.
     Ahead(Task<T>),
 }
 
@@ -30,14 +30,14 @@ impl<T: Send + 'static> Fetch<T> {
         Self::Here(Mutex::new(call))
     }
 
-    /// Starts at once, in the caller's span.
+    /// Starts immediately, in the caller's span.
     pub(super) fn ahead(call: Fetching<T>) -> Self {
         let task = tokio::spawn(call.in_current_span());
         let runtime = Handle::current().id();
         Self::Ahead(Task { task, runtime })
     }
 
-    /// The page, once it came; `None` when it will not come this way.
+    /// The page once it arrived; `None` if its task cannot deliver it.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Arrived<T>>> {
         let task = match self {
             Self::Here(call) => {
@@ -48,14 +48,14 @@ impl<T: Send + 'static> Fetch<T> {
         };
         let ended = match Pin::new(&mut task.task).poll(context) {
             Poll::Ready(ended) => ended,
-            // Nobody may drive its runtime any more, and its timers least of all.
+            // The task's runtime may have stopped.
             Poll::Pending if !task.is_of_this_runtime() => return Poll::Ready(None),
             Poll::Pending => return Poll::Pending,
         };
         Poll::Ready(match ended {
             Ok(arrived) => Some(arrived),
             Err(lost) => match lost.try_into_panic() {
-                // As it would have been without a task in between.
+                // The same panic as without a task.
                 Ok(panic) => resume_unwind(panic),
                 // Its runtime is gone.
                 Err(_lost) => None,
@@ -64,7 +64,7 @@ impl<T: Send + 'static> Fetch<T> {
     }
 }
 
-/// A task that ends with the walk.
+/// A task that is aborted with the walk.
 pub(super) struct Task<T> {
     task: JoinHandle<Arrived<T>>,
     runtime: runtime::Id,

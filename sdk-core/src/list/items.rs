@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::pages::Pages;
 
-/// A list as a stream of items: lazy, `'static`, over after its first error.
+/// A list as a stream of items: lazy, `'static`, finished after its first error.
 ///
 /// ```no_run
 /// # async fn example(mut people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -21,16 +21,16 @@ use crate::list::pages::Pages;
 /// # Ok(()) }
 /// ```
 ///
-/// [`try_next`](Self::try_next) needs no other crate; as a [`Stream`] it also takes the combinators of `futures`. The
-/// builder's `limit` is the size of a page, not of the walk: to have ten items, take ten and drop the rest.
-/// What holds for all walks is said in [the guide](crate::guide::lists).
+/// [`try_next`](Self::try_next) needs no other crate. As a [`Stream`] it also works with the combinators of `futures`. The
+/// builder's `limit` is the page size, not the length of the walk: to get ten items, take ten and drop the stream.
+/// [The guide](crate::guide::lists) describes all walks.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
     page: vec::IntoIter<T>,
-    /// Where the walk stands within the page.
+    /// The position of the walk within the page.
     at: Checkpoint,
-    /// The page at `at` arrived, and had no items.
+    /// Whether the page at `at` arrived without items.
     itemless: bool,
 }
 
@@ -51,15 +51,15 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// Goes on where a checkpoint was taken; see [`Pages::resume`].
+    /// Resumes at a checkpoint; see [`Pages::resume`].
     pub fn resume(self, from: Checkpoint) -> Self {
         Self::new(self.pages.resume(from))
     }
 
-    /// The same walk from here on, with each item decoded into a type of yours; see
+    /// The same walk from here, with each item decoded into your own type; see
     /// [the guide](crate::guide::lists#types-of-yours).
     ///
-    /// What is left of a page that was fetched already is fetched once more.
+    /// A page that was only partly delivered is fetched again.
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {
         let pages = self.pages.decode();
         if self.page.as_slice().is_empty() {
@@ -68,13 +68,13 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         Items::new(pages.back_to(self.at))
     }
 
-    /// Fetches the next page while the caller works on the items of the current one; see [`Pages::read_ahead`].
+    /// Fetches the next page while you work on the current one; see [`Pages::read_ahead`].
     pub fn read_ahead(mut self) -> Self {
         self.pages = self.pages.read_ahead();
         self
     }
 
-    /// Ends the walk with an error when it wants more pages than this; see [`Pages::max_pages`].
+    /// Ends the walk with an error if it needs more pages than this; see [`Pages::max_pages`].
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.pages = self.pages.max_pages(pages);
         self
@@ -82,11 +82,11 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
 
     /// The next item; `None` at the end.
     ///
-    /// It may be cancelled: what is under way goes on with the next call, and nothing is lost.
+    /// Cancel safe: the next call continues, and nothing is lost.
     ///
     /// # Errors
-    /// When the next page cannot be had, or has no items. The walk is over then; its checkpoint goes on after the last
-    /// item that was delivered.
+    /// If the next page cannot be fetched or has no items. The walk is then over; its checkpoint resumes after the last
+    /// delivered item.
     pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
         if let Some(item) = self.page.next() {
             self.at.item();
@@ -97,7 +97,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
             .transpose()
     }
 
-    /// Where the walk stands: after the item that was delivered last.
+    /// The position of the walk: after the last delivered item.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         if self.page.as_slice().is_empty() && !self.itemless {

@@ -1,6 +1,6 @@
-//! Lists as streams of pages and items, and where a walk stands. The guide says how they behave: `docs/lists.md`.
+//! Lists as streams of pages and items, with checkpoints. `docs/lists.md` describes their behaviour.
 //!
-//! A page's own type is in `reply`.
+//! The type of a page belongs in `reply`.
 
 pub(crate) mod checkpoint;
 pub(crate) mod cycle;

@@ -21,11 +21,10 @@ use crate::request::draft::Draft;
 /// Makes the request for the page at a cursor.
 type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
 
-/// A list as a stream of pages: lazy, `'static`, over after its first error.
+/// A list as a stream of pages: lazy, `'static`, finished after its first error.
 ///
-/// Nothing is sent before the first page is asked for. An empty page with a cursor goes on; a null or empty
-/// cursor ends the walk; a cursor that came before is an error. What holds for all walks is said in
-/// [the guide](crate::guide::lists).
+/// Nothing is sent before the first page is polled. An empty page with a cursor continues the walk; a null or empty cursor
+/// ends it; a repeated cursor is an error. [The guide](crate::guide::lists) describes all walks.
 ///
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -36,19 +35,19 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 /// # Ok(()) }
 /// ```
 ///
-/// Each page is a [`Response`]: with its status, its headers, and in [`bytes`](Response::bytes) the JSON as it came.
-/// That is where to look when a page has no `items`.
+/// Each page is a [`Response`] with its status, its headers, and in [`bytes`](Response::bytes) the JSON as received, which
+/// shows why a page has no `items`.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Pages<T> {
     call: Call,
     make: MakeRequest,
     state: State<T>,
     checkpoint: Checkpoint,
-    /// The size of the pages, if the caller set it.
+    /// The page size, if the caller set it.
     limit: Option<String>,
     /// Why the next request cannot be made.
     refused: Option<Error>,
-    /// The checkpoint that the walk was to go on at, if it does not fit.
+    /// The checkpoint of a refused `resume`.
     misfit: Option<Checkpoint>,
     guard: CycleGuard,
     read_ahead: bool,
@@ -64,15 +63,15 @@ enum State<T> {
 }
 
 impl<T: DeserializeOwned + Send + 'static> Pages<T> {
-    /// A walk that begins at `cursor`, or at the beginning. Generated builders call it.
+    /// A walk from `cursor`, or from the beginning. Generated builders call it.
     #[doc(hidden)]
     pub fn new(
         call: Call,
         cursor: Option<String>,
         make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
-        // What selects the items is read off the request as it would be sent.
-        let key = call.client().suite().digest_key.as_ref();
+        // The filters are taken from the request as it would be sent.
+        let key = call.client.suite().digest_key.as_ref();
         let (filters, limit, refused) = match call.target(make(cursor.as_deref())) {
             Ok(target) => {
                 let filters = checkpoint::filters(&target, key);
@@ -80,7 +79,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             }
             Err(error) => (String::new(), None, Some(error)),
         };
-        let audience = call.client().audience();
+        let audience = call.client.audience();
         Self {
             checkpoint: Checkpoint::start(
                 call.operation(),
@@ -102,14 +101,14 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// Goes on where a checkpoint was taken, whatever this walk has done so far. After an error, so does
+    /// Resumes at a checkpoint, whatever this walk has done so far. To continue after an error:
     /// `let at = pages.checkpoint(); pages = pages.resume(at);`.
     ///
-    /// When the checkpoint lies within a page, the items that were delivered are left out of that page; its
-    /// [`bytes`](Response::bytes) are still all of it.
+    /// If the checkpoint lies within a page, the page omits the items that were already delivered; its
+    /// [`bytes`](Response::bytes) are complete.
     ///
-    /// A checkpoint of another operation, of other filters, or of another version of its stored form is refused when the
-    /// first page is asked for. Nothing is sent then, and [`checkpoint`](Self::checkpoint) still is the one that was given.
+    /// A checkpoint with another operation, audience, filters or version is refused when the first page is polled. Nothing
+    /// is sent then, and [`checkpoint`](Self::checkpoint) still returns the one you passed.
     pub fn resume(mut self, from: Checkpoint) -> Self {
         if self.refused.is_some() {
             return self;
@@ -125,7 +124,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// The walk at a place within the page that it fetched last, which it fetches once more.
+    /// The walk at a position within the last page, which it fetches again.
     pub(super) fn back_to(mut self, checkpoint: Checkpoint) -> Self {
         self.fetched -= 1;
         self.at(checkpoint)
@@ -143,12 +142,12 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self
     }
 
-    /// The same walk from here on, with each record decoded into a type of yours in the same pass as its page: half the
-    /// work of [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::lists#types-of-yours).
+    /// The same walk from here, with each record decoded into your own type in the same pass as its page: half the work of
+    /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::lists#types-of-yours).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
         let (state, guard) = match self.state {
             State::Ready => (State::Ready, self.guard),
-            // It is fetched once more, by a walk that has not seen its cursor.
+            // The page is fetched again, so its cursor must not count as repeated.
             State::Fetching(_) => (State::Ready, CycleGuard::new()),
             State::Over => (State::Over, self.guard),
         };
@@ -167,18 +166,17 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// Fetches the next page while the caller works on the current one: network and consumer overlap.
+    /// Fetches the next page while you work on the current one, so that network and consumer overlap.
     ///
-    /// It begins when a page arrives, in a task of its own on the Tokio runtime that polls the walk, and costs at most
-    /// one page too many when the walk is dropped early. The task ends with the walk. Pages, their order and the
-    /// checkpoint are the same as without. A consumer that computes without awaiting anything leaves a runtime of one
-    /// thread no time to fetch: there it gains nothing.
+    /// Each fetch begins when a page arrives, in a task on the Tokio runtime that polls the walk, and is aborted with the
+    /// walk. A walk that is dropped early has fetched at most one page too many. Pages, their order and checkpoints do not
+    /// change. On a single-threaded runtime, a consumer that computes without awaiting gains nothing.
     pub fn read_ahead(mut self) -> Self {
         self.read_ahead = true;
         self
     }
 
-    /// Ends the walk with an error when it wants more pages than this: a guard against a list without an end.
+    /// Ends the walk with an error if it needs more pages than this: a guard against endless lists.
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.page_limit = Some(pages);
         self
@@ -186,17 +184,17 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// The next page; `None` at the end.
     ///
-    /// It may be cancelled: what is under way goes on with the next call, and nothing is lost.
+    /// Cancel safe: the next call continues, and nothing is lost.
     ///
     /// # Errors
-    /// When the page cannot be had. The walk is over then; its checkpoint goes on at the page that failed.
+    /// If the page cannot be fetched. The walk is then over; its checkpoint resumes at the page that failed.
     pub async fn try_next(&mut self) -> Result<Option<Response<Page<T>>>, Error> {
         std::future::poll_fn(|context| self.poll_page(context))
             .await
             .transpose()
     }
 
-    /// Where the walk stands: after the page that was delivered last.
+    /// The position of the walk: after the last delivered page.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         self.misfit.as_ref().unwrap_or(&self.checkpoint).clone()
@@ -210,7 +208,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         matches!(self.state, State::Over)
     }
 
-    /// Ends the walk, and what it has under way.
+    /// Ends the walk and drops any fetch.
     pub(super) fn end(&mut self) {
         self.state = State::Over;
     }
@@ -219,7 +217,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Response<Page<T>>, Error>>> {
-        // An error, and a panic in the decoder of an item too, leave the walk where it is taken from here: over.
+        // After an error, or a panic in the caller's decoder, the walk is over.
         let mut fetch = match mem::replace(&mut self.state, State::Over) {
             State::Over => return Poll::Ready(None),
             State::Fetching(fetch) => fetch,
@@ -234,7 +232,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
                     self.state = State::Fetching(fetch);
                     return Poll::Pending;
                 }
-                // The walk has moved to another runtime: what was begun there is begun once more here.
+                // The walk has moved to another runtime, so the fetch starts again on this one.
                 Poll::Ready(None) => fetch = Fetch::here(self.fetching()),
                 Poll::Ready(Some(Ok(page))) => return Poll::Ready(Some(self.arrived(page))),
                 Poll::Ready(Some(Err(error))) => {
@@ -250,7 +248,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Box::pin(self.call.clone().send(request))
     }
 
-    /// Begins to fetch the page at the checkpoint. What fails fails again when it is tried again.
+    /// Starts to fetch the page at the checkpoint.
     fn begin(&mut self) -> Result<Fetching<T>, Error> {
         let refuse = |message: String| Err(Error::pagination(message).of(self.call.operation()));
         if let Some(error) = self.refused.take() {
@@ -258,14 +256,14 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
         if self.page_limit.is_some_and(|most| self.fetched >= most) {
             return refuse(format!(
-                "the list has more than the {} pages allowed",
+                "the list has more than {} pages, the limit set with `max_pages`",
                 self.fetched
             ));
         }
         let cursor = self.checkpoint.cursor();
         if cursor.is_some_and(|cursor| self.guard.seen(cursor)) {
             return refuse(format!(
-                "the list goes in circles: a cursor came again after {} pages; {} items were delivered so far",
+                "the list never ends: the server repeated a cursor after {} pages; {} items were delivered so far",
                 self.fetched,
                 self.checkpoint.delivered()
             ));
@@ -273,7 +271,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Ok(self.fetching())
     }
 
-    /// Moves the checkpoint past a page, and on to the next one.
+    /// Moves the checkpoint past a page.
     fn arrived(&mut self, mut page: Response<Page<T>>) -> Result<Response<Page<T>>, Error> {
         self.fetched += 1;
         let mut skipped = 0;
@@ -301,11 +299,11 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Ok(page)
     }
 
-    /// A cursor that the server no longer takes looks like any bad request; the caller is told what to do.
+    /// Adds a hint where the server may have refused the cursor, which looks like any other bad request.
     fn explain(&self, error: Error) -> Error {
         if error.status() == Some(400) && self.checkpoint.cursor().is_some() {
             return error.hint(format!(
-                "the server does not take this cursor: start the walk again; {} items were delivered so far",
+                "if the server refused the cursor, start the walk again; {} items were delivered so far",
                 self.checkpoint.delivered()
             ));
         }
@@ -313,14 +311,13 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 }
 
-/// Of another status than the documented one nobody knows what its page is a page of.
+/// Refuses a status that the contract does not document for pages.
 fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
     let (status, known) = (page.http_status(), page.api_operation().statuses);
     if known.is_empty() || known.contains(&status) {
         return Ok(());
     }
-    let message =
-        format!("the page came with the status {status}, which the contract does not show for it");
+    let message = format!("the page has the status {status}, which the contract does not document");
     Err(Error::pagination(message))
 }
 

@@ -1,3 +1,3 @@
-//! What an operator sees of calls: spans and events. Nothing here decides anything.
+//! Spans and events of calls, for operators. Nothing here affects a call.
 
 pub(crate) mod spans;

@@ -1,7 +1,7 @@
-//! What an operator sees: a span per call, a span per attempt, an event per repeat.
+//! A span per call, a span per attempt, and an event per retry.
 //!
-//! Attributes have the names of OpenTelemetry's conventions for HTTP clients, so that an exporter needs no mapping.
-//! No header, body, query or key is ever recorded. Disabled, a span costs a look at a flag.
+//! Attributes follow OpenTelemetry's conventions for HTTP clients, so an exporter needs no mapping. No header, body, query or
+//! key is ever recorded. A disabled span costs one check of a flag.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::reply::response::{Reply, request_id};
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
 
-/// The span of a call, which holds its attempts and waits.
+/// The span of a call, which contains its attempts and waits.
 pub(crate) fn call_span(operation: &'static Operation) -> Span {
     info_span!(
         "suite.call",
@@ -84,7 +84,7 @@ pub(crate) fn attempt_span(operation: &'static Operation, request: &Request, bef
     span
 }
 
-/// An attempt ended with the status of a reply that was taken, or with an error.
+/// Records the end of an attempt: the status of an accepted reply, or an error.
 pub(crate) fn attempt_ended(span: &Span, ended: Result<u16, &Error>) {
     let error = match ended {
         Ok(status) => {
@@ -100,12 +100,12 @@ pub(crate) fn attempt_ended(span: &Span, ended: Result<u16, &Error>) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// The attempt failed and another one follows.
+/// Emits the event of a failed attempt that is followed by another one.
 pub(crate) fn repeating(error: &Error, made: u32, wait: Duration) {
-    debug!(attempt = made, wait_ms = wait.as_secs_f64() * 1000.0, error = %error, "the call is repeated");
+    debug!(attempt = made, wait_ms = wait.as_secs_f64() * 1000.0, error = %error, "the call is retried");
 }
 
-/// OpenTelemetry wants the status of a reply that is an error, and a name for what is none.
+/// The `error.type` of OpenTelemetry: the status of an error reply, or the name of the error kind.
 fn error_type(error: &Error) -> String {
     match error.status() {
         Some(status) if !(200..300).contains(&status) => status.to_string(),

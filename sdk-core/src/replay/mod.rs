@@ -1,6 +1,6 @@
-//! Sending a stored command again, and the rule that says whether and when.
+//! Replay: sending a stored command again exactly, and the rule that says whether and when.
 //!
-//! The values themselves are in `command`.
+//! The stored command itself belongs in `command`.
 
 pub(crate) mod rule;
 pub(crate) mod send;

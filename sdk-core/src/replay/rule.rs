@@ -1,18 +1,18 @@
-//! What to do with a command that was stored and not sent, or not known to have been.
+//! What to do with a stored command that may or may not have been sent.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::command::prepared::PreparedCommand;
 
-/// How far the clock of the machine that prepared a command may be ahead of ours.
+/// How far the clock that prepared a command may be ahead of this one.
 const CLOCK_SKEW: Duration = Duration::from_secs(300);
 
-/// The rule for stored commands: what a worker may send by itself, and what a person has to look at first.
+/// The rule for stored commands: which a worker may send by itself, and which a person has to check first.
 ///
-/// A command that was sent may have been committed, and to send it again would do it twice, unless the service recognises
-/// it: by its key, or as an exact replay where the contract shows that. Any other one waits for a person, and so does one that
-/// is too old, since how long a service remembers is not shown. `send_prepared` by hand does what it is told.
+/// A command that was sent may have been committed. Sending it again is safe only if the service recognises it, by its key
+/// or as an exact replay where the contract shows that. Every other command waits for a person, and so does one that is too
+/// old, because the contract does not show how long a service remembers. `send_prepared` itself does not apply the rule.
 ///
 /// ```
 /// # fn example(stored: &sdk_core::PreparedCommand) {
@@ -35,22 +35,22 @@ pub struct StoredRule {
 impl Default for StoredRule {
     fn default() -> Self {
         Self {
-            // Assumed: A54. Long enough for an outage over night, short enough for any service that remembers keys at all.
+            // Assumed: A54. Covers an outage overnight, and any service that remembers keys at all should cover it.
             max_age: Duration::from_secs(24 * 3600),
         }
     }
 }
 
 impl StoredRule {
-    /// Sets how old a command may be that is sent without anybody looking at it; a day by default (assumed: A54).
+    /// Sets the oldest age at which a command is sent without a check; a day by default (assumed: A54).
     pub fn with_max_age(mut self, age: Duration) -> Self {
         self.max_age = age;
         self
     }
 
-    /// What comes next for a stored command at `now`. `first_sent` is when the store knows it to have been first sent; none
-    /// means never, but for what the command [says itself](PreparedCommand::was_sent). Its age runs from then, or else from its
-    /// preparation.
+    /// The next step for a stored command at `now`. `first_sent` is when your store first sent it, if it did; the command
+    /// also [says itself](PreparedCommand::was_sent) whether it was sent. Its age counts from `first_sent`, or else from
+    /// its preparation.
     #[must_use]
     pub fn next(
         &self,
@@ -77,13 +77,13 @@ impl StoredRule {
     }
 }
 
-/// What comes next for a stored command.
+/// The next step for a stored command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredStep {
-    /// It can be sent.
+    /// Send it.
     Send,
-    /// It waits for a person.
+    /// Wait for a person.
     Park(ParkReason),
 }
 
@@ -91,20 +91,20 @@ pub enum StoredStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParkReason {
-    /// It was sent, has no key, and the contract does not show that its operation recognises a replay.
+    /// It was sent without a key, and the contract does not show that its operation recognises a replay.
     NoReplay,
-    /// Its key may be forgotten.
+    /// The service may have forgotten its key.
     TooOld {
-        /// How old it is.
+        /// Its age.
         age: Duration,
-        /// How old it may be.
+        /// The oldest age allowed.
         max_age: Duration,
     },
-    /// When it was prepared is not known: its form is of version 1.
+    /// Its age is unknown: stored form 1 does not record it.
     UnknownAge,
-    /// It was prepared in the future: a clock is wrong.
+    /// Its time of preparation lies in the future: a clock is wrong.
     Future {
-        /// How far.
+        /// How far in the future.
         ahead: Duration,
     },
 }
@@ -114,21 +114,21 @@ impl fmt::Display for ParkReason {
         match self {
             Self::TooOld { age, max_age } => write!(
                 f,
-                "it is {} old, and its key is trusted for {}",
+                "it is {} old, but its key is trusted for only {}",
                 hours(*age),
                 hours(*max_age)
             )?,
             Self::NoReplay => {
-                f.write_str("it was sent, and has no key by which it would be recognised")?;
+                f.write_str("it was sent without a key, so the service cannot recognise it")?;
             }
-            Self::UnknownAge => f.write_str("how old it is, is not known")?,
+            Self::UnknownAge => f.write_str("its age is unknown")?,
             Self::Future { ahead } => write!(f, "it was prepared {} in the future", hours(*ahead))?,
         }
-        f.write_str("; its effect is unknown: look whether it happened before it is sent again")
+        f.write_str("; its effect is unknown: check whether it happened before sending it again")
     }
 }
 
-/// A time that people can read.
+/// A duration for people.
 fn hours(time: Duration) -> String {
     let minutes = time.as_secs() / 60;
     format!("{} h {} min", minutes / 60, minutes % 60)

@@ -1,4 +1,4 @@
-//! Sending a prepared command exactly as it was prepared.
+//! Sends a prepared command exactly as it was prepared.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,9 +25,9 @@ use crate::request::check::is_segment;
 use crate::request::draft::Draft;
 use crate::secret::value::Secret;
 
-/// A prepared command on its way. Made by `send_prepared` of a client; `.await` sends it.
+/// A replay of a prepared command. Made by `send_prepared` of a client; `.await` sends it.
 ///
-/// The command itself is what it was; how long to wait and how often to try is decided here.
+/// The command does not change; time limits and retries are set here.
 ///
 /// ```no_run
 /// # async fn example(client: &sdk_core::codegen::ApiClient, command: &sdk_core::PreparedCommand) -> Result<(), sdk_core::Error> {
@@ -45,13 +45,13 @@ use crate::secret::value::Secret;
 #[must_use = "a request does nothing until it is sent"]
 pub struct SendPrepared<T = RawJson> {
     prepared: Result<(Call, Draft), Error>,
-    /// Whether the command is of a path that the operation table does not have, and nobody has allowed that.
+    /// Whether this is a raw call by path that nobody has allowed.
     refused_raw: bool,
     result: PhantomData<fn() -> T>,
 }
 
 impl SendPrepared {
-    /// Checks a command against the client that is to send it. What does not fit is said when it is sent.
+    /// Checks a command against the client that will send it. A mismatch fails the call when it is sent.
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         Self {
             prepared: request_of(client, command),
@@ -60,9 +60,9 @@ impl SendPrepared {
         }
     }
 
-    /// Takes the result as one of the client's types, with its checks: `typed::<CalendarCommandResult>()`.
+    /// Decodes and checks the result as one of the client's types: `typed::<CalendarCommandResult>()`.
     ///
-    /// Without it the result is raw JSON, which [`Receipt::decode`] turns into any type of the caller's.
+    /// Without it the result is raw JSON, which [`Receipt::decode`] decodes into your own type.
     pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
             prepared: self.prepared,
@@ -74,9 +74,9 @@ impl SendPrepared {
 
 impl<T: FromReply> SendPrepared<T> {
     crate::option_setters!();
-    crate::option_setters!(command);
+    crate::option_setters!(exact_replay);
 
-    /// Adds a header to those that the command was prepared with, such as one for tracing.
+    /// Adds a header to those of the command, such as one for tracing.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         if let Ok((call, _)) = &self.prepared
             && let Some(stored) = &call.stored
@@ -84,24 +84,22 @@ impl<T: FromReply> SendPrepared<T> {
                 .headers()
                 .any(|(own, _)| own.eq_ignore_ascii_case(name))
         {
-            let (name, rule) = (
-                format!("header {name}"),
-                "be one that the command does not have",
-            );
-            self.prepared = Err(Error::invalid_unseen(&name, rule).of(call.operation));
+            let rule = "be one that the command does not already have";
+            let error = Error::invalid(&format!("header {name}"), rule, "it twice");
+            self.prepared = Err(error.of(call.operation));
         }
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Lets a command go out that a raw call of a path prepared: it can be any request of the application. Say so only
-    /// where such commands are expected.
+    /// Allows a command that a raw call by path prepared, which can be any request to the application. Use it only where you
+    /// expect such commands.
     pub fn allow_raw_path(mut self) -> Self {
         self.refused_raw = false;
         self
     }
 
-    /// Sends the command only if it was [sealed](PreparedCommand::seal) with this secret: for tables that others can write
-    /// to.
+    /// Sends the command only if it was [sealed](PreparedCommand::seal) with this secret. Use it if others can write to the
+    /// table.
     pub fn sealed_by(mut self, secret: &Secret) -> Self {
         if let Ok((call, _)) = &self.prepared
             && let Some(Err(broken)) = call.stored.as_ref().map(|it| it.verify_seal(secret))
@@ -114,14 +112,14 @@ impl<T: FromReply> SendPrepared<T> {
     /// Sends the command.
     ///
     /// # Errors
-    /// When the command was changed after it was prepared, or belongs to another client; then as the command itself.
+    /// If the command was changed after it was prepared, or belongs to another client; otherwise as the command itself.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
         let (call, draft) = self.prepared?;
         if self.refused_raw {
-            let message = "it is a raw call of a path, which is sent only with `allow_raw_path`";
+            let message = "it is a raw call by path: `allow_raw_path` allows it";
             return Err(Error::prepared(message).of(call.operation));
         }
-        call.replay(draft).await
+        call.command(Ok(draft)).await
     }
 
     fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
@@ -150,46 +148,45 @@ impl<T> fmt::Debug for SendPrepared<T> {
     }
 }
 
-/// The request of a prepared command, if it is this client's and unchanged.
+/// The request of a prepared command, if it is unchanged and belongs to this client.
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
-    let refuse = |message: String| Error::prepared(message);
     command.verify()?;
     let application = client.application().app;
     let its_own: App = command.application().parse()?;
     if its_own != application {
-        return Err(refuse(format!(
-            "it is for {}, this client is for {application}",
+        return Err(Error::prepared(format!(
+            "it is for {}, but this client is for {application}",
             command.application()
         )));
     }
     if command.audience() != client.audience() {
-        return Err(refuse(format!(
-            "it was prepared for the audience {}, this client's is {}",
+        return Err(Error::prepared(format!(
+            "it was prepared for the audience {}, but this client uses {}",
             command.audience().unwrap_or("(none)"),
             client.audience().unwrap_or("(none)")
         )));
     }
-    let operation = operation_of(client, command).map_err(refuse)?;
+    let operation = operation_of(client, command).map_err(Error::prepared)?;
+    let misplaced = || Error::prepared("its path is not a valid path of the application");
     if !is_plain(command.path()) {
-        return Err(refuse("its path is not one of the application".to_owned()));
+        return Err(misplaced());
     }
     let base = client.endpoint().base();
-    let url = Url::parse(&format!("{base}{}", command.path())).map_err(|error| {
-        refuse("its path is not one of the application".to_owned()).with_cause(error)
-    })?;
-    let method = Method::from_wire(command.method());
-    let method = method.ok_or_else(|| refuse("its HTTP method is unknown".to_owned()))?;
+    let url = Url::parse(&format!("{base}{}", command.path()))
+        .map_err(|error| misplaced().with_cause(error))?;
+    let method = Method::from_wire(command.method())
+        .ok_or_else(|| Error::prepared("its HTTP method is unknown"))?;
     let mut draft = Draft::new(method, url);
     let has_body = operation.body && !operation.is_raw();
     if has_body || !command.body().is_empty() {
         serde_json::from_str::<IgnoredAny>(command.body())
-            .map_err(|error| refuse("its body is not JSON".to_owned()).with_cause(error))?;
+            .map_err(|error| Error::prepared("its body is not JSON").with_cause(error))?;
         draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
     }
 
     let mut call = Call::new(client, operation);
     call.stored = Some(Arc::new(command.clone()));
-    call.options.key = command.shared_key();
+    call.options.key.clone_from(&command.idempotency_key);
     let allowed = |allowed| {
         if allowed {
             ExactReplay::Allowed
@@ -197,15 +194,15 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
             ExactReplay::Forbidden
         }
     };
-    call.options.exact_replay = command.terms().replay_exact.map(allowed);
-    call.options.without_token = command.terms().without_token;
+    call.options.exact_replay = command.terms.replay_exact.map(allowed);
+    call.options.without_token = command.terms.without_token;
     for (name, value) in command.headers() {
         call.change(|options| options.with_header(name, value));
     }
     Ok((call, draft))
 }
 
-/// The operation of a command, if it is one that could have been prepared like that.
+/// The operation of a command, if a call could have prepared it like this.
 fn operation_of(
     client: &ApiClient,
     command: &PreparedCommand,
@@ -217,24 +214,26 @@ fn operation_of(
         let known = client.application().operation(command.operation());
         let known = known.filter(|known| known.safety.is_command());
         let known =
-            known.ok_or_else(|| format!("this SDK knows no command {}", command.operation()))?;
+            known.ok_or_else(|| format!("this SDK has no command {}", command.operation()))?;
         let path = command.path().split('?').next().unwrap_or_default();
         if command.method() != known.method.as_str() || !follows(path, known.route) {
-            return Err(format!("its path is not that of {}", known.id));
+            return Err(format!("its method or path is not that of {}", known.id));
         }
         known
     };
     if command.method() == "GET" {
-        return Err("a read is no command".to_owned());
+        return Err("a GET request is not a command".to_owned());
     }
     if operation.safety == Safety::Keyed && !keyed {
-        return Err(format!("{} needs an idempotency key", operation.id));
+        return Err(format!(
+            "it lacks the idempotency key that {} requires",
+            operation.id
+        ));
     }
     Ok(operation)
 }
 
-/// Whether a path and its query are as a call would have made them: every segment is one, and nothing in the query asks for
-/// another method.
+/// Whether a call could have made this path and query: every segment is valid, and the query does not override the method.
 fn is_plain(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let odd =

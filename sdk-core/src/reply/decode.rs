@@ -11,17 +11,17 @@ use crate::reply::page::Page;
 
 /// A type that a reply decodes into.
 pub trait FromReply: DeserializeOwned + Send + 'static {
-    /// The `schemaVersion` that the reply says it has, where its type knows one.
+    /// The `schemaVersion` of the reply, if its type has one.
     fn schema_version(&self) -> Option<&str> {
         None
     }
 
-    /// What stands for a reply without a body, where the contract shows none.
+    /// The value of a reply without a body, where the contract shows none.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// What the reply lacks of what its documented schema has, beyond what its type sees to.
+    /// What the reply lacks of its documented schema, beyond what its type checks.
     fn lacks(&self) -> Option<String> {
         None
     }
@@ -45,39 +45,39 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
     }
 }
 
-/// Makes a piece of a reply fit to be shown.
+/// Redacts a piece of a reply.
 pub(crate) type Shown<'a> = &'a dyn Fn(&str) -> String;
 
-/// What a reply is held to.
+/// What a reply is checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terms {
-    /// The `schemaVersion` that the contract shows for it.
+    /// The `schemaVersion` in the contract.
     pub(crate) schema_version: Option<&'static str>,
-    /// Whether another version, or another constant, is a warning instead of an error.
+    /// Whether an unexpected version or constant is a warning instead of an error.
     pub(crate) lenient: bool,
     pub(crate) max_elements: usize,
 }
 
-/// Why a 2xx reply could not be taken.
+/// Why a 2xx reply could not be read.
 #[derive(Debug)]
 pub(crate) enum Unreadable {
-    /// It breaks off: the same request may well succeed.
+    /// It is truncated: the same request may succeed.
     Truncated(Box<dyn Error + Send + Sync>),
-    /// It is no JSON, or JSON of another shape.
+    /// It is not JSON, or does not match its schema.
     Malformed(String),
     /// It has more elements than allowed.
     TooMany(usize),
-    /// It has another `schemaVersion`.
+    /// It has an unexpected `schemaVersion`.
     Schema {
         expected: &'static str,
-        /// What stands in its place, if anything does.
+        /// What was found in its place, if anything.
         found: Option<String>,
         detail: Option<String>,
     },
 }
 
-/// Decodes a reply in one pass over its text; only a failure costs another one, to explain it. What it says of pieces of
-/// the reply, in errors and in events, goes through `shown`.
+/// Decodes a reply in one pass; only a failure takes another one, to explain it. Pieces of the reply go through `shown`
+/// before they appear in errors and events.
 pub(crate) fn decode<T: FromReply>(
     body: &Bytes,
     terms: Terms,
@@ -91,9 +91,9 @@ pub(crate) fn decode<T: FromReply>(
         return Ok(absent);
     }
     let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
-        // It may end within a character.
+        // It ends within a character.
         None => Unreadable::Truncated(error.into()),
-        Some(_) => Unreadable::Malformed(format!("not UTF-8 text: {error}")),
+        Some(_) => Unreadable::Malformed(format!("the body is not UTF-8: {error}")),
     })?;
     if has_more_elements(text, terms.max_elements) {
         return Err(Unreadable::TooMany(terms.max_elements));
@@ -105,14 +105,27 @@ pub(crate) fn decode<T: FromReply>(
             object = first.object,
             member = first.member,
             count = first.count,
-            "members of another type than assumed, or beyond what their type holds, are kept among the unknown ones"
+            "members do not match their assumed type, or exceed it, and are kept in `extra`"
         );
     }
     if let Some(expected) = expected
         && value.schema_version() != Some(expected)
     {
-        // Types that know no version are read once more for it.
-        same_version(expected, stated_version(text), terms.lenient, shown)?;
+        // The type may have no such member, so it is read from the text.
+        match check_version(text, expected, shown) {
+            Err(found) if terms.lenient => {
+                tracing::warn!(
+                    expected,
+                    found,
+                    "the reply has an unexpected schema version"
+                );
+            }
+            checked => checked.map_err(|found| Unreadable::Schema {
+                expected,
+                found,
+                detail: None,
+            })?,
+        }
     }
     if let Some(mismatch) = seen.constant {
         other_constant(&mismatch, terms.lenient, shown)?;
@@ -123,13 +136,13 @@ pub(crate) fn decode<T: FromReply>(
     }
 }
 
-/// Whether a JSON text has more elements and members than allowed. Only a text that is long enough is looked at.
+/// Whether a JSON text has more elements and members than allowed.
 fn has_more_elements(text: &str, most: usize) -> bool {
-    // None of them takes less than a digit and a comma.
+    // Each takes at least a digit and a comma.
     if text.len() / 2 <= most {
         return false;
     }
-    // A comma for each but the first of a container, and one for the first, if there is any.
+    // Counts every comma, and the first element of every container that is not empty.
     let mut count = 0;
     let (mut in_string, mut escaped, mut opened) = (false, false, false);
     for byte in text.bytes() {
@@ -156,61 +169,19 @@ fn has_more_elements(text: &str, most: usize) -> bool {
     count > most
 }
 
-/// What stands in a reply where its version should.
-enum Stated {
-    Text(String),
-    /// Null, or another type.
-    Odd(String),
-    Nothing,
-}
-
-impl Stated {
-    /// Holds it to the expected version. What stands there instead, if anything does, is the error.
-    fn check(self, expected: &str, shown: Shown<'_>) -> Result<(), Option<String>> {
-        match self {
-            Self::Text(text) if text == expected => Ok(()),
-            Self::Text(text) | Self::Odd(text) => Err(Some(shown(&text))),
-            Self::Nothing => Err(None),
-        }
-    }
-}
-
-/// The one member that says more than any path.
-fn stated_version(text: &str) -> Stated {
-    let member = text
-        .parse::<Record>()
-        .ok()
-        .and_then(|record| record.raw_member("schemaVersion"));
-    match member {
-        None => Stated::Nothing,
-        Some(raw) => match raw.decode_silently() {
-            Some(version) => Stated::Text(version),
-            None => Stated::Odd(raw.as_str().to_owned()),
-        },
-    }
-}
-
-fn same_version(
-    expected: &'static str,
-    found: Stated,
-    lenient: bool,
-    shown: Shown<'_>,
-) -> Result<(), Unreadable> {
-    let Err(found) = found.check(expected, shown) else {
-        return Ok(());
-    };
-    if lenient {
-        tracing::warn!(expected, found, "reply of another schema version");
+/// Compares the `schemaVersion` in a reply with the expected one. The error is what was found in its place, if anything.
+fn check_version(text: &str, expected: &str, shown: Shown<'_>) -> Result<(), Option<String>> {
+    let record = text.parse::<Record>();
+    let raw = record.map_or(None, |record| record.raw_member("schemaVersion"));
+    let raw = raw.ok_or(None)?;
+    let version: Option<String> = raw.decode_silently();
+    if version.as_deref() == Some(expected) {
         return Ok(());
     }
-    Err(Unreadable::Schema {
-        expected,
-        found,
-        detail: None,
-    })
+    Err(Some(shown(version.as_deref().unwrap_or(raw.as_str()))))
 }
 
-/// A constant says what a reply is: with another value it is not what its type makes of it.
+/// A constant identifies a reply, so another value means that the reply is something else.
 fn other_constant(
     mismatch: &ConstantMismatch,
     lenient: bool,
@@ -229,7 +200,7 @@ fn other_constant(
             member,
             expected,
             found,
-            "a constant has another value"
+            "a constant has an unexpected value"
         );
         return Ok(());
     }
@@ -252,10 +223,10 @@ fn unreadable<T: FromReply>(
     }
     let detail = explain::<T>(text, &error, Found::Quoted);
     let is_object = text.trim_ascii_start().starts_with('{');
-    // What is no JSON has no version; what is wrong may come after the member of another type.
+    // The version counts only if the whole text is JSON, because the member may precede the mistake.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
     if let Some(expected) = expected.filter(|_| is_object && is_json())
-        && let Err(found) = stated_version(text).check(expected, shown)
+        && let Err(found) = check_version(text, expected, shown)
     {
         return Unreadable::Schema {
             expected,

@@ -1,6 +1,6 @@
-//! What came back: read into types, and handed to the caller with what is known of the call.
+//! Replies: decoding, and the types that return a value together with its status, headers and bytes.
 //!
-//! What a failure means is decided in `call`.
+//! What a failure means belongs in `call`.
 
 pub(crate) mod decode;
 pub(crate) mod page;

@@ -14,10 +14,9 @@ use crate::text::one_line;
 
 /// One page of a list.
 ///
-/// Only the page of opportunities is shown in the contract; that the other lists carry `items` is assumed (A07
-/// in `specs/ASSUMPTIONS.md`). A page without `items` still decodes: everything it has is in [`extra`](Self::extra). It
-/// never looks like an empty one: [`items`](Self::items) is an error then, and a `for` loop over the page is given that
-/// error in place of a record.
+/// The contract shows only the page of opportunities; that other lists have `items` is assumed (A07 in
+/// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its members in [`extra`](Self::extra), but is
+/// never taken for an empty one: [`items`](Self::items) fails, and a `for` loop over the page gets that error.
 ///
 /// ```
 /// # use sdk_core::{Error, Page, Record};
@@ -30,12 +29,12 @@ use crate::text::one_line;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Page<T> {
-    /// The schema that the page says it has.
+    /// The schema version of the page.
     pub schema_version: Option<String>,
-    /// The records of this page; `None` when the page has no such member.
+    /// The records of this page; `None` if the page has no such member.
     pub items: Option<Vec<T>>,
-    /// Where the next page begins; `None`, which is null in JSON, on the last one. (Empty is taken for the end too, A53. A
-    /// page without this member does not decode: it is not known to be the last.)
+    /// Where the next page begins; `None` (null in JSON) on the last page. An empty cursor also ends the list (A53). A page
+    /// without this member does not decode, because it may not be the last.
     pub next_cursor: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -45,12 +44,12 @@ impl<T> Page<T> {
     /// The records of this page.
     ///
     /// # Errors
-    /// When the page has no `items`; the error lists the members that it has.
+    /// If the page has no `items`; the error lists the members that it has.
     pub fn items(&self) -> Result<&[T], Error> {
         self.items.as_deref().ok_or_else(|| self.itemless())
     }
 
-    /// The records of this page, taken out.
+    /// The records of this page, by value.
     ///
     /// # Errors
     /// As [`items`](Self::items).
@@ -60,10 +59,10 @@ impl<T> Page<T> {
 
     fn itemless(&self) -> Error {
         let lack = self.without_items().unwrap_or_default();
-        Error::pagination(lack).hint("`pages()` delivers it as it came")
+        Error::pagination(lack).hint("`pages()` returns such a page as received")
     }
 
-    /// Says of a page without `items` what it has instead.
+    /// Describes a page without `items`.
     pub(crate) fn without_items(&self) -> Option<String> {
         if self.items.is_some() {
             return None;
@@ -81,13 +80,11 @@ impl<T> Page<T> {
             }))
             .collect();
         let members = if members.is_empty() {
-            "none".to_owned()
+            "it has no members".to_owned()
         } else {
-            one_line(&members.join(", "))
+            format!("it has only {}", one_line(&members.join(", ")))
         };
-        Some(format!(
-            "the page has no `items` (assumed: A07); its members are {members}"
-        ))
+        Some(format!("the page has no `items` (assumed: A07); {members}"))
     }
 
     /// The cursor of the next page; `None` at the end of the list.
@@ -99,7 +96,7 @@ impl<T> Page<T> {
     }
 }
 
-/// The records of a page, or in their place the one error that says that the page has none.
+/// The records of a page, or one error if the page has no `items`.
 #[derive(Debug)]
 #[must_use = "an iterator does nothing until it is asked"]
 pub struct PageItems<I> {
@@ -157,12 +154,11 @@ impl<'a, T> IntoIterator for &'a Page<T> {
 }
 
 impl Page<Record> {
-    /// Decodes all records of this page into a type of the caller's that may borrow from them, without a copy; see
+    /// Decodes all records of this page into your own type, which may borrow from them; see
     /// [`Record`](Record#ways-to-read-it).
     ///
     /// # Errors
-    /// When the page has no `items`, or one of them another shape; the error names its place in the page, and the path
-    /// in it.
+    /// If the page has no `items`, or one does not fit the type; the error names its index and the path.
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<Vec<T>, Error> {
         let fits = |(place, record): (usize, &'a Record)| {
             let view = record.view();
@@ -211,18 +207,11 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
     type Value = Page<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a page, which is an object")
+        f.write_str("an object (Page)")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page<T>, A::Error> {
         let (mut has_version, mut has_items, mut has_cursor) = (false, false, false);
-        // Of two members of one name nobody knows which of them counts, and one may be the end of the list.
-        let once = |name, seen: &mut bool| {
-            if std::mem::replace(seen, true) {
-                return Err(A::Error::duplicate_field(name));
-            }
-            Ok(())
-        };
         let mut page = Page {
             schema_version: None,
             items: None,
@@ -230,30 +219,19 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
             extra: Members::new(),
         };
         while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            let was_null = match name.as_ref() {
+            let extra = &mut page.extra;
+            match name.as_ref() {
                 "schemaVersion" => {
-                    once("schemaVersion", &mut has_version)?;
-                    replace(&mut page.schema_version, map.next_value()?)
+                    page.schema_version = once(&mut map, "schemaVersion", &mut has_version, extra)?;
                 }
-                "items" => {
-                    once("items", &mut has_items)?;
-                    replace(&mut page.items, map.next_value()?)
-                }
+                "items" => page.items = once(&mut map, "items", &mut has_items, extra)?,
                 "nextCursor" => {
-                    once("nextCursor", &mut has_cursor)?;
-                    replace(&mut page.next_cursor, map.next_value()?)
+                    page.next_cursor = once(&mut map, "nextCursor", &mut has_cursor, extra)?;
                 }
-                _ => {
-                    let value = map.next_value()?;
-                    page.extra.push_received(name, value);
-                    continue;
-                }
-            };
-            if was_null {
-                page.extra.push_received(name, RawJson::null());
+                _ => extra.push_received(name, map.next_value()?),
             }
         }
-        // The contract says that list endpoints return a page with it: its absence is no end of the list.
+        // The contract requires it in a page, so its absence is not the end of the list.
         if has_cursor {
             Ok(page)
         } else {
@@ -262,8 +240,20 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
     }
 }
 
-/// Stores what came and says whether it was an explicit null.
-fn replace<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
-    *slot = value;
-    slot.is_none()
+/// Reads a member that may occur only once: nobody knows which of two counts, and one may be the end of the list. An
+/// explicit null goes to `extra`.
+fn once<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
+    map: &mut A,
+    name: &'static str,
+    seen: &mut bool,
+    extra: &mut Members,
+) -> Result<Option<T>, A::Error> {
+    if std::mem::replace(seen, true) {
+        return Err(A::Error::duplicate_field(name));
+    }
+    let value: Option<T> = map.next_value()?;
+    if value.is_none() {
+        extra.push_received(name, RawJson::null());
+    }
+    Ok(value)
 }

@@ -1,4 +1,4 @@
-//! What a successful call gives back.
+//! What a successful call returns.
 
 use std::fmt;
 use std::ops::Deref;
@@ -20,7 +20,7 @@ use crate::reply::page::{Page, PageItems};
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
 const SUCCEEDED: &str = "succeeded";
 
-/// Everything about a reply but its decoded value.
+/// A reply without its decoded value.
 #[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
@@ -31,29 +31,29 @@ pub(crate) struct Reply {
     pub(crate) key: Option<Arc<IdempotencyKey>>,
 }
 
-/// A decoded reply that still has its status, headers and bytes. It dereferences to the value.
+/// A decoded reply with its status, headers and bytes. It dereferences to the value.
 #[derive(Clone)]
 pub struct Response<T> {
     value: T,
     reply: Reply,
 }
 
-/// What a command that the service took leaves: its result, and what is needed to prove or repeat it.
+/// The result of a command that the service accepted, with its status, headers, bytes and idempotency key.
 ///
-/// It dereferences to the result. The HTTP status is 201 for a first commit, and 200 for an update, a cancellation or a
-/// replay, as far as the contract shows it; [`is_replay`](Self::is_replay) tells replays apart.
+/// It dereferences to the result. As far as the contract shows, the HTTP status is 201 for a first commit, and 200 for an
+/// update, a cancellation or a replay; [`is_replay`](Self::is_replay) identifies replays.
 #[derive(Clone)]
 pub struct Receipt<T> {
     value: T,
     reply: Reply,
 }
 
-/// What both say of the call. None of these names is one of a member that the contract has: what is a method is known to
-/// the SDK, what is a field came from the service.
+/// The methods of both. None has the name of a member in the contract: methods say what the SDK knows, fields what the
+/// service sent.
 macro_rules! wraps_a_value {
     ($wrapper:ident) => {
         impl<T> $wrapper<T> {
-            /// The value alone.
+            /// The value without the rest.
             #[must_use]
             pub fn into_inner(self) -> T {
                 self.value
@@ -71,7 +71,7 @@ macro_rules! wraps_a_value {
                 &self.reply.headers
             }
 
-            /// The correlated request id, if the server sent one (`x-request-id`, assumed: A44).
+            /// The request id, if the server sent one (`x-request-id`, assumed: A44).
             #[must_use]
             pub fn request_id(&self) -> Option<&str> {
                 request_id(&self.reply.headers)
@@ -83,13 +83,13 @@ macro_rules! wraps_a_value {
                 self.reply.attempts
             }
 
-            /// The bytes as they came.
+            /// The body as received.
             #[must_use]
             pub fn bytes(&self) -> &Bytes {
                 &self.reply.body
             }
 
-            /// The operation that was called, as the table has it.
+            /// The operation that was called.
             #[must_use]
             pub fn api_operation(&self) -> &'static Operation {
                 self.reply.operation
@@ -105,15 +105,14 @@ macro_rules! wraps_a_value {
         }
 
         impl<T: fmt::Debug> fmt::Debug for $wrapper<T> {
-            /// Shows the value; of a reply with a secret, and of one to a raw call of a path, only its size. Headers and
-            /// bytes are left out.
+            /// Shows the value, but only the size of a reply that may contain a secret. Never shows headers or bytes.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let mut shown = f.debug_struct(stringify!($wrapper));
                 shown
                     .field("operation", &self.reply.operation.id)
                     .field("status", &self.reply.status)
                     .field("attempts", &self.reply.attempts);
-                // Types of replies with secrets redact them, raw JSON does not.
+                // Generated types redact secrets, raw JSON does not.
                 if self.reply.operation.secret_reply {
                     shown.field("body_bytes", &self.reply.body.len());
                 } else {
@@ -139,7 +138,7 @@ impl<T> Response<T> {
         Self { value, reply }
     }
 
-    /// An error about a reply that came, and whose content does not do. What a server can put into headers is left out.
+    /// An error about the content of this reply, without its headers.
     pub(crate) fn failed(&self, error: Error) -> Error {
         self.reply.failed(error)
     }
@@ -183,7 +182,7 @@ impl Reply {
     }
 }
 
-/// The header that correlates a request (assumed: A44).
+/// The request id in the headers (assumed: A44).
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers
         .get("x-request-id")
@@ -196,21 +195,21 @@ impl<T> Receipt<T> {
         Self { value, reply }
     }
 
-    /// The key that the command went out with; `None` for commands without a documented key.
+    /// The key that the command was sent with; `None` for commands without a documented key.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
         self.reply.key.as_deref()
     }
 
-    /// Whether this is the stored result of an earlier, identical command, and nothing was committed by this call.
-    /// `None` where the contract does not show how the reply would say so: operations that are known by name only.
+    /// Whether this is the stored result of an earlier, identical command, so that this call committed nothing. `None` for
+    /// operations that are known by name only, where the contract does not show how the reply tells.
     ///
-    /// Calendar and Accounting say it in the member `replayed` of the result, the CRM by the status 200 instead of 201.
+    /// Calendar and Accounting tell by the member `replayed` of the result, the CRM by the status 200 instead of 201.
     #[must_use]
     pub fn is_replay(&self) -> Option<bool> {
         match self.reply.operation.replay {
             Replay::NotShown => None,
-            // Of any other status, such as a 202, the contract says nothing.
+            // The contract says nothing about any other status, such as 202.
             Replay::Status(status) => (self.reply.status == status)
                 .then_some(true)
                 .or_else(|| self.is_committed().map(|_| false)),
@@ -221,17 +220,17 @@ impl<T> Receipt<T> {
         }
     }
 
-    /// Whether the command is known to be committed: by this call, or by an identical one before it.
+    /// Whether the command is known to be committed, by this call or an identical earlier one.
     ///
-    /// `Some(true)` if the status is one that the contract gives for its success, and the result does not say otherwise in
-    /// its `outcome` (an import of Accounting's may be `pending`). `None` for any other 2xx, such as a 202, and for operations
-    /// that are known by name only: the service took the command, and what became of it is not shown.
+    /// `Some(true)` if the status is a documented success and, in Calendar and Accounting, the result's `outcome` is
+    /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, such as 202, and for operations that
+    /// are known by name only: the service accepted the command, and its outcome is not shown.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {
         let operation = self.reply.operation;
         let shown = operation.provenance == Provenance::Documented
             && operation.statuses.contains(&self.reply.status);
-        // The CRM's results are not shown: of theirs the status alone speaks.
+        // The contract does not show the CRM's results, so only the status counts there.
         let said =
             operation.replay != Replay::Member || self.outcome().as_deref() == Some(SUCCEEDED);
         (shown && said).then_some(true)
@@ -242,7 +241,7 @@ impl<T> Receipt<T> {
         text.parse::<Record>().ok()?.text("outcome")
     }
 
-    /// The response with its status, headers and bytes.
+    /// The receipt as a plain response.
     #[must_use]
     pub fn into_response(self) -> Response<T> {
         let Self { value, reply } = self;
@@ -251,10 +250,10 @@ impl<T> Receipt<T> {
 }
 
 impl Receipt<RawJson> {
-    /// Decodes an open result into a type of the caller's, keeping the rest of the receipt.
+    /// Decodes a raw result into your own type and keeps the rest of the receipt.
     ///
     /// # Errors
-    /// When the result has another shape.
+    /// If the result does not fit the type.
     pub fn decode<U: DeserializeOwned>(self) -> Result<Receipt<U>, Error> {
         let Self { value, reply } = self;
         let value = value.decode().map_err(|error| reply.failed(error))?;

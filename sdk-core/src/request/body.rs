@@ -5,15 +5,16 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::error::Error;
+use crate::error::kind::ErrorKind;
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
 use crate::request::form;
 
-/// Room for a command of usual size, so that its text is not moved while it grows.
+/// Initial capacity: a usual command fits without reallocation.
 const USUAL_COMMAND: usize = 512;
 
-/// A serialised request body, or why there is none. It never prints what it holds.
+/// A serialised request body, or the error that prevented it. It never prints its content.
 #[derive(Clone)]
 pub struct Body(Result<Bytes, Error>);
 
@@ -32,7 +33,7 @@ impl Body {
         Self::checked(operation, value, form::encode)
     }
 
-    /// Takes JSON whose shape the contract does not show.
+    /// Takes JSON whose schema the contract does not show.
     #[must_use]
     pub fn raw(value: &RawJson) -> Self {
         Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
@@ -43,18 +44,19 @@ impl Body {
         value: &T,
         write: impl FnOnce(&T) -> Result<Bytes, Box<dyn StdError + Send + Sync>>,
     ) -> Self {
+        let unwritable = |error: Box<dyn StdError + Send + Sync>| {
+            let message = format!("cannot write the body: {error}");
+            let error = Error::new(ErrorKind::InvalidInput, message).with_cause(error);
+            error.of(operation)
+        };
         let checked = value.validate(&Check::new(operation));
-        Self(
-            checked.and_then(|()| {
-                write(value).map_err(|error| Error::unwritable(error).of(operation))
-            }),
-        )
+        Self(checked.and_then(|()| write(value).map_err(unwritable)))
     }
 
     /// The bytes to send.
     ///
     /// # Errors
-    /// What stood in the way when the body was made.
+    /// The error of checking or writing the body.
     pub fn bytes(&self) -> Result<Bytes, Error> {
         self.0.clone()
     }

@@ -1,5 +1,4 @@
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
 use crate::json::members::Members;
 use crate::json::record::Record;
 use crate::json::time::rfc3339::Rfc3339;
@@ -8,13 +7,13 @@ use crate::operation::Operation;
 use crate::request::reference::{OpenEnum, Pattern, Reference};
 use crate::text::counted;
 
-/// Checks parameters and bodies of an operation against the contract, before anything is sent.
+/// Checks the parameters and body of an operation against the contract before anything is sent.
 ///
-/// Each refusal names the parameter, the rule and the value.
+/// Every error names the parameter, the rule and the value.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
     operation: &'static Operation,
-    // Bodies are checked member by member; the parents lead there.
+    /// The object whose members are checked, if it is not the body itself.
     parent: Option<(&'a Check<'a>, &'a str)>,
 }
 
@@ -27,6 +26,10 @@ pub trait Validate {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error>;
 }
 
+#[expect(
+    clippy::missing_errors_doc,
+    reason = "each method checks one rule and fails if the value breaks it"
+)]
 impl Check<'_> {
     /// Checks for an operation.
     #[must_use]
@@ -37,7 +40,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks the members of one member.
+    /// Checks for the members of one member.
     #[must_use]
     pub fn member<'b>(&'b self, name: &'b str) -> Check<'b> {
         Check {
@@ -46,7 +49,7 @@ impl Check<'_> {
         }
     }
 
-    /// The way from the body to a member, with dots.
+    /// The path from the body to a member, with dots.
     fn path(&self, name: &str) -> String {
         match self.parent {
             Some((parent, own)) => parent.path(&format!("{own}.{name}")),
@@ -54,10 +57,7 @@ impl Check<'_> {
         }
     }
 
-    /// A text's length in characters.
-    ///
-    /// # Errors
-    /// When it is out of bounds.
+    /// A text has `min` to `max` characters.
     pub fn length(
         &self,
         name: &str,
@@ -67,164 +67,97 @@ impl Check<'_> {
     ) -> Result<(), Error> {
         let Some(text) = text else { return Ok(()) };
         let length = text.chars().count();
-        if (min..=max).contains(&length) {
-            return Ok(());
-        }
-        self.refuse(
-            name,
-            &format!("have {min} to {max} characters"),
-            &counted(length, "character"),
-        )
+        let rule = || format!("have {min} to {max} characters");
+        self.holds((min..=max).contains(&length), name, rule, || {
+            counted(length, "character")
+        })
     }
 
-    /// A number's bounds.
-    ///
-    /// # Errors
-    /// When it is out of bounds.
+    /// An unsigned number is from `min` to `max`.
     pub fn range(&self, name: &str, number: Option<u32>, min: u32, max: u32) -> Result<(), Error> {
-        match number {
-            Some(number) if !(min..=max).contains(&number) => self.refuse(
-                name,
-                &format!("be from {min} to {max}"),
-                &number.to_string(),
-            ),
-            _ => Ok(()),
-        }
+        number.map_or(Ok(()), |number| {
+            self.integer(name, number.into(), min.into(), max.into())
+        })
     }
 
-    /// A signed number's bounds.
-    ///
-    /// # Errors
-    /// When it is out of bounds.
+    /// A signed number is from `min` to `max`.
     pub fn integer(&self, name: &str, value: i64, min: i64, max: i64) -> Result<(), Error> {
-        if (min..=max).contains(&value) {
-            return Ok(());
-        }
-        self.refuse(name, &format!("be from {min} to {max}"), &value.to_string())
+        let rule = || format!("be from {min} to {max}");
+        self.holds((min..=max).contains(&value), name, rule, || {
+            value.to_string()
+        })
     }
 
-    /// How many items a list has.
-    ///
-    /// # Errors
-    /// When there are too few or too many.
+    /// A list has `min` to `max` items.
     pub fn items(&self, name: &str, count: usize, min: usize, max: usize) -> Result<(), Error> {
-        if (min..=max).contains(&count) {
-            return Ok(());
-        }
-        self.refuse(
-            name,
-            &format!("have {min} to {max} items"),
-            &counted(count, "item"),
-        )
+        let rule = || format!("have {min} to {max} items");
+        self.holds((min..=max).contains(&count), name, rule, || {
+            counted(count, "item")
+        })
     }
 
-    /// A reference's form.
-    ///
-    /// # Errors
-    /// When it has another form.
+    /// A reference has the documented form.
     pub fn reference<R: Reference>(&self, name: &str, reference: &R) -> Result<(), Error> {
         self.pattern(name, reference.text(), &R::PATTERN)
     }
 
-    /// A text's form.
-    ///
-    /// # Errors
-    /// When it has another form.
+    /// A text matches a pattern.
     pub fn pattern(&self, name: &str, text: &str, pattern: &Pattern) -> Result<(), Error> {
-        if pattern.matches(text) {
-            return Ok(());
-        }
-        self.refuse(
-            name,
-            &format!("match {}", pattern.source()),
-            &format!("{text:?}"),
-        )
+        let rule = || format!("match {}", pattern.source());
+        self.holds(pattern.matches(text), name, rule, || format!("{text:?}"))
     }
 
-    /// That an instant or a date is one: it may have been made of any text.
-    ///
-    /// # Errors
-    /// When it is not.
+    /// An instant or a date is well formed.
     pub fn rfc3339<T: Rfc3339>(&self, name: &str, value: Option<&T>) -> Result<(), Error> {
-        match value {
-            Some(value) if !value.is_well_formed() => {
-                self.refuse(name, T::RULE, &format!("{:?}", value.text()))
-            }
-            _ => Ok(()),
-        }
+        let Some(value) = value else { return Ok(()) };
+        let rule = || T::RULE.to_owned();
+        self.holds(value.is_well_formed(), name, rule, || {
+            format!("{:?}", value.text())
+        })
     }
 
-    /// That a value of an enumeration is one of the documented ones.
-    ///
-    /// # Errors
-    /// When the contract does not know it.
+    /// A value of a closed enumeration is one of the documented ones.
     pub fn known<E: OpenEnum>(&self, name: &str, value: Option<&E>) -> Result<(), Error> {
-        match value {
-            Some(value) if E::CLOSED && !value.is_known() => self.refuse(
-                name,
-                &format!("be one of {}", E::KNOWN.join(", ")),
-                &format!("{:?}", value.text()),
-            ),
-            _ => Ok(()),
-        }
+        let Some(value) = value else { return Ok(()) };
+        let rule = || format!("be one of {}", E::KNOWN.join(", "));
+        self.holds(!E::CLOSED || value.is_known(), name, rule, || {
+            format!("{:?}", value.text())
+        })
     }
 
-    /// That a value whose members the contract does not show is an object, or null where that is allowed.
-    ///
-    /// # Errors
-    /// When it is something else.
+    /// A value whose members the contract does not show is an object, or null where that is allowed.
     pub fn object(&self, name: &str, value: &Record, nullable: bool) -> Result<(), Error> {
         let value = value.raw();
-        if value.as_str().starts_with('{') || nullable && value.is_null() {
-            return Ok(());
-        }
-        let rule = if nullable {
-            "be an object or null"
-        } else {
-            "be an object"
-        };
-        self.refuse(name, rule, value.as_str())
+        let fits = value.as_str().starts_with('{') || nullable && value.is_null();
+        let rule = || format!("be an object{}", if nullable { " or null" } else { "" });
+        self.holds(fits, name, rule, || value.as_str().to_owned())
     }
 
-    /// That none of the members that the type does not name is one that it names, unless it is an explicit null.
-    ///
-    /// # Errors
-    /// When one is: its value would be sent unchecked, or not at all.
+    /// No extra member has the name of a known one, unless it is an explicit null. Its value would be sent unchecked, or not
+    /// at all.
     pub fn extra(&self, extra: &Members, known: &[&str]) -> Result<(), Error> {
         let twice = extra
             .iter()
             .find(|(name, value)| !value.is_null() && known.contains(name));
-        match twice {
-            // It may be a secret: only a member of its own has a type that says so.
-            Some((name, _)) => Err(Error::invalid_unseen(
-                &self.path(name),
-                "be left to its own field or method, or to the SDK, and not be among the members that the contract does not show",
-            )
-            .of(self.operation)),
-            None => Ok(()),
-        }
-    }
-
-    /// That a text can stand as one segment of a path: not empty, and nothing that climbs or splits the path or carries
-    /// parameters of its own, however often a server decodes it.
-    ///
-    /// # Errors
-    /// When it cannot.
-    pub fn segment(&self, name: &str, text: &str) -> Result<(), Error> {
-        if is_segment(text) {
+        let Some((name, _)) = twice else {
             return Ok(());
-        }
-        self.refuse(
-            name,
-            "be one path segment: not empty, not `.` or `..`, without slashes, semicolons and control characters",
-            &format!("{text:?}"),
-        )
+        };
+        // The value may be a secret: only the type of the known member would say so.
+        let rule = "be set with its own field or method, or left to the SDK";
+        self.refuse(name, rule, "it as an extra member")
     }
 
-    /// That at most one of these parameters is set.
-    ///
-    /// # Errors
-    /// When two or more are.
+    /// A text can be one segment of a path, however often a server decodes it: not empty, and nothing that climbs or splits
+    /// the path or adds path parameters.
+    pub fn segment(&self, name: &str, text: &str) -> Result<(), Error> {
+        let rule = || {
+            "be a single path segment: not empty, not `.` or `..`, without slashes, semicolons or control characters"
+                .to_owned()
+        };
+        self.holds(is_segment(text), name, rule, || format!("{text:?}"))
+    }
+
+    /// At most one of the parameters is set.
     pub fn exclusive(&self, parameters: &[(&str, bool)]) -> Result<(), Error> {
         let set: Vec<&str> = parameters
             .iter()
@@ -232,18 +165,14 @@ impl Check<'_> {
             .collect();
         match set.as_slice() {
             [] | [_] => Ok(()),
-            [first, others @ ..] => self.refuse(
-                first,
-                &format!("not be set together with `{}`", others.join("`, `")),
-                "both",
-            ),
+            [first, others @ ..] => {
+                let rule = format!("not be set together with `{}`", others.join("`, `"));
+                self.refuse(first, &rule, "both")
+            }
         }
     }
 
-    /// That one instant is not after another.
-    ///
-    /// # Errors
-    /// When it is.
+    /// One instant is not after another.
     pub fn ordered(
         &self,
         from: &str,
@@ -251,14 +180,24 @@ impl Check<'_> {
         to: &str,
         end: Option<&Timestamp>,
     ) -> Result<(), Error> {
-        match (start, end) {
-            (Some(start), Some(end)) if start > end => self.refuse(
-                from,
-                &format!("not be after `{to}`"),
-                &format!("{start}, after {end}"),
-            ),
-            _ => Ok(()),
+        let (Some(start), Some(end)) = (start, end) else {
+            return Ok(());
+        };
+        let rule = || format!("not be after `{to}`");
+        self.holds(start <= end, from, rule, || format!("{start}, after {end}"))
+    }
+
+    fn holds(
+        &self,
+        holds: bool,
+        name: &str,
+        rule: impl FnOnce() -> String,
+        value: impl FnOnce() -> String,
+    ) -> Result<(), Error> {
+        if holds {
+            return Ok(());
         }
+        self.refuse(name, &rule(), &value())
     }
 
     fn refuse(&self, name: &str, rule: &str, value: &str) -> Result<(), Error> {
@@ -267,7 +206,7 @@ impl Check<'_> {
     }
 }
 
-/// Whether a text stays one segment of a path, decoded once, twice, or as often as it takes.
+/// Whether a text stays one segment of a path, however often it is decoded.
 pub(crate) fn is_segment(text: &str) -> bool {
     let mut text = std::borrow::Cow::Borrowed(text);
     loop {
@@ -289,11 +228,5 @@ pub(crate) fn is_segment(text: &str) -> bool {
 #[doc(hidden)]
 #[must_use]
 pub fn bad_reference(name: &str, pattern: &str, text: &str) -> Error {
-    Error::new(
-        ErrorKind::InvalidInput,
-        format!(
-            "`{name}` must match {pattern}: got {:?}",
-            crate::text::one_line(text)
-        ),
-    )
+    Error::invalid(name, &format!("match {pattern}"), &format!("{text:?}"))
 }

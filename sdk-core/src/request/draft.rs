@@ -6,7 +6,7 @@ use url::Url;
 
 use crate::operation::Method;
 
-/// What means something in a path, or is no character of one.
+/// Characters that have a meaning in a path or are not allowed in one.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -27,8 +27,7 @@ pub fn encode_segment(value: &(impl Display + ?Sized)) -> String {
     utf8_percent_encode(&value.to_string(), ESCAPED).to_string()
 }
 
-/// What makes a request of an operation its own: method, URL and body. It stays as it is while attempts come and go, each
-/// of which sends a request made from it, with the headers that all requests have.
+/// The method, URL and body of a call. Each attempt makes its request from the same draft and adds the headers.
 pub struct Draft {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -47,7 +46,7 @@ impl Draft {
         }
     }
 
-    /// Adds a query parameter, if it has a value.
+    /// Adds a query parameter if it has a value.
     #[must_use]
     pub fn query(mut self, name: &str, value: Option<impl Display>) -> Self {
         if let Some(value) = value {
@@ -57,14 +56,14 @@ impl Draft {
         self
     }
 
-    /// Sets a body of JSON.
+    /// Sets a JSON body.
     #[must_use]
     pub fn json(mut self, body: Bytes) -> Self {
         self.body = Some(body);
         self
     }
 
-    /// Sets a body that is a form.
+    /// Sets a form body.
     #[must_use]
     pub fn form(mut self, body: Bytes) -> Self {
         self.body = Some(body);
@@ -74,7 +73,7 @@ impl Draft {
 }
 
 impl fmt::Debug for Draft {
-    /// Neither query nor body: either may hold what nobody should read.
+    /// Without query and body, which may be confidential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Draft")
             .field("method", &self.method)

@@ -1,4 +1,4 @@
-//! A value written as a form, whose fields are the members that it has in JSON.
+//! Writes a value as a form, whose fields are its JSON members.
 
 use std::error::Error;
 
@@ -10,9 +10,9 @@ use url::form_urlencoded::Serializer;
 use crate::json::fields::Fields;
 use crate::secret::wiped::Wiped;
 
-/// Writes texts as they are, numbers and booleans as in JSON. Null is left out; an object or array is no field.
+/// Writes strings unquoted, and numbers and booleans as in JSON. Null is left out; an object or array is an error.
 ///
-/// A form may hold a secret, so it and what it is made from lie in memory that is wiped on drop.
+/// A form may hold a secret, so all memory it passes through is wiped on drop.
 pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let json = serde_json::to_vec(value)?;
     let json = Zeroizing::new(json);
@@ -25,7 +25,7 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + S
                 let text = Zeroizing::new(serde_json::from_str::<String>(value.get())?);
                 form.append_pair(&name, &text);
             }
-            Some(b'{' | b'[') => return Err(format!("the field `{name}` is no text").into()),
+            Some(b'{' | b'[') => return Err(format!("field `{name}` is not a scalar").into()),
             _ => {
                 form.append_pair(&name, value.get());
             }
@@ -48,9 +48,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_named() {
+    fn a_field_that_is_not_a_scalar_is_named() {
         let error = encode(&json!({"nested": {"secret": "s3cret"}})).unwrap_err();
-        assert_eq!(error.to_string(), "the field `nested` is no text");
+        assert_eq!(error.to_string(), "field `nested` is not a scalar");
         assert!(encode(&"text").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Keys that callers give: their form is checked before anything is sent.
+//! Idempotency keys from callers, checked before anything is sent.
 
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -8,18 +8,18 @@ use crate::error::Error;
 use crate::secret::value::Secret;
 
 impl IdempotencyKey {
-    /// [`derive`](Self::derive) for parts that nobody may guess from the key: customers, people, amounts. Without the secret
-    /// the key says nothing about them, and nobody else can make it.
+    /// [`derive`](Self::derive) for confidential parts such as customers, people or amounts. Without the secret, nobody can
+    /// guess the parts from the key or make the key.
     ///
-    /// Processes that are to derive the same keys need the same secret: 16 random bytes or more, kept like a password. Keys
-    /// change with it, so it is not replaced while commands wait to be replayed.
+    /// Processes that derive the same keys need the same secret: at least 16 random bytes, kept like a password. A new secret
+    /// gives new keys, so do not replace it while commands wait to be replayed.
     ///
     /// # Algorithm
-    /// It never changes. As for `derive`, with HMAC-SHA-256 under the secret instead of SHA-256, and the text
+    /// It never changes. It is that of `derive`, with HMAC-SHA-256 under the secret in place of SHA-256, and the text
     /// `suite-sdk/idempotency-key/keyed/v1`.
     ///
     /// # Errors
-    /// When the secret has fewer than 16 bytes: an unset variable, say.
+    /// If the secret has fewer than 16 bytes, as that of an unset variable.
     ///
     /// ```
     /// # use sdk_core::{IdempotencyKey, Secret};
@@ -49,31 +49,21 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-impl TryFrom<&str> for IdempotencyKey {
-    type Error = Error;
+macro_rules! try_from_text {
+    ($($text:ty)*) => {$(
+        impl TryFrom<$text> for IdempotencyKey {
+            type Error = Error;
 
-    fn try_from(text: &str) -> Result<Self, Error> {
-        text.parse()
-    }
+            fn try_from(text: $text) -> Result<Self, Error> {
+                text.parse()
+            }
+        }
+    )*};
 }
 
-impl TryFrom<String> for IdempotencyKey {
-    type Error = Error;
+try_from_text!(&str String &String);
 
-    fn try_from(text: String) -> Result<Self, Error> {
-        text.parse()
-    }
-}
-
-impl TryFrom<&String> for IdempotencyKey {
-    type Error = Error;
-
-    fn try_from(text: &String) -> Result<Self, Error> {
-        text.parse()
-    }
-}
-
-/// What cannot fail is no error: a key where a text would be taken as well.
+/// Lets a setter take an `IdempotencyKey` where it also takes a text.
 impl From<Infallible> for Error {
     fn from(never: Infallible) -> Self {
         match never {}

@@ -1,6 +1,6 @@
-//! What is about to be sent: its parameters and body, checked against the contract and written for the wire.
+//! What is about to be sent: parameters and bodies, checked against the contract and written for the wire.
 //!
-//! Nothing here sends, and nothing here reads what came back.
+//! Sending belongs in `call`, reading the reply in `reply`.
 
 pub(crate) mod body;
 pub(crate) mod check;

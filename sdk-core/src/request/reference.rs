@@ -1,16 +1,11 @@
 //! Typed references: strict when parsed or sent, lenient when received.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{Deserializer, Visitor};
-
 /// A piece of a [`Pattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
     /// Exactly this text.
     Literal(&'static str),
-    /// Between `min` and `max` characters out of these ranges.
+    /// `min` to `max` characters from these ranges.
     Class {
         /// Inclusive character ranges.
         ranges: &'static [(char, char)],
@@ -21,7 +16,7 @@ pub enum Piece {
     },
 }
 
-/// A pattern of the contract, compiled by the code generator so that no regular expression runs at all.
+/// A pattern of the contract, compiled by the code generator so that no regular expression engine is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern {
     source: &'static str,
@@ -29,7 +24,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// A pattern from its source text and its compiled alternatives.
+    /// A pattern from its source and its compiled alternatives.
     #[must_use]
     pub const fn new(source: &'static str, alternatives: &'static [&'static [Piece]]) -> Self {
         Self {
@@ -44,7 +39,7 @@ impl Pattern {
         self.source
     }
 
-    /// Whether the whole text has the form.
+    /// Whether the whole text matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.alternatives.iter().any(|pieces| {
@@ -61,7 +56,7 @@ impl Pattern {
 }
 
 impl Piece {
-    /// The text after this piece. A class takes all it can, which the generator knows to suffice.
+    /// The text after this piece. A class is greedy; the generator accepts only patterns that need no backtracking.
     fn strip<'a>(&self, text: &'a str) -> Option<&'a str> {
         match *self {
             Self::Literal(literal) => text.strip_prefix(literal),
@@ -90,53 +85,25 @@ pub trait Reference {
     /// The documented form.
     const PATTERN: Pattern;
 
-    /// The reference as it stands on the wire.
+    /// The reference as on the wire.
     fn text(&self) -> &str;
 }
 
 /// An enumeration declared by the macro `open_enum!`.
 pub trait OpenEnum {
-    /// Whether the contract shows the whole set.
+    /// Whether the contract shows all values.
     const CLOSED: bool;
     /// The documented values.
     const KNOWN: &'static [&'static str];
 
-    /// The value as it stands on the wire.
+    /// The value as on the wire.
     fn text(&self) -> &str;
 
     /// Whether it is one of the documented values.
     fn is_known(&self) -> bool;
 }
 
-/// Decodes a JSON string into a type that is made from text without ever failing.
-#[doc(hidden)]
-pub fn text<'de, T, D>(deserializer: D) -> Result<T, D::Error>
-where
-    T: for<'a> From<&'a str> + From<String>,
-    D: Deserializer<'de>,
-{
-    struct Text<T>(PhantomData<T>);
-
-    impl<T: for<'a> From<&'a str> + From<String>> Visitor<'_> for Text<T> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a string")
-        }
-
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
-            Ok(T::from(text))
-        }
-
-        fn visit_string<E: serde::de::Error>(self, text: String) -> Result<T, E> {
-            Ok(T::from(text))
-        }
-    }
-
-    deserializer.deserialize_str(Text(PhantomData))
-}
-
-/// Declares a reference type: parsing is strict, receiving lenient, and what is sent is checked again.
+/// Declares a reference type: strict when parsed or sent, lenient when received.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! reference {
@@ -149,13 +116,13 @@ macro_rules! reference {
             /// The documented form, as a regular expression.
             pub const PATTERN: &'static str = $pattern.source();
 
-            /// Whether it has the documented form. A received reference may not, and is kept all the same.
+            /// Whether it has the documented form. A received reference is kept even if it does not.
             #[must_use]
             pub fn is_well_formed(&self) -> bool {
                 <Self as $crate::codegen::Reference>::PATTERN.matches(&self.0)
             }
 
-            /// The reference as it stands on the wire.
+            /// The reference as on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -173,7 +140,7 @@ macro_rules! reference {
         impl ::std::str::FromStr for $name {
             type Err = $crate::Error;
 
-            /// Parses strictly: text of another form is an error that names the form.
+            /// Parses strictly; the error names the form.
             fn from_str(text: &str) -> ::std::result::Result<Self, $crate::Error> {
                 let parsed = Self(text.to_owned());
                 if parsed.is_well_formed() {
@@ -185,46 +152,16 @@ macro_rules! reference {
         }
 
         impl ::std::convert::From<&str> for $name {
-            /// Takes the text as it is; its form is checked when it is sent.
+            /// Takes any text, which is checked when it is sent.
             fn from(text: &str) -> Self {
                 Self(text.to_owned())
             }
         }
 
-        impl ::std::convert::From<&::std::string::String> for $name {
-            fn from(text: &::std::string::String) -> Self {
-                Self::from(text.as_str())
-            }
-        }
-
         impl ::std::convert::From<::std::string::String> for $name {
-            /// Takes the text as it is; its form is checked when it is sent.
+            /// Takes any text, which is checked when it is sent.
             fn from(text: ::std::string::String) -> Self {
                 Self(text)
-            }
-        }
-
-        impl ::std::convert::From<&$name> for $name {
-            fn from(reference: &$name) -> Self {
-                reference.clone()
-            }
-        }
-
-        impl ::std::convert::AsRef<str> for $name {
-            fn as_ref(&self) -> &str {
-                &self.0
-            }
-        }
-
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
-
-        impl ::std::fmt::Debug for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                f.debug_tuple(stringify!($name)).field(&self.0).finish()
             }
         }
 
@@ -240,22 +177,7 @@ macro_rules! reference {
             }
         }
 
-        impl $crate::codegen::serde::Serialize for $name {
-            fn serialize<S: $crate::codegen::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::std::result::Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl<'de> $crate::codegen::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::codegen::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::std::result::Result<Self, D::Error> {
-                $crate::codegen::text(deserializer)
-            }
-        }
+        $crate::text_impls!($name: AsRef Debug Display FromReference FromString Serialize Deserialize);
     };
 }
 

@@ -50,7 +50,7 @@ async fn the_wrong_client_refuses_a_command() {
     let command = kick_off(&stage.calendar).prepare().unwrap();
 
     let error = stage.crm.send_prepared(&command).await.unwrap_err();
-    let words = ["it is for calendar, this client is for crm"];
+    let words = ["it is for calendar, but this client is for crm"];
     assert_unsent(&error, ErrorKind::PreparedCommand, &words);
 
     let other = Stage::start().await;

@@ -39,7 +39,7 @@ async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_repl
         (Some("people"), &None)
     );
     assert_eq!(serde_json::to_value(&*found).unwrap(), presentation());
-    let warnings = events.lines("WARN", &["another type than assumed"]);
+    let warnings = events.lines("WARN", &["do not match their assumed type"]);
     assert_eq!(warnings.len(), 1);
     let said = r#"object="ActionField" member="key" count=6"#;
     assert_says(&warnings[0], &[said]);
@@ -63,7 +63,7 @@ async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
     let kept = item.extra.get("recordVersion").unwrap();
     assert_eq!(kept.as_str(), "18446744073709551616");
     assert_eq!(serde_json::to_string(&*today).unwrap(), body);
-    let warnings = events.lines("WARN", &["beyond what their type holds"]);
+    let warnings = events.lines("WARN", &["do not match their assumed type, or exceed it"]);
     assert_eq!(warnings.len(), 1);
     assert_says(&warnings[0], &[r#"member="recordVersion" count=2"#]);
 }

@@ -37,13 +37,13 @@ async fn failure(body: &str) -> Error {
 
 /// Where, what stands there, and what is expected instead.
 const ODD: &str = r#"
-attention[3].dueAt | 17 | a date-time of RFC 3339, found 17
+attention[3].dueAt | 17 | an RFC 3339 date-time, found 17
 attention[3].owner | "Ann" | an object (AttentionOwner), found "Ann"
 attention[3].title | 5 | a string, found 5
 attention[1] | null | an object (AttentionItem), found null
-generatedAt | null | a date-time of RFC 3339, found null
+generatedAt | null | an RFC 3339 date-time, found null
 workspace | null | a string, found null
-recentChanges | {} | a sequence, found {}
+recentChanges | {} | an array, found {}
 counts | "many" | an object, found "many"
 counts | [] | an object, found []"#;
 
@@ -80,7 +80,7 @@ async fn fault_33_a_missing_required_member_is_named() {
 
     let error = failure(&body.to_string()).await;
 
-    let said = "at `counts`: a required member is missing; those that came are ";
+    let said = "at `counts`: required member is missing; the object has ";
     assert!(error.message().starts_with(said), "{}", error.message());
 }
 
@@ -99,7 +99,7 @@ async fn fault_33_a_required_integer_that_64_bits_do_not_hold_is_named() {
 
     let error = crm.intake().get(&*intake).await.unwrap_err();
 
-    let said = format!("at `recordVersion`: expected an integer of 64 bits, found {digits}");
+    let said = format!("at `recordVersion`: expected a 64-bit integer, found {digits}");
     assert_eq!((error.kind(), error.message()), (ErrorKind::Decode, &*said));
     assert_eq!(server.attempts(Operation::GetIntakeSubmission), 2);
 }

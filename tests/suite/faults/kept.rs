@@ -47,7 +47,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let StoredStep::Park(reason) = rule.next(&open, None, now) else {
         unreachable!()
     };
-    assert_says(&reason, &["look whether it happened"]);
+    assert_says(&reason, &["check whether it happened"]);
 
     // So does one that was sent out of a table, whose seal of before does not say so.
     let secret = Secret::from("sixteen bytes from the vault");

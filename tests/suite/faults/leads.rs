@@ -35,7 +35,7 @@ async fn what_cannot_be_reached_is_named_by_host_and_port() {
     let address = nobody.url().trim_start_matches("http://").to_owned();
     let suite = builder_at(&tokens.url()).application_url(App::Crm, nobody.url());
     let error = get_person(&suite.crm()).await.unwrap_err();
-    assert_says(&error, &[&format!("no connection to {address}")]);
+    assert_says(&error, &[&format!("cannot connect to {address}")]);
 
     let exchange = format!("{}/oauth/token?key=k-1", nobody.url());
     let suite = builder_at(&tokens.url()).token_url(exchange);

@@ -75,10 +75,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
 
     // So that a command without a key is repeated like any other.
     assert_tried(&error, ErrorKind::Timeout, Effect::NotSent, 3);
-    assert_says(
-        &error,
-        &[&format!("before a connection to {address} stood")],
-    );
+    assert_says(&error, &[&format!("while connecting to {address}")]);
     let whole = add_person(&crm).deadline(Duration::from_millis(30));
     let error = whole.await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
@@ -133,7 +130,7 @@ async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
     let crm = builder_at(&peer.url()).retry(RetryPolicy::default()).crm();
     let call = |_| tokio::spawn(get_person(&crm).send());
     let calls: Vec<_> = (0..50).map(call).collect();
-    let repeated = || events.lines("DEBUG", &["the call is repeated"]);
+    let repeated = || events.lines("DEBUG", &["the call is retried"]);
     until(|| repeated().len() == 50).await;
     calls.iter().for_each(tokio::task::JoinHandle::abort);
 

@@ -45,7 +45,7 @@ async fn fault_19_a_retry_after_within_the_deadline_is_waited_for() {
     let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
     let peer = Peer::start([reply(503).header("retry-after", "7"), person()]);
     let call = tokio::spawn(get_person(&crm_at(&peer)).send());
-    until(|| !events.lines("DEBUG", &["the call is repeated"]).is_empty()).await;
+    until(|| !events.lines("DEBUG", &["the call is retried"]).is_empty()).await;
 
     advance(Duration::from_millis(6_900)).await;
     for _ in 0..100 {

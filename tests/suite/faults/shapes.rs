@@ -178,7 +178,7 @@ async fn fault_58_a_page_without_its_cursor_is_an_error_and_never_the_end() {
     let odd: [(Value, &[&str]); 4] = [
         (
             json!({"items": items()}),
-            &["`nextCursor`", "those that came are items"],
+            &["`nextCursor`", "the object has items"],
         ),
         (
             json!({"items": items(), "next_cursor": "c", "total": 9}),

@@ -87,7 +87,7 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
     let StoredStep::Park(reason) = next(None, later) else {
         panic!("it is too old");
     };
-    assert_says(&reason, &["26 h 0 min old", "look whether it happened"]);
+    assert_says(&reason, &["26 h 0 min old", "check whether it happened"]);
     let patient = rule.with_max_age(48 * hour);
     assert_eq!(patient.next(&command, None, later), StoredStep::Send);
     // Its age runs from when the store knows that it was first sent.
@@ -229,7 +229,7 @@ async fn fault_78_a_sealed_command_is_safe_from_who_can_write_to_the_table() {
     forged.verify().unwrap();
     let resealed = forged.clone().seal(&another).unwrap();
     for (command, words) in [
-        (&command, "no seal"),
+        (&command, "not sealed"),
         (&forged, "does not match"),
         (&resealed, "does not match"),
     ] {

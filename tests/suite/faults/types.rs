@@ -21,7 +21,7 @@ async fn fault_59_an_item_or_record_of_another_type_is_an_error_with_its_path() 
     for row in [
         r#"[{"a": 1}, null] | at `items[1]`: expected an object, found null"#,
         r#"["Ann"] | at `items[0]`: expected an object, found "Ann""#,
-        r#""none" | at `items`: expected a sequence, found "none""#,
+        r#""none" | at `items`: expected an array, found "none""#,
     ] {
         let (items, said) = row.split_once(" | ").unwrap();
         let page = format!(r#"{{"items":{items},"nextCursor":null}}"#);
@@ -57,7 +57,7 @@ async fn fault_59_a_constant_with_another_value_is_an_error_or_reported() {
         .typed::<CalendarCommandResult>();
     let receipt = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
     assert_eq!(receipt.outcome, "failed");
-    let words = ["a constant has another value", "outcome", "failed"];
+    let words = ["a constant has an unexpected value", "outcome", "failed"];
     let warned = events.lines("WARN", &words);
     assert_eq!(warned.len(), 1, "{}", events.text());
 

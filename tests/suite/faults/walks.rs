@@ -23,7 +23,7 @@ async fn fault_24_a_circle_of_cursors_is_an_error_at_its_first_repetition() {
 
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Pagination);
-        assert_says(&error, &["goes in circles"]);
+        assert_says(&error, &["repeated a cursor"]);
         assert_eq!(taken.len(), round + 1);
         assert_eq!(server.attempts(Operation::ListPeople), round as u64 + 1);
         assert!(items.try_next().await.unwrap().is_none());

@@ -75,7 +75,7 @@ async fn what_differs_in_the_metadata_itself_is_told() {
         report.to_string(),
         "accounting: built for contract 0.1.1, served 0.2.0 (sunset)\n  \
          - the application serves 0.2.0, which is not compatible with 0.1.1: expect errors, and update the SDK\n  \
-         - its status is sunset, and was preview or not-public when this SDK was built\n  \
+         - its status is sunset, but was preview or not-public when this SDK was built\n  \
          - /meta has service suite-ledger, expected suite-accounting\n  \
          - /meta lacks the member openapiPath\n  \
          - /meta has members that this SDK does not know: successor, sunsetOn"

@@ -158,8 +158,8 @@ async fn a_raw_call_of_what_is_not_there_is_refused_by_name() {
         .path("reference", "PER-0123456789AB")
         .path("refrence", "PER-0123456789AB");
 
-    let hold_of_calendar = "`operation` must be one of crm: got calendar.manageHold";
-    let of_path = "got none of /api/crm/v1/people/{reference}";
+    let hold_of_calendar = "`operation` must belong to crm: got calendar.manageHold";
+    let of_path = "got the path /api/crm/v1/people/{reference}";
     let misspelt_name = format!("`refrence` must be a parameter of the path: {of_path}");
     for (call, why) in [(hold, hold_of_calendar), (misspelt, &misspelt_name)] {
         let error = call.await.unwrap_err();

@@ -31,7 +31,7 @@ async fn a_checkpoint_refuses_another_query() {
     let filters = "other filters";
 
     let tasks = crm.tasks().list().items();
-    refuses(people().items(), tasks, "of crm.listPeople").await;
+    refuses(people().items(), tasks, "for crm.listPeople").await;
     refuses(ann().items(), people().items(), filters).await;
     refuses(ann().items(), people().q("ann").items(), filters).await;
     refuses(ann().items(), ann().q("bob").items(), filters).await;

@@ -87,7 +87,7 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
 
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Pagination);
-        assert_says(&error, &["3 pages allowed"]);
+        assert_says(&error, &["more than 3 pages"]);
         assert_eq!(names.len(), 30);
         assert_eq!(server.attempts(Operation::ListPeople) - before, 3);
 

@@ -7,7 +7,7 @@ use super::schema::Shape;
 use super::spec::{Operation, Parameter, Place, Spec};
 use super::{Result, docs, inputs, names, rust};
 
-/// What every builder has already, and a parameter must therefore not be called.
+/// Methods that every builder has, so that no parameter may have their names.
 const METHODS: [&str; 14] = [
     "with",
     "timeout",
@@ -48,7 +48,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What a caller must hand in, in the order of the spec: parameters, then the body.
+    /// The required parameters, in the order of the spec.
     pub(crate) fn required(&self) -> impl Iterator<Item = &Parameter> {
         self.operation
             .parameters
@@ -151,13 +151,13 @@ impl Builder<'_> {
         ))
     }
 
-    /// The builder itself: fields, setters, and what sends it.
+    /// The builder itself: fields, setters and the methods that send it.
     pub(crate) fn write(&self, group: &str) -> Result<String> {
         let Operation { name: method, .. } = self.operation;
         let builder = self.name();
         let text = docs::operation(&self.spec.schemas, self.operation);
         let mut code = docs::comment(&format!(
-            "{text}\n\nMade by [`{group}::{method}`], which has an example."
+            "{text}\n\nMade by [`{group}::{method}`]; see there for an example."
         ));
         let _ = writeln!(
             code,
@@ -201,14 +201,14 @@ impl Builder<'_> {
         let field = &parameter.field;
         if METHODS.contains(&field.as_str()) || ["request", "sending"].contains(&field.as_str()) {
             return Err(format!(
-                "parameter `{}`: every builder has a method of this name",
+                "parameter `{}`: every builder already has a method of this name",
                 parameter.name
             ));
         }
         let argument = self.argument(parameter)?;
         let mut text = docs::prose(&parameter.description);
         if let Some(default) = &parameter.value.default {
-            let _ = write!(text, "\n\nWithout it the service takes `{default}`.");
+            let _ = write!(text, "\n\nThe service defaults to `{default}`.");
         }
         Ok(format!(
             "{}pub fn {field}(mut self, {field}: {}) -> Self {{\nself.{field} = Some({});\nself\n}}\n\n",

@@ -40,7 +40,7 @@ fn wrap(out: &mut String, paragraph: &str) {
     let _ = writeln!(out, "{line}");
 }
 
-/// Text of a spec, in which brackets outside of code are not taken for links or tags.
+/// Text of a spec, with brackets outside of code escaped, so that they become neither links nor tags.
 pub(crate) fn prose(text: &str) -> String {
     let mut out = String::new();
     let mut code = false;
@@ -60,7 +60,7 @@ pub(crate) fn codes<T: Display>(texts: impl IntoIterator<Item = T>) -> Vec<Strin
     texts.map(|text| format!("`{text}`")).collect()
 }
 
-/// The text of a use, or of the component behind it, with its assumptions.
+/// The description of a member, with its assumptions.
 pub(crate) fn described(name: &str, value: &Use, extra: &str) -> String {
     let mut text = prose(&value.description);
     if text.is_empty() {
@@ -103,7 +103,7 @@ fn range(min: Option<i64>, max: Option<i64>, unit: &str) -> Option<String> {
     }
 }
 
-/// All that is known of an operation, without an example.
+/// The documentation of an operation, without an example.
 pub(crate) fn operation(schemas: &Schemas, operation: &Operation) -> String {
     let mut text = prose(&operation.summary);
     let route = format!("`{}`", operation.route());
@@ -127,12 +127,14 @@ pub(crate) fn operation(schemas: &Schemas, operation: &Operation) -> String {
     text
 }
 
-/// What the caller's token needs, in one sentence.
+/// The scope that the caller's token needs, in one sentence.
 pub(crate) fn scope(operation: &Operation) -> String {
     match (operation.auth, codes(&operation.scopes).as_slice()) {
         (Auth::Public, _) => "None: no authentication is required.".into(),
         (Auth::Client, _) => "None: the client credential itself authenticates the call.".into(),
-        (Auth::Bearer, []) => "A bearer token is sent. Which scope it needs is not shown.".into(),
+        (Auth::Bearer, []) => {
+            "A bearer token is sent. The contract does not show its scope.".into()
+        }
         (Auth::Bearer, [scope]) => format!("{scope}."),
         (Auth::Bearer, scopes) => format!("Any one of {}.", scopes.join(", ")),
     }
@@ -170,7 +172,7 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
         lines.push(format!("- `{first}` must not be after `{last}`."));
     }
     if !lines.is_empty() {
-        lines.push("\nWhat is outside of these limits fails before anything is sent.".into());
+        lines.push("\nA value outside these limits fails before anything is sent.".into());
     }
     lines.join("\n")
 }
@@ -187,7 +189,7 @@ fn errors(operation: &Operation) -> String {
         lines.push(format!("- {}", prose(meaning)));
     }
     if lines.is_empty() {
-        return "The contract lists none for this operation. Whatever status comes is reported."
+        return "The contract documents none for this operation. The SDK reports any error status."
             .into();
     }
     lines.join("\n")

@@ -1,5 +1,5 @@
-//! `face.rs` of a client: what its users see. A method on the client per group of operations, a method on the
-//! group per operation, and the request builder that it makes.
+//! `face.rs` of a client, which its users see: a method on the client for each group of operations, a method on the group
+//! for each operation, and the request builder that it makes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,7 +45,7 @@ pub(crate) fn write(spec: &Spec, reach: &Reach, calls: &[Call]) -> Result<String
         ]);
     let imports = rust::imports(&code, own);
     Ok(format!(
-        "//! The operations as they are called: groups, and a request builder for each operation.\n\n{imports}\n{code}"
+        "//! The operations: groups, and a request builder for each operation.\n\n{imports}\n{code}"
     ))
 }
 
@@ -61,7 +61,7 @@ fn write_group(group: &Group, builders: &[&Builder<'_>]) -> Result<String> {
          {}#[derive(Clone, Debug)]\npub struct {name} {{\napi: ApiClient,\n}}\n\nimpl {name} {{\n",
         docs::comment(&description),
         docs::comment(&format!(
-            "{description}\n\nMade by [`Client::{method}`], whose client it holds: it can be kept."
+            "{description}\n\nMade by [`Client::{method}`]. It holds a handle of the client, so it can be stored."
         )),
     );
     let mut rest = String::new();
@@ -78,7 +78,7 @@ fn write_group(group: &Group, builders: &[&Builder<'_>]) -> Result<String> {
     Ok(code + "}\n\n" + &rest)
 }
 
-/// Methods that the clients have already, by hand.
+/// Handwritten methods of every client.
 const CLIENT: [&str; 10] = [
     "new",
     "origin",
@@ -92,19 +92,19 @@ const CLIENT: [&str; 10] = [
     "api",
 ];
 
-/// Groups have a suffix, since a group is often called as its main type is: `funnel`, `search`.
+/// Groups have a suffix, because many have the same name as their main type: `funnel`, `search`.
 fn type_name(group: &Group) -> String {
     names::pascal(&group.name) + "Api"
 }
 
-/// What the file makes public.
+/// The public names of the file.
 pub(crate) fn names(spec: &Spec) -> impl Iterator<Item = String> {
     let builders = spec.operations.iter();
     let builders = builders.map(|operation| names::pascal(&operation.id));
     spec.groups.iter().map(type_name).chain(builders)
 }
 
-/// Groups, builders and types stand side by side, so no two of them may have the same name.
+/// Groups, builders and types share one namespace, so no two of them may have the same name.
 fn check_names(spec: &Spec, reach: &Reach) -> Result<()> {
     let groups = spec
         .groups
@@ -137,14 +137,14 @@ fn check_names(spec: &Spec, reach: &Reach) -> Result<()> {
         .filter(|group| CLIENT.contains(&group.name.as_str()))
     {
         clashes.insert(format!(
-            "the group `{0}` becomes `Client::{0}`, a method that the client has already",
+            "the group `{0}` becomes `Client::{0}`, a method that the client already has",
             group.name
         ));
     }
     for (name, owner) in groups.chain(builders).chain(types) {
         if rust::is_taken(&name) {
             clashes.insert(format!(
-                "{owner} becomes `{name}`, a name that generated code or its crate has already"
+                "{owner} becomes `{name}`, a name that generated code or its crate already uses"
             ));
         }
         if let Some(other) = owners.insert(name.clone(), owner.clone()) {

@@ -1,4 +1,4 @@
-//! Where things come from: documented, assumed, or known by name only.
+//! The provenance of operations and types: documented, assumed, or known by name only.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::spec::Operation;
 /// Where the entries of `specs/ASSUMPTIONS.md` are in the documentation.
 const REGISTER: &str = "[assumptions](sdk_core::guide::gaps#assumptions)";
 
-/// Of an operation, in one line.
+/// The provenance of an operation, in one line.
 pub(crate) fn operation(operation: &Operation) -> String {
     let known = if operation.name_only {
         "Known by name only"
@@ -20,7 +20,7 @@ pub(crate) fn operation(operation: &Operation) -> String {
     sentences([known, assumed(&operation.assumptions)])
 }
 
-/// Of a type, in one line.
+/// The provenance of a type, in one line.
 pub(crate) fn component(component: &Component) -> String {
     let known = match (component.provenance, &component.kind) {
         (Provenance::Assumed, _) => {
@@ -59,7 +59,7 @@ fn sentences<const N: usize>(sentences: [String; N]) -> String {
     text.fold(first, |text, next| text + " " + &next)
 }
 
-/// Of a member beyond that of its type; empty when nothing about it is assumed.
+/// The provenance of a member, beyond that of its type; empty if nothing about it is assumed.
 pub(crate) fn member(value: &Use) -> String {
     let others = value.assumptions.difference(&value.type_assumptions);
     let others = assumed(&others.cloned().collect());
@@ -73,7 +73,7 @@ pub(crate) fn member(value: &Use) -> String {
     sentences([types, others])
 }
 
-/// The line about assumptions; empty when there are none.
+/// The sentence about assumptions; empty if there are none.
 fn assumed(ids: &BTreeSet<String>) -> String {
     if ids.is_empty() {
         return String::new();

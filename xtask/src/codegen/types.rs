@@ -149,7 +149,7 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         name, description, ..
     } = object.component;
     let defaults = object.is_input && object.fields.iter().all(Field::is_option);
-    // Members that nobody knows of may be secret where others are.
+    // Unknown members may be secret where known ones are.
     let redacted = object
         .fields
         .iter()
@@ -178,7 +178,7 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
         } = field.property;
         code.push_str(&docs::comment(&docs::described(member, value, "")));
         let _ = writeln!(code, "pub {}: {},", field.ident(), field.full_type());
-        // The version of a schema is held to the operation's, with an error of its own.
+        // A schema version has its own check and its own error.
         let constant = spec
             .schemas
             .constant(&value.shape)
@@ -188,7 +188,7 @@ fn structure(spec: &Spec, reach: &Reach, object: &Object<'_>) -> String {
             (true, false) => constant.as_deref().unwrap_or("required"),
             (true, true) => "nullable",
             (false, _) if !value.type_assumptions.is_empty() => "assumed",
-            // Its type here has bounds, which the contract does not state.
+            // The contract does not state the bounds of `i64`.
             (false, _) if field.ty == "i64" => "bounded",
             (false, _) => "optional",
         };
@@ -268,14 +268,14 @@ fn enumeration(component: &Component, values: &[String], closed: bool) -> Result
         );
         if !variants.insert(variant) {
             return Err(format!(
-                "its value `{value}` gives a variant that exists already"
+                "its value `{value}` gives a variant that already exists"
             ));
         }
     }
     Ok(code + "    }\n}\n\n")
 }
 
-/// Macro bodies keep their layout, since rustfmt does not touch them.
+/// Indents a macro body, which rustfmt does not touch.
 fn indented(text: &str) -> String {
     text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }

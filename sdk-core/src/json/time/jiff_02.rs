@@ -1,13 +1,13 @@
-//! From and to the types of jiff 0.2.
+//! Conversions from and to the types of jiff 0.2.
 
 use crate::error::Error;
 use crate::json::time::date::Date;
-use crate::json::time::kept::beyond;
+use crate::json::time::kept::{beyond, try_from_value};
 use crate::json::time::timestamp::Timestamp;
 use crate::json::time::zoned::ZonedTime;
 
 impl From<jiff::Timestamp> for Timestamp {
-    /// In UTC. One before the year 0 is refused when it is sent.
+    /// In UTC. An instant before the year 0 is refused when it is sent.
     fn from(timestamp: jiff::Timestamp) -> Self {
         timestamp.to_string().into()
     }
@@ -16,7 +16,7 @@ impl From<jiff::Timestamp> for Timestamp {
 impl TryFrom<&Timestamp> for jiff::Timestamp {
     type Error = Error;
 
-    /// Fails for a text that is not an instant, for a fraction finer than a nanosecond, and for the last day of 9999.
+    /// Fails if the text is not an instant, has a fraction finer than a nanosecond, or lies on the last day of 9999.
     fn try_from(timestamp: &Timestamp) -> Result<Self, Error> {
         let converted = || {
             let (seconds, nanos) = timestamp.since_epoch()?;
@@ -26,16 +26,10 @@ impl TryFrom<&Timestamp> for jiff::Timestamp {
     }
 }
 
-impl TryFrom<Timestamp> for jiff::Timestamp {
-    type Error = Error;
-
-    fn try_from(timestamp: Timestamp) -> Result<Self, Error> {
-        Self::try_from(&timestamp)
-    }
-}
+try_from_value!(Timestamp => jiff::Timestamp);
 
 impl From<jiff::civil::Date> for Date {
-    /// One before the year 0 is refused when it is sent.
+    /// A date before the year 0 is refused when it is sent.
     fn from(date: jiff::civil::Date) -> Self {
         date.to_string().into()
     }
@@ -44,7 +38,7 @@ impl From<jiff::civil::Date> for Date {
 impl TryFrom<&Date> for jiff::civil::Date {
     type Error = Error;
 
-    /// Fails for a text that is not a date.
+    /// Fails if the text is not a date.
     fn try_from(date: &Date) -> Result<Self, Error> {
         let parsed = date.is_well_formed().then(|| date.as_str().parse().ok());
         parsed
@@ -53,13 +47,7 @@ impl TryFrom<&Date> for jiff::civil::Date {
     }
 }
 
-impl TryFrom<Date> for jiff::civil::Date {
-    type Error = Error;
-
-    fn try_from(date: Date) -> Result<Self, Error> {
-        Self::try_from(&date)
-    }
-}
+try_from_value!(Date => jiff::civil::Date);
 
 impl ZonedTime for jiff::Zoned {
     fn timestamp(&self) -> Timestamp {

@@ -1,26 +1,26 @@
-//! What a type that keeps the text of a time has.
+//! What `Timestamp` and `Date` share: each keeps its text.
 
 use crate::error::Error;
 use crate::text::one_line;
 
-/// The error of a text that another type cannot hold.
+/// The error of a conversion to a type that cannot represent the text.
 pub(super) fn beyond(text: &str, other: &str) -> Error {
     let text = one_line(&format!("{text:?}"));
-    Error::value(format!("{other} cannot hold {text}"))
+    Error::value(format!("cannot convert {text} to {other}"))
 }
 
-/// What a type that keeps the text of a time has: strict when parsed or sent, lenient when received, like a reference.
+/// Implements a type that keeps the text of a time: strict when parsed or sent, lenient when received, like a reference.
 macro_rules! kept_text {
     ($name:ident, rule: $rule:literal, expected: $expected:literal, given: $given:path, received: $received:path) => {
         impl $name {
-            /// The text as it came or was given, which is what stands on the wire.
+            /// The text as on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 self.0.as_str()
             }
 
-            /// Whether it is what RFC 3339 describes, to the letter. One that was parsed is; one that was received or made
-            /// with `from` may not be, and is refused when it is sent.
+            /// Whether it follows RFC 3339 strictly. A parsed value does; one that was received or made with `from` may not,
+            /// and is then refused when it is sent.
             #[must_use]
             pub fn is_well_formed(&self) -> bool {
                 $given(self.0.as_bytes())
@@ -42,7 +42,7 @@ macro_rules! kept_text {
         impl std::str::FromStr for $name {
             type Err = $crate::Error;
 
-            /// Parses strictly: another text is an error that names the rule and the text.
+            /// Parses strictly; the error names the rule and the text.
             fn from_str(text: &str) -> Result<Self, $crate::Error> {
                 let parsed = Self::from(text);
                 if parsed.is_well_formed() {
@@ -54,28 +54,16 @@ macro_rules! kept_text {
         }
 
         impl From<&str> for $name {
-            /// Takes the text as it is; it is checked when it is sent.
+            /// Takes any text, which is checked when it is sent.
             fn from(text: &str) -> Self {
                 Self(text.into())
             }
         }
 
         impl From<String> for $name {
-            /// Takes the text as it is; it is checked when it is sent.
+            /// Takes any text, which is checked when it is sent.
             fn from(text: String) -> Self {
                 Self(text.as_str().into())
-            }
-        }
-
-        impl From<&$name> for $name {
-            fn from(value: &$name) -> Self {
-                value.clone()
-            }
-        }
-
-        impl AsRef<str> for $name {
-            fn as_ref(&self) -> &str {
-                self.as_str()
             }
         }
 
@@ -85,19 +73,33 @@ macro_rules! kept_text {
             }
         }
 
-        impl std::fmt::Debug for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_tuple(stringify!($name))
-                    .field(&self.as_str())
-                    .finish()
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                self.key() == other.key()
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
+        impl Eq for $name {}
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
             }
         }
+
+        impl Ord for $name {
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                self.key().cmp(&other.key())
+            }
+        }
+
+        impl std::hash::Hash for $name {
+            fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+                self.key().hash(state);
+            }
+        }
+
+        $crate::text_impls!($name: AsRef Debug FromReference Serialize);
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -125,3 +127,18 @@ macro_rules! kept_text {
 }
 
 pub(super) use kept_text;
+
+/// Converts a value like a reference to it.
+macro_rules! try_from_value {
+    ($from:ident => $to:ty) => {
+        impl TryFrom<$from> for $to {
+            type Error = $crate::Error;
+
+            fn try_from(value: $from) -> Result<Self, $crate::Error> {
+                Self::try_from(&value)
+            }
+        }
+    };
+}
+
+pub(super) use try_from_value;

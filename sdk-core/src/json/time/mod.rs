@@ -1,6 +1,6 @@
-//! Instants and dates as RFC 3339 writes them: each keeps its text, and no arithmetic is done with it.
+//! RFC 3339 instants and dates, which keep their text, and their conversions to types of other libraries.
 //!
-//! A calendar does not belong here; the conversions to types that have one do.
+//! Calendar arithmetic does not belong here.
 
 pub(crate) mod date;
 #[cfg(feature = "jiff-02")]

@@ -1,36 +1,36 @@
-//! What RFC 3339 says of dates and instants, in one pass over the bytes of a text.
+//! Reads RFC 3339 dates and instants in one pass over the bytes.
 
-/// A type that keeps a text of RFC 3339, which may not be one if a caller made it with `from`.
+/// A type that keeps an RFC 3339 text, which may be malformed if it was made with `from`.
 pub trait Rfc3339 {
-    /// What such a text must be.
+    /// The rule for the text, as error messages state it.
     const RULE: &'static str;
 
     /// The text.
     fn text(&self) -> &str;
 
-    /// Whether it is one.
+    /// Whether the text follows the rule.
     fn is_well_formed(&self) -> bool;
 }
 
 const MINUTES_A_DAY: i64 = 24 * 60;
 
-/// How many days of a common year lie before each month, and before the next year.
+/// The days of a common year before each month, and before the next year.
 const BEFORE_MONTH: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
-/// Where an instant stands among all others, whatever its notation.
+/// An instant independent of its notation, in the order of time.
 ///
-/// A leap second stands after the 59th second of its minute and before the next minute, so that nothing is counted twice.
+/// A leap second comes after the 59th second of its minute and before the next minute, so it equals no other instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Instant<'a> {
     /// Minutes since the beginning of 1970, in UTC.
     pub(super) minute: i64,
     /// From 0 to 60.
     pub(super) second: u8,
-    /// The digits of its fraction, without zeros at the end.
+    /// The digits of the fraction, without trailing zeros.
     pub(super) fraction: &'a [u8],
 }
 
-/// Reads an instant. It may have a blank instead of the `T`, which RFC 3339 mentions, and a leap second anywhere.
+/// Reads an instant. Lenient: it takes a space in place of the `T`, which RFC 3339 mentions, and a leap second anywhere.
 pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
     let (date, rest) = text.split_first_chunk()?;
     let day = day(date)?;
@@ -51,7 +51,7 @@ pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
     })
 }
 
-/// The digits after a point, if there is one, and what follows.
+/// The digits after the point, if there is one, and the rest.
 fn fraction(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let [b'.', rest @ ..] = text else {
         return Some((&[], text));
@@ -72,7 +72,7 @@ fn offset(zone: &[u8]) -> Option<i64> {
     }
 }
 
-/// Whether a text is an instant to the letter: with a `T`, and with a leap second only at the end of a month of UTC.
+/// Whether a text is an instant in the strict sense: with a `T`, and a leap second only at the end of a month in UTC.
 pub(super) fn is_instant(text: &[u8]) -> bool {
     instant(text).is_some_and(|Instant { minute, second, .. }| {
         let next = minute + 1;
@@ -100,7 +100,7 @@ fn day(date: &[u8; 10]) -> Option<i64> {
         .then(|| before_year(year) + first + day - 1)
 }
 
-/// A number of digits up to a bound, which is not below 0.
+/// The number that the digits make, if it does not exceed the bound.
 fn up_to<const N: usize>(most: i64, digits: [u8; N]) -> Option<i64> {
     let number = digits.iter().try_fold(0, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| digit - b'0')?;
@@ -109,9 +109,9 @@ fn up_to<const N: usize>(most: i64, digits: [u8; N]) -> Option<i64> {
     (number <= most).then_some(number)
 }
 
-/// Year, month and day of a day since the beginning of 1970, in the calendar of today carried back to all times.
+/// Year, month and day of a day since the beginning of 1970, in the proleptic Gregorian calendar.
 pub(super) fn civil(day: i64) -> (i64, i64, i64) {
-    // 400 years have 146,097 days; what that misses in between is less than a year.
+    // 400 years have 146,097 days, so the estimate is off by less than a year.
     let mut year = 1970 + (day * 400).div_euclid(146_097);
     if before_year(year) > day {
         year -= 1;
@@ -127,14 +127,14 @@ pub(super) fn civil(day: i64) -> (i64, i64, i64) {
     (year, month + 1, day - start + 1)
 }
 
-/// The days from the beginning of 1970 to that of a year.
+/// The days from the beginning of 1970 to the beginning of a year.
 fn before_year(year: i64) -> i64 {
     let past = year - 1;
     let leaps = past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400);
     365 * year + leaps - 719_527
 }
 
-/// The days of a year before a month, which is counted from 0; month 12 is the next year.
+/// The days of a year before a month. Months count from 0; 12 is the next year.
 fn before_month(year: i64, month: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let common = BEFORE_MONTH.get(usize::try_from(month).ok()?)?;

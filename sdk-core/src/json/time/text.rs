@@ -1,9 +1,8 @@
-//! Text that is kept in place as long as it is short.
+//! Text that is stored inline while it is short.
 
-/// The longest text that is kept in place, in bytes: an instant in UTC with all nine digits of a nanosecond.
+/// The longest inline text, in bytes: an instant in UTC with nanoseconds.
 const SHORT: usize = 30;
 
-/// Text without an allocation, unless it is longer than an instant commonly is.
 #[derive(Clone)]
 pub(super) enum Text {
     Short { length: u8, bytes: [u8; SHORT] },
@@ -20,7 +19,7 @@ impl Text {
 
     pub(super) fn as_str(&self) -> &str {
         match self {
-            // They were text when they came.
+            // The bytes come from a `str`.
             Self::Short { .. } => std::str::from_utf8(self.as_bytes()).unwrap_or_default(),
             Self::Long(text) => text,
         }

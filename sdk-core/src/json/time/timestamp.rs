@@ -1,19 +1,16 @@
-use std::cmp::Ordering;
 use std::fmt::Write as _;
-use std::hash::{Hash, Hasher};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
-use crate::json::time::kept::{beyond, kept_text};
+use crate::json::time::kept::{beyond, kept_text, try_from_value};
 use crate::json::time::rfc3339::{Instant, civil, instant, is_instant};
 use crate::json::time::text::Text;
 
-/// An instant, by its text of RFC 3339 (`date-time`).
+/// An instant, kept as its RFC 3339 text (`date-time`).
 ///
-/// The text is kept and written back as it came, with its offset, with a leap second, with any number of digits, and up
-/// to the end of the year 9999.
+/// The text is written back unchanged: offset, leap second, any number of digits, up to the end of the year 9999.
 ///
-/// It is parsed strictly. Like a reference it is also made from any text with `from`, and then checked when it is sent.
+/// Parsing is strict. `from` takes any text, which is checked when it is sent.
 ///
 /// ```
 /// use sdk_core::Timestamp;
@@ -25,9 +22,8 @@ use crate::json::time::text::Text;
 /// ```
 ///
 /// # Equality and order
-/// They are those of the instants: two notations of one instant are equal, and have the same hash. A leap second lies
-/// between the second before it and the one after it. A text that is not an instant is equal to the same text only, and
-/// comes after all instants.
+/// Two notations of one instant are equal and have the same hash. A leap second sorts between the seconds around it. A text
+/// that is not an instant equals only the same text and sorts after all instants.
 ///
 /// ```
 /// # use sdk_core::Timestamp;
@@ -38,16 +34,16 @@ use crate::json::time::text::Text;
 /// ```
 ///
 /// # Other types
-/// It is made `from` a [`SystemTime`] and turns into one with `try_from`; so it does with `jiff::Timestamp` if the feature
-/// `jiff-02` is on, which it is by default. A leap second then becomes the second before it. What the other type cannot
-/// hold, such as digits beyond its precision, is an error.
+/// `from` takes a [`SystemTime`], and `try_from` converts to one; the default feature `jiff-02` adds the same for
+/// `jiff::Timestamp`. A leap second becomes the second before it. A value that the other type cannot represent, such as one
+/// with more digits, is an error.
 #[derive(Clone)]
 pub struct Timestamp(pub(super) Text);
 
 kept_text!(
     Timestamp,
-    rule: "be a date-time of RFC 3339, such as 2026-01-15T09:00:00Z",
-    expected: "a date-time of RFC 3339",
+    rule: "be an RFC 3339 date-time, such as 2026-01-15T09:00:00Z",
+    expected: "an RFC 3339 date-time",
     given: is_instant,
     received: is_received
 );
@@ -56,7 +52,7 @@ fn is_received(text: &[u8]) -> bool {
     instant(text).is_some()
 }
 
-/// What equality, order and hash go by.
+/// Determines equality, order and hash.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key<'a> {
     Instant(Instant<'a>),
@@ -69,7 +65,7 @@ impl Timestamp {
         instant(text).map_or(Key::Other(text), Key::Instant)
     }
 
-    /// Seconds since the beginning of 1970 and nanoseconds; none if it is not an instant or a finer one.
+    /// Seconds and nanoseconds since the beginning of 1970; `None` if it is not an instant, or finer than a nanosecond.
     pub(super) fn since_epoch(&self) -> Option<(i64, u32)> {
         let Instant {
             minute,
@@ -83,34 +79,8 @@ impl Timestamp {
     }
 }
 
-impl PartialEq for Timestamp {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Timestamp {}
-
-impl PartialOrd for Timestamp {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Timestamp {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl Hash for Timestamp {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.key().hash(state);
-    }
-}
-
 impl From<SystemTime> for Timestamp {
-    /// In UTC. One outside of the years 0 to 9999 is refused when it is sent.
+    /// In UTC. An instant outside the years 0 to 9999 is refused when it is sent.
     fn from(time: SystemTime) -> Self {
         let whole = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
         let (seconds, nanos) = match time.duration_since(UNIX_EPOCH) {
@@ -136,7 +106,7 @@ impl From<SystemTime> for Timestamp {
 impl TryFrom<&Timestamp> for SystemTime {
     type Error = Error;
 
-    /// Fails for a text that is not an instant, and for a fraction finer than a nanosecond.
+    /// Fails if the text is not an instant, or has a fraction finer than a nanosecond.
     fn try_from(timestamp: &Timestamp) -> Result<Self, Error> {
         let converted = || {
             let (seconds, nanos) = timestamp.since_epoch()?;
@@ -152,10 +122,4 @@ impl TryFrom<&Timestamp> for SystemTime {
     }
 }
 
-impl TryFrom<Timestamp> for SystemTime {
-    type Error = Error;
-
-    fn try_from(timestamp: Timestamp) -> Result<Self, Error> {
-        Self::try_from(&timestamp)
-    }
-}
+try_from_value!(Timestamp => SystemTime);

@@ -1,9 +1,8 @@
 use crate::json::time::timestamp::Timestamp;
 
-/// An instant together with the time zone in which it is meant.
+/// An instant with its time zone.
 ///
-/// `jiff::Zoned` is one with the feature `jiff-02`, which is on by default. Implement it for the type of another library
-/// to hand in its values.
+/// The default feature `jiff-02` implements it for `jiff::Zoned`. Implement it to use the type of another library.
 pub trait ZonedTime {
     /// The instant.
     fn timestamp(&self) -> Timestamp;

@@ -33,7 +33,8 @@ async fn what_the_sdk_sets_itself_is_not_taken_from_the_caller() {
         both.sdk_refuses(call, &why).await;
     }
     let command = both.world.crm.commands().submit(json!({}));
-    let why = "`header Idempotency-Key` must be set by `idempotency_key` of the call: got a header";
+    let why =
+        "`header Idempotency-Key` must be set with `idempotency_key` on the call: got a header";
     both.sdk_refuses(command.header("Idempotency-Key", "a-key-of-its-own"), why)
         .await;
 }
@@ -43,12 +44,12 @@ async fn a_header_that_http_does_not_allow_is_not_sent() {
     let both = Both::sides_of(App::Crm).await;
     let list = both.world.crm.people().list();
 
-    let why = "`header x-note` must have visible ASCII characters only: got another text";
+    let why = "`header x-note` must have only visible ASCII characters: got others";
     for value in ["a\r\nx-forged: 1", "ü", "\0"] {
         both.sdk_refuses(list.clone().header("x-note", value), why)
             .await;
     }
-    let why = "`header x note` must have a name of HTTP token characters: got another text";
+    let why = "`header x note` must have a valid HTTP header name: got an invalid one";
     both.sdk_refuses(list.header("x note", "a"), why).await;
 }
 

@@ -42,7 +42,7 @@ fn a_key_of_another_form_cannot_be_made() {
     for odd in [' ', '/', '#', 'é', '\n', '\0'] {
         let text = format!("sixteen-chars-{odd}-and-more");
         let error = text.parse::<IdempotencyKey>().unwrap_err();
-        let rule = format!("must match ^[A-Za-z0-9._:-]+$: got a {odd:?} in it");
+        let rule = format!("must match ^[A-Za-z0-9._:-]+$: got the character {odd:?}");
         assert_refused_locally(&error, &format!("`Idempotency-Key` {rule}"));
     }
 }

@@ -5,7 +5,7 @@ use sdk_reference_server::{App, Operation};
 use crate::contract::both::Both;
 use crate::support::assert_refused_with;
 
-const RULE: &str = "must be one path segment: not empty, not `.` or `..`, without slashes, semicolons and \
+const RULE: &str = "must be a single path segment: not empty, not `.` or `..`, without slashes, semicolons or \
      control characters";
 
 #[tokio::test]

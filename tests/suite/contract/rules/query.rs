@@ -9,15 +9,13 @@ async fn a_parameter_is_given_once() {
     let both = Both::sides_of(App::Crm).await;
     let crm = &both.world.crm;
 
-    let why =
-        "`limit` must be set once, by its own method or by `query`: got a value that is not shown";
+    let why = "`limit` must be set once, with its own method or with `query`: got it twice";
     let twice = crm.people().list().limit(5).query("limit", "6");
     let mut walk = twice.clone().items();
     both.refuse(twice, why, "/api/crm/v1/people?limit=5&limit=6")
         .await;
     both.sdk_refuses(async { walk.try_next().await }, why).await;
-    let why =
-        "`q` must be set once, by its own method or by `query`: got a value that is not shown";
+    let why = "`q` must be set once, with its own method or with `query`: got it twice";
     both.sdk_refuses(crm.search().query("ann").query("q", "bob"), why)
         .await;
 }

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use crate::contract::both::Both;
 
-const INSTANT: &str = "be a date-time of RFC 3339, such as 2026-01-15T09:00:00Z";
-const DATE: &str = "be a date of RFC 3339, such as 2026-01-15";
+const INSTANT: &str = "be an RFC 3339 date-time, such as 2026-01-15T09:00:00Z";
+const DATE: &str = "be an RFC 3339 date, such as 2026-01-15";
 
 #[tokio::test]
 async fn the_window_does_not_end_before_it_starts() {

@@ -54,7 +54,7 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
     for reported in [
         "suite.call",
         "suite.attempt",
-        "the call is repeated",
+        "the call is retried",
         "token renewed",
         "starting new connection",
     ] {

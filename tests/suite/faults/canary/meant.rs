@@ -165,7 +165,7 @@ async fn fault_73_a_403_without_a_token_says_that_none_went_along() {
         assert_eq!(error.kind(), ErrorKind::Forbidden);
         let line = error.to_string();
         assert_eq!(
-            line.contains("the call went without a token"),
+            line.contains("the call was sent without a token"),
             !asked,
             "{line}"
         );

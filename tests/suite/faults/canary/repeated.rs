@@ -57,7 +57,10 @@ async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
 
         assert_eq!(receipt.outcome, said, "the caller gets it as it came");
         assert_eq!(peer.requests()[0].key(), Some(KEY));
-        for what in ["another schema version", "a constant has another value"] {
+        for what in [
+            "unexpected schema version",
+            "a constant has an unexpected value",
+        ] {
             let warned = events.lines("WARN", &[what, "[withheld"]);
             assert_eq!(warned.len(), 1, "{secret}: {}", events.text());
         }

@@ -1,0 +1,224 @@
+//! The options of a call, which are also the defaults of a client. What they resolve to is in `client`.
+
+pub(crate) mod headers;
+pub(crate) mod setters;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use url::Url;
+
+use crate::command::key::IdempotencyKey;
+use crate::error::Error;
+use crate::policy::retry::RetryPolicy;
+use crate::secret::confidential::Confidential;
+
+/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SchemaPolicy {
+    /// Fail with an error that names both versions, so that a program does not act on a reply it was not written for.
+    #[default]
+    Refuse,
+    /// Emit a warning event, and decode what can be decoded.
+    Warn,
+}
+
+/// Whether a command without a documented key may be retried after an ambiguous failure.
+///
+/// The contract says that an exact replay of a CRM command returns the stored result; it does not show where a key would go.
+/// By default the SDK retries such a command only if it was provably never sent, or if its caller gave it a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExactReplay {
+    /// It may be retried.
+    Allowed,
+    /// It may not be retried, not even with a key from the caller.
+    Forbidden,
+}
+
+/// What to do with a call for which the token endpoint granted none of the required scopes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ScopePolicy {
+    /// Send it: the service decides, and the granted scopes are only a hint.
+    #[default]
+    Send,
+    /// Refuse it before it is sent.
+    Refuse,
+}
+
+/// The shortest caller's value that is redacted. A shorter one occurs in every text by chance.
+const SHORTEST_HIDDEN: usize = 4;
+
+/// Options of one call, or the defaults of a client. An unset option is taken from the client, then from the suite.
+///
+/// ```
+/// use std::time::Duration;
+/// use sdk_core::{CallOptions, SchemaPolicy};
+///
+/// let defaults = CallOptions::default()
+///     .with_timeout(Duration::from_secs(5))
+///     .with_schema_policy(SchemaPolicy::Warn)
+///     .with_header("x-tenant", "north");
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct CallOptions {
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) retry: Option<RetryPolicy>,
+    pub(crate) exact_replay: Option<ExactReplay>,
+    pub(crate) schema_policy: Option<SchemaPolicy>,
+    pub(crate) scope_policy: Option<ScopePolicy>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    query: Vec<(String, String)>,
+    /// Whether the call is sent without a token although its operation takes one.
+    pub(crate) without_token: bool,
+    pub(crate) key: Option<Arc<IdempotencyKey>>,
+    /// The error of an invalid value: the call fails with it before it is sent.
+    invalid: Option<Error>,
+}
+
+macro_rules! setters {
+    ($($(#[$doc:meta])* $with:ident($field:ident: $type:ty);)*) => {
+        impl CallOptions {$(
+            $(#[$doc])*
+            pub fn $with(mut self, $field: $type) -> Self {
+                self.$field = Some($field);
+                self
+            }
+        )*}
+    };
+}
+
+setters! {
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    with_timeout(timeout: Duration);
+    /// Limits the whole call: token, attempts and waits.
+    with_deadline(deadline: Duration);
+    /// Sets how the call is retried.
+    with_retry(retry: RetryPolicy);
+    /// Sets whether a command without a documented key may be retried after an ambiguous failure.
+    with_exact_replay(exact_replay: ExactReplay);
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    with_schema_policy(schema_policy: SchemaPolicy);
+    /// Sets what happens to a call whose scopes the token lacks.
+    with_scope_policy(scope_policy: ScopePolicy);
+}
+
+impl CallOptions {
+    /// Adds a header. An invalid name or value, or a header that the SDK sets itself, fails the call before it is sent.
+    pub fn with_header(mut self, name: &str, value: &str) -> Self {
+        match headers::parse(name, value, self.headers.len()) {
+            Ok(header) => self.headers.push(header),
+            Err(error) => self.invalid = Some(error),
+        }
+        self
+    }
+
+    /// Adds a query parameter that the SDK does not know yet, or whose value it would refuse. The only check is that the call
+    /// does not already have it.
+    pub fn with_query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.query.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sends calls without a token.
+    #[doc(hidden)]
+    pub fn without_token(mut self) -> Self {
+        self.without_token = true;
+        self
+    }
+
+    /// Sets the idempotency key.
+    #[doc(hidden)]
+    pub fn with_idempotency_key<K>(mut self, key: K) -> Self
+    where
+        K: TryInto<IdempotencyKey, Error: Into<Error>>,
+    {
+        match key.try_into() {
+            Ok(key) => self.key = Some(Arc::new(key)),
+            Err(error) => self.invalid = Some(error.into()),
+        }
+        self
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.invalid.clone().map_or(Ok(()), Err)
+    }
+
+    /// Checks that a request does not already have one of the query parameters, since two would be ambiguous.
+    pub(crate) fn check_query(&self, url: &Url) -> Result<(), Error> {
+        if self.query.is_empty() || url.query().is_none() {
+            return Ok(());
+        }
+        let twice = self
+            .query
+            .iter()
+            .find(|(name, _)| url.query_pairs().any(|(own, _)| own == *name));
+        twice.map_or(Ok(()), |(name, _)| {
+            let rule = "be set once, with its own method or with `query`";
+            Err(Error::invalid(name, rule, "it twice"))
+        })
+    }
+
+    pub(crate) fn apply_headers(&self, headers: &mut HeaderMap) {
+        for (name, value) in &self.headers {
+            headers.append(name.clone(), value.clone());
+        }
+    }
+
+    pub(crate) fn apply_query(&self, url: &mut Url) {
+        if !self.query.is_empty() {
+            url.query_pairs_mut().extend_pairs(&self.query);
+        }
+    }
+
+    /// Keeps the values that `Debug` hides out of texts, except those that servers are meant to repeat.
+    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+        let headers = self.headers.iter();
+        let own = headers.filter(|(name, _)| !headers::is_correlating(name));
+        for value in own.filter_map(|(_, value)| value.to_str().ok()) {
+            confide(value, confidential);
+        }
+        for (_, value) in &self.query {
+            confide(value, confidential);
+        }
+    }
+
+    /// The headers as text; `with_header` refuses values that are not.
+    pub(crate) fn headers(&self) -> Vec<(String, String)> {
+        self.headers
+            .iter()
+            .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+            .collect()
+    }
+}
+
+impl fmt::Debug for CallOptions {
+    /// The names of headers and parameters, never their values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
+        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CallOptions")
+            .field("timeout", &self.timeout)
+            .field("deadline", &self.deadline)
+            .field("retry", &self.retry)
+            .field("exact_replay", &self.exact_replay)
+            .field("schema_policy", &self.schema_policy)
+            .field("scope_policy", &self.scope_policy)
+            .field("headers", &headers)
+            .field("query", &query)
+            .field("keyed", &self.key.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps a caller's value out of texts.
+pub(crate) fn confide(value: &str, confidential: &mut Confidential) {
+    if value.len() >= SHORTEST_HIDDEN {
+        confidential.add(value);
+    }
+}
