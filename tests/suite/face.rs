@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use sdk_accounting::types::InvoiceDraftCreate;
-use sdk_core::{App, Effect, ErrorKind, Method, Suite};
+use sdk_core::{App, ErrorKind, Method};
 use sdk_reference_server::ReferenceServer;
 use serde_json::json;
 
 use crate::peer::{self, Peer, always};
 use crate::samples::event;
-use crate::support::{assert_failed, builder_at, calendar_for, crm_for};
+use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_for};
 
 /// The words that follow a mark in a file of this repository.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
@@ -46,20 +46,14 @@ fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
     }
 }
 
-/// What a program keeps of a client: a part of it, without a lifetime.
-struct Directory {
-    people: sdk_crm::PeopleApi,
-}
-
 #[tokio::test]
 async fn a_group_of_operations_owns_its_client() {
     let peer = Peer::start(always(peer::json(200, &json!({"displayName": "Ann"}))));
-    let directory = {
-        let suite: Suite = builder_at(&peer.url()).build().unwrap();
-        let people = sdk_crm::Client::new(&suite).unwrap().people();
-        Directory { people }
+    let people: sdk_crm::PeopleApi = {
+        let suite = builder_at(&peer.url()).suite();
+        suite.crm().people()
     };
-    let task = tokio::spawn(async move { directory.people.get("PER-0123456789AB").await });
+    let task = tokio::spawn(async move { people.get("PER-0123456789AB").await });
     let person = task.await.unwrap().unwrap();
     assert_eq!(person.text("displayName").as_deref(), Some("Ann"));
 }
@@ -71,17 +65,15 @@ async fn each_client_says_where_its_requests_go() {
     for app in App::ALL {
         builder = builder.application_url(app, format!("{origin}/{app}/"));
     }
-    let suite = builder.build().unwrap();
-    assert_eq!(
-        sdk_crm::Client::new(&suite).unwrap().origin(),
-        format!("{origin}/crm")
-    );
-    let calendar = sdk_calendar::Client::new(&suite).unwrap();
-    assert_eq!(calendar.origin(), format!("{origin}/calendar"));
-    let accounting = sdk_accounting::Client::new(&suite).unwrap();
-    assert_eq!(accounting.origin(), format!("{origin}/accounting"));
-    let platform = sdk_platform::Client::new(&suite).unwrap();
-    assert_eq!(platform.origin(), format!("{origin}/platform"));
+    let suite = builder.suite();
+    for (app, said) in [
+        (App::Crm, suite.crm().origin()),
+        (App::Calendar, suite.calendar().origin()),
+        (App::Accounting, suite.accounting().origin()),
+        (App::Platform, suite.platform().origin()),
+    ] {
+        assert_eq!(said, format!("{origin}/{app}"));
+    }
 }
 
 #[tokio::test]
@@ -113,34 +105,23 @@ async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
     let server = ReferenceServer::start().await;
     let (calendar, crm) = (calendar_for(&server), crm_for(&server));
     let kick_off = event("Kick-off");
-    let raw = crm
-        .raw_call((Method::Post, "/api/crm/v1/notes"))
-        .body(json!({}));
+    let raw = crm.raw_call((Method::Post, "/api/crm/v1/notes"));
+    let raw = raw.body(json!({}));
     let unkeyed = crm.commands().submit(json!({}));
-    let keyed = || {
-        calendar
-            .events()
-            .command(&kick_off)
-            .idempotency_key("short: canary")
-    };
+    let command = || calendar.events().command(&kick_off);
+    let keyed = || command().idempotency_key("short: canary");
+    // A good one after it does not hide the mistake.
+    let good = keyed().idempotency_key("order-4711.delivery");
     for error in [
         keyed().await.unwrap_err(),
         keyed().prepare().unwrap_err(),
-        // A good one after it does not hide the mistake.
-        keyed()
-            .idempotency_key("order-4711.delivery")
-            .await
-            .unwrap_err(),
+        good.await.unwrap_err(),
         raw.idempotency_key("short: canary").await.unwrap_err(),
         unkeyed.idempotency_key("short: canary").await.unwrap_err(),
     ] {
-        assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
-        let text = error.to_string();
-        assert!(
-            text.contains("`Idempotency-Key` must have 16 to 160 characters: got 13"),
-            "{text}"
-        );
-        assert!(!text.contains("canary"), "{text}");
+        let said = "`Idempotency-Key` must have 16 to 160 characters: got 13";
+        assert_unsent(&error, ErrorKind::InvalidInput, &[said]);
+        assert!(!error.to_string().contains("canary"), "{error}");
     }
     assert!(server.requests().is_empty());
 }

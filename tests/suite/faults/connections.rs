@@ -53,10 +53,8 @@ async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body() {
 async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
     let tokens = Peer::start([]);
     let crm_port = Reserved::new();
-    let suite = builder_at(&tokens.url())
-        .application_url(App::Crm, crm_port.url())
-        .build()
-        .unwrap();
+    let suite = builder_at(&tokens.url()).application_url(App::Crm, crm_port.url());
+    let suite = suite.suite();
     let crm = suite.crm();
 
     let error = add_person(&crm).await.unwrap_err();
@@ -81,10 +79,8 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
 async fn fault_14_a_tls_failure_is_not_tried_again() {
     let tokens = Peer::start([]);
     let peer = Peer::start(always(person()));
-    let suite = builder_at(&tokens.url())
-        .application_url(App::Crm, peer.url().replace("http:", "https:"))
-        .build()
-        .unwrap();
+    let url = peer.url().replace("http:", "https:");
+    let suite = builder_at(&tokens.url()).application_url(App::Crm, url);
 
     let error = get_person(&suite.crm()).await.unwrap_err();
 

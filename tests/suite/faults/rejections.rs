@@ -7,7 +7,7 @@ use sdk_reference_server::{ClientSpec, Operation, ReferenceServer, Transport};
 use super::fixtures::{created, get_person, person, server};
 use crate::peer::{Peer, always, reply, script};
 use crate::samples::event;
-use crate::support::{Clients, HoldClock, assert_says, builder_at, crm_at, crm_for};
+use crate::support::{Clients, HoldClock, assert_says, assert_tried, builder_at, crm_at, crm_for};
 
 #[tokio::test(start_paused = true)]
 async fn fault_06_a_thousand_calls_with_a_revoked_token_share_one_renewal() {
@@ -36,11 +36,8 @@ async fn fault_06_a_second_401_is_an_error() {
 
     let error = crm.people().get(server.sample_person()).await.unwrap_err();
 
-    assert_eq!(error.kind(), ErrorKind::Unauthenticated);
-    assert_eq!(
-        (error.status(), error.attempts(), error.effect()),
-        (Some(401), 2, Effect::Refused)
-    );
+    assert_tried(&error, ErrorKind::Unauthenticated, Effect::Refused, 2);
+    assert_eq!(error.status(), Some(401));
     assert!(error.request_id().is_some());
     assert_eq!(server.exchanges(), 2);
     assert_eq!(server.attempts(Operation::GetPerson), 2);
@@ -59,11 +56,8 @@ async fn fault_07_a_late_401_leaves_the_newer_token_alone() {
     late.await.unwrap().unwrap();
     get_person(&crm).await.unwrap();
 
-    let bearers: Vec<_> = peer
-        .requests()
-        .iter()
-        .map(|seen| seen.bearer().unwrap().to_owned())
-        .collect();
+    let seen = peer.requests();
+    let bearers: Vec<_> = seen.iter().map(|seen| seen.bearer().unwrap()).collect();
     assert_eq!(bearers, ["t-1", "t-1", "t-2", "t-2", "t-2"]);
     assert_eq!(peer.exchanges().len(), 2);
 }
@@ -81,19 +75,12 @@ async fn fault_08_a_403_is_final_and_names_required_and_granted_scopes() {
     let error = crm.people().list().await.unwrap_err();
 
     assert!(error.is_forbidden());
-    assert_eq!(
-        (error.status(), error.attempts(), error.effect()),
-        (Some(403), 1, Effect::Refused)
-    );
+    assert_tried(&error, ErrorKind::Forbidden, Effect::Refused, 1);
+    assert_eq!(error.status(), Some(403));
     assert!(!error.retryable());
     let line = error.to_string();
-    assert_says(
-        &line,
-        &[
-            "requires the scope crm:people:read",
-            "was granted crm:today:read, crm:tasks:read",
-        ],
-    );
+    assert_says(&line, &["requires the scope crm:people:read"]);
+    assert_says(&line, &["was granted crm:today:read, crm:tasks:read"]);
     assert!(line.ends_with(&format!("(request {})", error.request_id().unwrap())));
     assert_eq!(server.exchanges(), 1);
     assert_eq!(server.attempts(Operation::ListPeople), 1);

@@ -94,10 +94,8 @@ async fn fault_32_an_unfinished_escape_ends_no_committed_command_with_a_panic() 
     let peer = Peer::start(script([]).tokens_always(refusal));
     let crm = suite_of(&peer).crm();
     let error = get_person(&crm).await.unwrap_err();
-    assert_eq!(
-        (error.code(), error.request_id()),
-        (Some("\\u{"), Some("\\u{"))
-    );
+    assert_eq!(error.code(), Some("\\u{"));
+    assert_eq!(error.request_id(), Some("\\u{"));
     assert!(peer.requests().is_empty());
 }
 
@@ -142,20 +140,10 @@ fn disguises(secret: &str) -> Vec<String> {
         spread(&bytes(utf8, |byte| format!("%{byte:02X}"), ""), "\u{2060}"),
         String::from_utf8_lossy(&utf8[..utf8.len() - 1]).into_owned(),
     ];
-    for between in [
-        "\u{200b}",
-        "\u{200d}",
-        "\u{2060}",
-        "\u{ad}",
-        "\u{feff}",
-        "\u{180e}",
-        "\u{e0020}",
-    ] {
-        forms.push(spread(secret, between));
-        forms.push(spread(
-            &secret.chars().take(12).collect::<String>(),
-            between,
-        ));
+    let begin: String = secret.chars().take(12).collect();
+    for between in "\u{200b}\u{200d}\u{2060}\u{ad}\u{feff}\u{180e}\u{e0020}".chars() {
+        let between = between.to_string();
+        forms.extend([secret, &begin].map(|text| spread(text, &between)));
     }
     // One byte for each letter, where that is possible.
     let latin: Result<Vec<u8>, _> = secret
@@ -217,20 +205,12 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
 
                 let error = get_person(&crm).await.unwrap_err();
 
-                assert!(
-                    error
-                        .message()
-                        .ends_with("[withheld: it repeats a confidential value]"),
-                    "{echo}: {error}"
-                );
-                assert!(
-                    error.code().unwrap().starts_with("[withheld"),
-                    "{echo}: {error}"
-                );
-                assert!(
-                    !print_error(&error).contains(&one_line(&echo)),
-                    "{echo}: {error}"
-                );
+                let withheld = "[withheld: it repeats a confidential value]";
+                assert!(error.message().ends_with(withheld), "{echo}: {error}");
+                let code = error.code().unwrap();
+                assert!(code.starts_with("[withheld"), "{echo}: {error}");
+                let shown = print_error(&error).contains(&one_line(&echo));
+                assert!(!shown, "{echo}: {error}");
                 let seen = &peer.exchanges()[0];
                 assert!(seen.text().contains("client_secret="), "{}", seen.text());
                 assert_eq!(peer.requests().len(), usize::from(!is_endpoint));
@@ -238,13 +218,10 @@ async fn fault_41_disguised_and_cut_off_echoes_are_withheld() {
         }
     }
     // What has eight letters with none of a secret is left as it is.
-    let peer = Peer::start(always(reply_of(
-        409,
-        &json!({"message": "Zürich has a%20conflict \\x"}),
-    )));
-    let crm = suite_of(&peer)
-        .credentials(ClientCredentials::new("client", "Zürich-17-Straße"))
-        .crm();
+    let plain = json!({"message": "Zürich has a%20conflict \\x"});
+    let peer = Peer::start(always(reply_of(409, &plain)));
+    let credentials = ClientCredentials::new("client", "Zürich-17-Straße");
+    let crm = suite_of(&peer).credentials(credentials).crm();
     let error = get_person(&crm).await.unwrap_err();
     assert_eq!(error.message(), "Zürich has a%20conflict \\x");
 }

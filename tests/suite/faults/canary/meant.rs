@@ -49,14 +49,10 @@ async fn fault_81_what_a_caller_sent_to_be_repeated_is_shown() {
             .unwrap_err(),
     ] {
         assert_eq!(error.message(), said);
-        assert_eq!(
-            (error.code(), error.request_id()),
-            (Some(correlation), Some(id))
-        );
-        assert!(
-            error.to_string().ends_with(&format!("(request {id})")),
-            "{error}"
-        );
+        assert_eq!(error.code(), Some(correlation));
+        assert_eq!(error.request_id(), Some(id));
+        let end = format!("(request {id})");
+        assert!(error.to_string().ends_with(&end), "{error}");
         let headers = error.headers().unwrap();
         for (name, value) in CORRELATING {
             assert_eq!(headers[name], value, "{name}");
@@ -89,10 +85,8 @@ async fn fault_77_a_raw_reply_of_what_is_no_token_endpoint_is_shown() {
     let word = call().await.unwrap_err();
     assert_says(&word, &["the body begins with \"OK, noted\""]);
     let refused = call().await.unwrap_err();
-    assert_eq!(
-        (refused.code(), refused.message()),
-        (Some("no_note"), "there is no such note")
-    );
+    assert_eq!(refused.code(), Some("no_note"));
+    assert_eq!(refused.message(), "there is no such note");
     assert_eq!(peer.requests().len(), 3);
 
     // Where the path tells that it may be a secret, nothing of it is.
@@ -131,14 +125,9 @@ async fn fault_76_a_raw_path_with_a_query_or_fragment_is_refused_unseen() {
             let kinds = errors.each_ref().map(sdk_core::Error::kind);
             let of_read = [ErrorKind::PreparedCommand, ErrorKind::InvalidInput];
             let is_read = method == Method::Get;
-            assert_eq!(
-                kinds,
-                if is_read {
-                    of_read
-                } else {
-                    [ErrorKind::InvalidInput; 2]
-                }
-            );
+            let of_command = [ErrorKind::InvalidInput; 2];
+            let expected = if is_read { of_read } else { of_command };
+            assert_eq!(kinds, expected);
             let refused = &errors[1];
             assert_says(&refused, &["`path` must have no query"]);
             assert_eq!((refused.effect(), refused.attempts()), (Effect::NotSent, 0));
@@ -164,19 +153,13 @@ async fn fault_73_a_403_without_a_token_says_that_none_went_along() {
     ] {
         assert_eq!(error.kind(), ErrorKind::Forbidden);
         let line = error.to_string();
-        assert_eq!(
-            line.contains("the call was sent without a token"),
-            !asked,
-            "{line}"
-        );
+        let without = line.contains("the call was sent without a token");
+        assert_eq!(without, !asked, "{line}");
         assert_eq!(line.contains("requires the scope"), asked, "{line}");
         assert_eq!(line.contains("granted"), asked, "{line}");
     }
-    let requests = peer.requests();
-    let bearers: Vec<_> = requests
-        .iter()
-        .map(|seen| seen.bearer().is_some())
-        .collect();
+    let seen = peer.requests();
+    let bearers: Vec<_> = seen.iter().map(|seen| seen.bearer().is_some()).collect();
     assert_eq!(bearers, [false, false, true]);
 }
 
@@ -192,10 +175,8 @@ async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
     let peer = Peer::start(always(busy).tokens_always(reply_of(200, &token)));
     let crm = suite_of(&peer).crm();
 
-    let error = get_person(&crm)
-        .header("x-tenant", HEADER)
-        .await
-        .unwrap_err();
+    let call = get_person(&crm).header("x-tenant", HEADER);
+    let error = call.await.unwrap_err();
 
     let headers = error.headers().unwrap();
     assert_eq!(headers["x-plain"], "4");

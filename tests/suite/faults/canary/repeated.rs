@@ -304,7 +304,8 @@ async fn fault_41_the_request_id_of_the_token_endpoint_repeats_no_credential() {
 
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert_eq!(error.code(), Some("invalid_client"));
-        assert_says(&error.request_id().unwrap(), &["[withheld"]);
+        let id = error.request_id().unwrap();
+        assert!(id.starts_with("[withheld"), "{error}");
         let printed = print_error(&error) + &events.text();
         assert_nothing_leaks(&printed, "request id");
         assert!(!printed.contains(&SECRET[..12]), "{printed}");
