@@ -13,9 +13,10 @@ pub use generated::face::{
 pub use generated::{operations, types};
 pub use sdk_core::{
     App, Backoff, CallOptions, Checkpoint, ClientCredentials, ContractMatch, ContractReport, Date,
-    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Items, Members, Method, MissingScopes,
-    Operation, Page, Pages, PreparedCommand, RawCall, RawJson, RawTarget, Receipt, Record,
-    Response, RetryPolicy, SchemaPolicy, ScopePolicy, SendPrepared, Suite, Timestamp, ZonedTime,
+    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Items, JsonBody, Members, Method,
+    MissingScopes, Operation, Page, Pages, PreparedCommand, RawCall, RawJson, RawTarget, Receipt,
+    Record, Response, RetryPolicy, SchemaPolicy, ScopePolicy, SendPrepared, Suite, Timestamp,
+    ZonedTime,
 };
 
 sdk_core::application_client! {

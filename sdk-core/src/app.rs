@@ -109,7 +109,8 @@ impl FromStr for App {
     fn from_str(name: &str) -> Result<Self, UnknownApp> {
         let known = Self::ALL.into_iter().find(|app| app.name() == name);
         known.ok_or_else(|| UnknownApp {
-            name: name.to_owned(),
+            // However long it is, the message is not.
+            name: name.chars().take(100).collect(),
         })
     }
 }

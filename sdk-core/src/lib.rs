@@ -1,5 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+#[allow(
+    unused_extern_crates,
+    reason = "links that macros write into documentation resolve here and in the clients"
+)]
+extern crate self as sdk_core;
+
 mod app;
 mod application;
 mod call;
@@ -35,6 +41,7 @@ pub use drift::raw::{RawCall, RawTarget};
 pub use drift::scopes::{MissingScopes, least_scopes};
 pub use error::Error;
 pub use error::kind::{Effect, ErrorKind};
+pub use json::body::JsonBody;
 pub use json::members::Members;
 pub use json::number::Number;
 pub use json::raw::RawJson;

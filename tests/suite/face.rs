@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::peer::{self, Peer, always};
 use crate::samples::event;
-use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_for};
+use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_at, crm_for};
 
 /// The words that follow a mark in a file of this repository.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
@@ -124,4 +124,53 @@ async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
         assert!(!error.to_string().contains("canary"), "{error}");
     }
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_receipt_is_kept_when_its_result_does_not_fit() {
+    let result = json!({"publicReference": "PER-0123456789AB"});
+    let peer = Peer::start(always(peer::json(201, &result)));
+    let crm = crm_at(&peer);
+
+    let receipt = crm.commands().submit(&result).await.unwrap();
+    let error = receipt.decode::<Vec<u8>>().unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::Value);
+    let told = (receipt.is_committed(), receipt.http_status());
+    assert_eq!(told, (Some(true), 201));
+}
+
+#[tokio::test]
+async fn a_last_page_has_nothing_extra() {
+    let page = json!({"items": [], "nextCursor": null});
+    let peer = Peer::start(always(peer::json(200, &page)));
+    let crm = crm_at(&peer);
+    let last = crm.people().list().await.unwrap();
+    assert!(last.extra.is_empty() && last.next_cursor().is_none());
+    assert_eq!(serde_json::to_value(&*last).unwrap(), page);
+}
+
+#[tokio::test]
+async fn an_operation_of_another_application_has_no_scopes_here() {
+    let peer = Peer::start(always(peer::reply(200)));
+    let foreign = [&sdk_calendar::operations::SUBMIT_EVENT_COMMAND];
+    let error = crm_at(&peer).missing_scopes(&foreign).await.unwrap_err();
+    let words = ["`operation` must belong to crm: got calendar.submitEventCommand"];
+    assert_unsent(&error, ErrorKind::InvalidInput, &words);
+    assert!(peer.exchanges().is_empty());
+}
+
+#[test]
+fn a_message_is_bounded_whatever_is_in_it() {
+    let long = "x".repeat(100_000);
+    let audience = format!("{long}\n");
+    for error in [
+        builder_at("http://127.0.0.1:1")
+            .audience(App::Crm, audience)
+            .build()
+            .unwrap_err(),
+        long.parse::<App>().unwrap_err().into(),
+    ] {
+        assert!(error.message().len() < 1_000, "{}", error.message().len());
+    }
 }

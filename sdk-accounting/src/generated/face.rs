@@ -8,7 +8,7 @@ use super::types::{
 use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
-use sdk_core::{Error, PreparedCommand, RawJson, Receipt, Response};
+use sdk_core::{Error, JsonBody, PreparedCommand, RawJson, Receipt, Response};
 
 impl Client {
     /// Contract metadata and readiness.
@@ -472,7 +472,7 @@ impl CounterpartiesApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(&self, body: impl Into<RawJson>) -> CreateFinancialCounterparty {
+    pub fn create(&self, body: impl Into<JsonBody>) -> CreateFinancialCounterparty {
         CreateFinancialCounterparty {
             call: Call::new(&self.api, &operations::CREATE_FINANCIAL_COUNTERPARTY),
             body: Body::raw(&body.into()),
@@ -989,7 +989,7 @@ impl ApprovalIntentsApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn create(&self, body: impl Into<RawJson>) -> CreateApprovalIntent {
+    pub fn create(&self, body: impl Into<JsonBody>) -> CreateApprovalIntent {
         CreateApprovalIntent {
             call: Call::new(&self.api, &operations::CREATE_APPROVAL_INTENT),
             body: Body::raw(&body.into()),

@@ -6,7 +6,7 @@ use super::types::{CalendarCommandResult, EventCommand};
 use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
-use sdk_core::{Error, PreparedCommand, RawJson, Receipt};
+use sdk_core::{Error, JsonBody, PreparedCommand, RawJson, Receipt};
 
 impl Client {
     /// Create, update and cancel locally authoritative events.
@@ -196,7 +196,7 @@ impl AttendanceApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn respond(&self, body: impl Into<RawJson>) -> RespondAttendance {
+    pub fn respond(&self, body: impl Into<JsonBody>) -> RespondAttendance {
         RespondAttendance {
             call: Call::new(&self.api, &operations::RESPOND_ATTENDANCE),
             body: Body::raw(&body.into()),
@@ -314,7 +314,7 @@ impl RecurrenceApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn change(&self, body: impl Into<RawJson>) -> ChangeRecurrence {
+    pub fn change(&self, body: impl Into<JsonBody>) -> ChangeRecurrence {
         ChangeRecurrence {
             call: Call::new(&self.api, &operations::CHANGE_RECURRENCE),
             body: Body::raw(&body.into()),
@@ -432,7 +432,7 @@ impl HoldsApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn manage(&self, body: impl Into<RawJson>) -> ManageHold {
+    pub fn manage(&self, body: impl Into<JsonBody>) -> ManageHold {
         ManageHold {
             call: Call::new(&self.api, &operations::MANAGE_HOLD),
             body: Body::raw(&body.into()),

@@ -103,9 +103,16 @@ fn unreadable_reply(
             (Error::decode(message), false)
         }
         Unreadable::Malformed(message) => {
-            let begin = confidential.line(Line::Excerpt, &text_of(&body));
-            let hint = format!("the body begins with {begin:?}");
-            (Error::decode(shown(&message)).hint(hint), false)
+            let error = Error::decode(shown(&message));
+            // JSON of the service may hold personal data; a page of something in between says what that is.
+            let is_json = body.is_empty() || serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+            let error = if is_json {
+                error
+            } else {
+                let begin = confidential.line(Line::Excerpt, &text_of(&body));
+                error.hint(format!("the body begins with {begin:?}"))
+            };
+            (error, false)
         }
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");

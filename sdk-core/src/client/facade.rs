@@ -55,7 +55,7 @@ macro_rules! application_client {
             /// assumed (A51).
             ///
             /// `.await` sends it; before that, `timeout`, `deadline`, `retry` and the like can be set, and
-            /// [`typed`]($crate::SendPrepared::typed) takes the result as a type of this crate. It fails without
+            /// [`typed`](sdk_core::SendPrepared::typed) takes the result as a type of this crate. It fails without
             /// sending anything when the command was changed after it was prepared, or belongs to another client.
             pub fn send_prepared(&self, command: &$crate::PreparedCommand) -> $crate::SendPrepared {
                 $crate::SendPrepared::new(&self.api, command)

@@ -152,7 +152,9 @@ impl ApiClient {
 
     /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.
     pub(crate) fn token_error(&self, error: TokenError) -> Error {
-        let refused = error.kind() == TokenErrorKind::Refused;
+        // A refusal that blames the client or the scopes is not one of the audience.
+        let blames_other = matches!(error.code(), Some("invalid_client" | "invalid_scope"));
+        let refused = error.kind() == TokenErrorKind::Refused && !blames_other;
         let error = error.into_error();
         if refused {
             error.hint(self.audience_hint())

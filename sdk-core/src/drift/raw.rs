@@ -8,6 +8,7 @@ use url::Url;
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::error::Error;
+use crate::json::body::JsonBody;
 use crate::json::raw::RawJson;
 use crate::operation::{Method, Operation};
 use crate::reply::response::Receipt;
@@ -75,7 +76,7 @@ pub struct RawCall {
     client: ApiClient,
     target: RawTarget,
     parameters: Vec<(String, String)>,
-    body: Option<RawJson>,
+    body: Option<JsonBody>,
 }
 
 impl ApiClient {
@@ -109,7 +110,7 @@ impl RawCall {
     }
 
     /// Sets the JSON body.
-    pub fn body(mut self, body: impl Into<RawJson>) -> Self {
+    pub fn body(mut self, body: impl Into<JsonBody>) -> Self {
         self.body = Some(body.into());
         self
     }

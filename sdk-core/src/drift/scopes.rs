@@ -93,6 +93,15 @@ impl ApiClient {
         &self,
         operations: &[&'static Operation],
     ) -> Result<MissingScopes, Error> {
+        let app = self.application().app;
+        if let Some(foreign) = operations.iter().find(|it| it.application != app) {
+            let found = format!("{}.{}", foreign.application, foreign.id);
+            return Err(Error::invalid(
+                "operation",
+                &format!("belong to {app}"),
+                &found,
+            ));
+        }
         let bearer = self.token_in_time(self.tokens().bearer()).await?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))
     }

@@ -23,7 +23,7 @@ impl Error {
         Self(Arc::new(Inner {
             kind,
             operation: None,
-            message: message.into(),
+            message: Line::Hint.of(&message.into()),
             hint: None,
             status: None,
             code: None,
@@ -72,7 +72,8 @@ impl Error {
         }
         let messages: Vec<&str> = mistakes.iter().map(Self::message).collect();
         let source = mistakes.iter().find_map(|mistake| mistake.0.source.clone());
-        Self::configuration(messages.join("; ")).with(|error| error.source = source)
+        let message = messages.join("; ");
+        Self::configuration("").with(|error| (error.message, error.source) = (message, source))
     }
 
     /// A timeout: another call may succeed.

@@ -12,7 +12,7 @@ impl fmt::Display for Inner {
         match (self.status, self.kind) {
             (Some(status), kind) => write!(f, "{status} {kind}")?,
             (None, ErrorKind::Configuration | ErrorKind::InvalidInput | ErrorKind::Value) => {
-                return write!(f, "{}", Line::Hint.of(&self.message));
+                return f.write_str(&self.message);
             }
             (None, kind) => write!(f, "{kind}")?,
         }

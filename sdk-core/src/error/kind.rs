@@ -47,7 +47,7 @@ kinds! {
         /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and business rules
         /// remain with the owning application (contract, Authentication).
         Forbidden = "forbidden", "forbidden";
-        /// The application found the request invalid (400 or 422).
+        /// The application found the request invalid (400, 422, or another 4xx without a kind of its own).
         Rejected = "rejected", "rejected";
         /// No accessible record was found (404): it does not exist, or the caller may not see it. Only the owning
         /// application knows which (contract, Authentication).

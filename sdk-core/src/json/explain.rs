@@ -14,7 +14,7 @@ const LONGEST_FOUND: usize = 60;
 /// How a value that does not fit is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// As it is, if it is short. The caller redacts confidential text.
+    /// A short number as it is. Strings, objects and arrays may hold personal data: by kind and size.
     Quoted,
     /// By kind and size, because nobody knows what is confidential.
     Named,
@@ -129,8 +129,8 @@ impl Found {
             Some(b'n' | b't' | b'f') => return text.to_owned(),
             _ => "a number",
         };
-        if self == Self::Quoted && text.len() <= LONGEST_FOUND {
-            return one_line(text);
+        if self == Self::Quoted && kind == "a number" && text.len() <= LONGEST_FOUND {
+            return text.to_owned();
         }
         format!("{kind} of {} bytes", text.len())
     }
@@ -199,9 +199,12 @@ mod tests {
             ),
             (
                 r#"{"items":{"a": 1}}"#,
-                r#"at `items`: expected an array, found {"a": 1}"#,
+                "at `items`: expected an array, found an object of 8 bytes",
             ),
-            ("[]", "expected an object (Queue), found []"),
+            (
+                "[]",
+                "expected an object (Queue), found an array of 2 bytes",
+            ),
             (
                 r#"{"items":[}"#,
                 "at `items[0]`: expected value at line 1 column 11",
@@ -240,7 +243,7 @@ mod tests {
     fn an_instant_that_is_none_is_shown() {
         assert_eq!(
             said(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#),
-            "at `items[0].dueAt`: expected an RFC 3339 date-time, found \"tomorrow\""
+            "at `items[0].dueAt`: expected an RFC 3339 date-time, found a string of 10 bytes"
         );
     }
 }

@@ -3,6 +3,7 @@
 //! What is checked before it is sent belongs in `request`.
 
 pub(crate) mod assumed;
+pub(crate) mod body;
 pub(crate) mod bounded;
 pub(crate) mod explain;
 pub(crate) mod fields;

@@ -155,6 +155,12 @@ impl<'de> Visitor<'de> for FindMember<'_> {
     }
 }
 
+impl From<Record> for RawJson {
+    fn from(record: Record) -> Self {
+        record.into_raw()
+    }
+}
+
 impl From<RawJson> for Record {
     fn from(raw: RawJson) -> Self {
         Self(raw)

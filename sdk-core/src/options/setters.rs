@@ -27,7 +27,7 @@ macro_rules! option_setters {
     };
     (exact_replay) => {
         /// Sets whether this command may be retried after an ambiguous failure; see
-        /// [`ExactReplay`]($crate::ExactReplay).
+        /// [`ExactReplay`](sdk_core::ExactReplay).
         pub fn exact_replay(self, replay: $crate::ExactReplay) -> Self {
             self.with(|options| options.with_exact_replay(replay))
         }

@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::Error;
+use crate::error::kind::Effect;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
@@ -59,7 +60,9 @@ impl<T> Page<T> {
 
     fn itemless(&self) -> Error {
         let lack = self.without_items().unwrap_or_default();
-        Error::pagination(lack).hint("`pages()` returns such a page as received")
+        Error::pagination(lack)
+            .with_effect(Effect::Unknown)
+            .hint("`pages()` returns such a page as received")
     }
 
     /// Describes a page without `items`.
@@ -69,7 +72,7 @@ impl<T> Page<T> {
         }
         let named = [
             ("schemaVersion", self.schema_version.is_some()),
-            ("nextCursor", self.next_cursor.is_some()),
+            ("nextCursor", true),
         ];
         let own = named.into_iter().filter(|(_, came)| *came);
         let members: Vec<String> = own
@@ -177,14 +180,13 @@ impl<T: Serialize> Serialize for Page<T> {
         if let Some(items) = &self.items {
             map.serialize_entry("items", items)?;
         }
-        if let Some(cursor) = &self.next_cursor {
-            map.serialize_entry("nextCursor", cursor)?;
-        }
+        // Each page that was received has one, if only a null.
+        map.serialize_entry("nextCursor", &self.next_cursor)?;
         for (name, value) in &self.extra {
             let stands_already = match name {
                 "schemaVersion" => self.schema_version.is_some(),
                 "items" => self.items.is_some(),
-                "nextCursor" => self.next_cursor.is_some(),
+                "nextCursor" => true,
                 _ => false,
             };
             if !stands_already {
@@ -226,7 +228,9 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
                 }
                 "items" => page.items = once(&mut map, "items", &mut has_items, extra)?,
                 "nextCursor" => {
-                    page.next_cursor = once(&mut map, "nextCursor", &mut has_cursor, extra)?;
+                    // A null is the end of the list, and as documented as a cursor.
+                    let mut null = Members::new();
+                    page.next_cursor = once(&mut map, "nextCursor", &mut has_cursor, &mut null)?;
                 }
                 _ => extra.push_received(name, map.next_value()?),
             }

@@ -7,12 +7,10 @@ use std::{slice, vec};
 
 use bytes::Bytes;
 use http::HeaderMap;
-use serde::de::DeserializeOwned;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::error::kind::Effect;
-use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::operation::{Operation, Provenance, Replay};
 use crate::reply::page::{Page, PageItems};
@@ -123,7 +121,11 @@ macro_rules! wraps_a_value {
         }
 
         impl<T: fmt::Display> fmt::Display for $wrapper<T> {
+            /// Prints the value, but a reply that may hold a secret only as `[redacted]`.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if self.reply.operation.secret_reply {
+                    return f.write_str("[redacted]");
+                }
                 self.value.fmt(f)
             }
         }
@@ -246,17 +248,5 @@ impl<T> Receipt<T> {
     pub fn into_response(self) -> Response<T> {
         let Self { value, reply } = self;
         Response { value, reply }
-    }
-}
-
-impl Receipt<RawJson> {
-    /// Decodes a raw result into your own type and keeps the rest of the receipt.
-    ///
-    /// # Errors
-    /// If the result does not fit the type.
-    pub fn decode<U: DeserializeOwned>(self) -> Result<Receipt<U>, Error> {
-        let Self { value, reply } = self;
-        let value = value.decode().map_err(|error| reply.failed(error))?;
-        Ok(Receipt { value, reply })
     }
 }

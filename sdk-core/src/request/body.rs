@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
-use crate::json::raw::RawJson;
+use crate::json::body::JsonBody;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
 use crate::request::form;
@@ -35,7 +35,7 @@ impl Body {
 
     /// Takes JSON whose schema the contract does not show.
     #[must_use]
-    pub fn raw(value: &RawJson) -> Self {
+    pub fn raw(value: &JsonBody) -> Self {
         Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
     }
 

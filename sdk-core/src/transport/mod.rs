@@ -20,12 +20,19 @@ mod proxy;
 /// # Ok(()) }
 /// ```
 #[cfg(feature = "reqwest-013")]
-#[derive(Debug)]
 pub struct HttpClient(pub(crate) reqwest::ClientBuilder);
 
 #[cfg(feature = "reqwest-013")]
 impl From<reqwest::ClientBuilder> for HttpClient {
     fn from(builder: reqwest::ClientBuilder) -> Self {
         Self(builder)
+    }
+}
+
+#[cfg(feature = "reqwest-013")]
+impl std::fmt::Debug for HttpClient {
+    /// Without its settings: default headers may hold a credential.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
     }
 }

@@ -11,7 +11,8 @@ use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{
-    Error, Items, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response, Timestamp,
+    Error, Items, JsonBody, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
+    Timestamp,
 };
 
 impl Client {
@@ -533,7 +534,7 @@ impl IntakeApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn review(&self, body: impl Into<RawJson>) -> ReviewIntakeSubmission {
+    pub fn review(&self, body: impl Into<JsonBody>) -> ReviewIntakeSubmission {
         ReviewIntakeSubmission {
             call: Call::new(&self.api, &operations::REVIEW_INTAKE_SUBMISSION),
             body: Body::raw(&body.into()),
@@ -2572,7 +2573,7 @@ impl CommandsApi {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn submit(&self, body: impl Into<RawJson>) -> SubmitCommand {
+    pub fn submit(&self, body: impl Into<JsonBody>) -> SubmitCommand {
         SubmitCommand {
             call: Call::new(&self.api, &operations::SUBMIT_COMMAND),
             body: Body::raw(&body.into()),

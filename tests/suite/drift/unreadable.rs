@@ -38,14 +38,14 @@ async fn failure(body: &str) -> Error {
 /// Where, what stands there, and what is expected instead.
 const ODD: &str = r#"
 attention[3].dueAt | 17 | an RFC 3339 date-time, found 17
-attention[3].owner | "Ann" | an object (AttentionOwner), found "Ann"
+attention[3].owner | "Ann" | an object (AttentionOwner), found a string of 5 bytes
 attention[3].title | 5 | a string, found 5
 attention[1] | null | an object (AttentionItem), found null
 generatedAt | null | an RFC 3339 date-time, found null
 workspace | null | a string, found null
-recentChanges | {} | an array, found {}
-counts | "many" | an object, found "many"
-counts | [] | an object, found []"#;
+recentChanges | {} | an array, found an object of 2 bytes
+counts | "many" | an object, found a string of 6 bytes
+counts | [] | an object, found an array of 2 bytes"#;
 
 #[tokio::test]
 async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding() {
@@ -67,8 +67,8 @@ async fn fault_33_what_cannot_be_read_is_named_by_path_expectation_and_finding()
 
         assert_tried(&error, ErrorKind::Decode, Effect::Unknown, 1);
         assert_eq!(error.message(), said);
-        let said = format!("{}: {said}; the body begins with", error.kind());
-        let line = format!("crm.getToday: 200 {said}");
+        // Nothing of the reply is quoted: it may hold personal data.
+        let line = format!("crm.getToday: 200 {}: {said} (request ", error.kind());
         assert!(error.to_string().starts_with(&line), "{error}");
     }
 }
@@ -118,7 +118,10 @@ async fn fault_34_an_unreadable_reply_of_another_schema_says_both_even_when_it_m
 
         assert_eq!(error.kind(), ErrorKind::SchemaVersion);
         assert_says(&error, &["suite-crm-today.v1", "suite-crm-today.v2"]);
-        assert_says(&error, &["at `attention[3].dueAt`", r#"found {"day":17}"#]);
+        assert_says(
+            &error,
+            &["at `attention[3].dueAt`", "found an object of 10 bytes"],
+        );
         assert_says(&error, &["take it as raw JSON"]);
         assert!(error.body().is_some());
         // A policy would not help.

@@ -30,6 +30,17 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
 }
 
 #[tokio::test]
+async fn a_token_that_is_refused_for_its_client_or_scopes_blames_no_audience() {
+    for code in ["invalid_client", "invalid_scope"] {
+        let refused = json(401, &json!({"error": code}));
+        let peer = Peer::start(script([]).tokens_always(refused));
+        let error = get_person(&crm_at(&peer)).await.unwrap_err();
+        assert_says(&error, &[code]);
+        assert!(!error.to_string().contains("audience"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_reached_is_named_by_host_and_port() {
     let (tokens, nobody) = (Peer::start([]), Reserved::new());
     let address = nobody.url().trim_start_matches("http://").to_owned();

@@ -136,7 +136,7 @@ impl Builder<'_> {
                 ),
                 _ if body.form => return Err("a form needs a named schema".into()),
                 _ => (
-                    "impl Into<RawJson>".to_owned(),
+                    "impl Into<JsonBody>".to_owned(),
                     "Body::raw(&body.into())".to_owned(),
                 ),
             };

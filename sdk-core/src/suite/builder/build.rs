@@ -18,6 +18,7 @@ use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::source::TokenSource;
+use crate::transport::cause;
 use crate::transport::clients::Clients;
 
 /// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
@@ -58,7 +59,11 @@ impl SuiteBuilder {
         };
         let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.waits);
         let clients = clients.map_err(|error| {
-            Error::configuration("the HTTP client cannot be built").with_cause(error)
+            Error::configuration(format!(
+                "cannot build the HTTP client: {}",
+                cause::root(&error)
+            ))
+            .with_cause(error)
         })?;
         let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {

@@ -243,7 +243,7 @@ impl SuiteBuilder {
     }
 
     /// Takes the caller's own HTTP configuration: proxies, roots, pool sizes. The suite switches redirects off, sets the
-    /// user agent, the [time for connecting](Self::connect_timeout) and the [pings](Self::http2_pings) of HTTP/2, and binds
+    /// user agent, the [time for connecting](Self::connect_timeout) and the pings of HTTP/2 (`http2_pings`), and binds
     /// names such as `localhost` to loopback.
     ///
     /// Without this call, plain HTTP to loopback goes through no proxy, whatever the environment says. A builder of the

@@ -1,13 +1,13 @@
 //! Rows 50, 73, 76, 77 and 80: what is shown of texts that are short, odd or somebody's secret.
 
-use sdk_core::{ClientAuthentication, ClientCredentials, Error, Method};
+use sdk_core::{ClientAuthentication, ClientCredentials, Error, ErrorKind, Method};
 use serde_json::json;
 
 use super::hostile::{HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, suite_of};
 use super::{print, print_error};
 use crate::faults::fixtures::{Given, get_person};
 use crate::peer::{Peer, always, json as reply_of, reply, script, token};
-use crate::support::{Clients, Events, assert_says, key};
+use crate::support::{Clients, Events, assert_says, crm_at, key};
 
 #[tokio::test]
 async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
@@ -113,13 +113,38 @@ async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body()
             let call = call.body(json!({"client_secret": SECRET}));
             printed += &print(&call);
             match call.await {
-                Ok(receipt) => printed += &print(&receipt),
+                Ok(receipt) => printed += &format!("{receipt}{}", print(&receipt)),
                 Err(error) => printed += &print_error(&error),
             }
         }
     }
     assert_nothing_leaks(&(printed + &events.text()), "raw calls");
     assert_eq!(peer.exchanges().len(), 2 * replies.len());
+}
+
+#[test]
+fn fault_50_a_handed_in_http_client_prints_no_default_header() {
+    let headers = [(reqwest::header::AUTHORIZATION, TOKEN.parse().unwrap())];
+    let builder = reqwest::Client::builder().default_headers(headers.into_iter().collect());
+    let client = sdk_core::transport::HttpClient::from(builder);
+    assert_nothing_leaks(&print(&client), "HTTP client");
+}
+
+#[tokio::test]
+async fn fault_50_an_unreadable_reply_quotes_no_record() {
+    for item in [
+        json!("Ann Example"),
+        json!({"mail": "ann@example.com"}),
+        json!(["Ann"]),
+    ] {
+        let page = json!({"items": [{"a": 1}, item], "nextCursor": {"of": "Ann"}});
+        let peer = Peer::start(always(reply_of(200, &page)));
+        let crm = crm_at(&peer);
+        let error = crm.people().list().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Decode);
+        let shown = print_error(&error).to_lowercase();
+        assert!(!shown.contains("ann"), "{shown}");
+    }
 }
 
 #[tokio::test]
