@@ -26,7 +26,7 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
         let crm = alone.crm();
         let error = get_person(&crm).await.unwrap_err();
         let said = format!(
-            "the token is for the audience {}, which is the origin of the application: set SUITE_CRM_AUDIENCE",
+            "the token is for the audience {}, the origin of the application: if that is wrong, set SUITE_CRM_AUDIENCE",
             peer.url()
         );
         assert_says(&error, &[&said]);

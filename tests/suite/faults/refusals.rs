@@ -62,10 +62,8 @@ fn fault_29_user_information_is_refused_and_not_repeated() {
             assert_eq!(error.kind(), ErrorKind::Configuration);
             let printed = format!("{error} {error:?}");
             assert!(!printed.contains("hunter2"), "{printed}");
-            assert!(
-                printed.contains("hold no user name or password"),
-                "{printed}"
-            );
+            let rule = "must have no user name and no password";
+            assert!(printed.contains(rule), "{printed}");
         }
     }
 }
