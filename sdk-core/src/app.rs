@@ -1,15 +1,14 @@
-//! The applications of a suite, and what is known of each before anything is sent.
+//! The applications of a suite.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where the Platform exchanges tokens (contract, Endpoints / Platform), unless an installation says otherwise.
+/// Where the Platform exchanges tokens (contract, Endpoints / Platform).
 pub(crate) const TOKEN_PATH: &str = "/oauth/token";
 
 /// An application of a suite.
 ///
-/// Whatever is set for one application takes this. A name that comes from outside is parsed, and one that no application has
-/// is refused:
+/// Settings of a single application take it. A name from outside is parsed, and an unknown one is refused:
 ///
 /// ```
 /// use sdk_core::App;
@@ -40,7 +39,7 @@ impl App {
     /// All applications.
     pub const ALL: [Self; 4] = [Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
 
-    /// Its name, such as `crm`, which is also how it prints.
+    /// Its name, such as `crm`, which `Display` prints.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,7 +72,7 @@ impl App {
         }
     }
 
-    /// The call of the builder that sets its address, as it stands in a program.
+    /// The call of the builder that sets its address.
     pub(crate) fn url_setter(self) -> String {
         match self {
             Self::Platform => "core_url".to_owned(),
@@ -81,7 +80,7 @@ impl App {
         }
     }
 
-    /// The call of the builder that sets the audience of its tokens, as it stands in a program.
+    /// The call of the builder that sets the audience of its tokens.
     pub(crate) fn audience_setter(self) -> String {
         format!("audience(App::{self:?}, …)")
     }

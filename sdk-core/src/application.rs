@@ -1,9 +1,9 @@
-//! What the contract says of an application, and its operations.
+//! An application and its operations, by the contract.
 
 use crate::app::App;
 use crate::operation::{Operation, RawOperations};
 
-/// What the contract says of an application, generated from its spec.
+/// An application, generated from its spec.
 #[derive(Debug)]
 pub struct Application {
     /// Which one it is.
@@ -12,26 +12,24 @@ pub struct Application {
     pub title: &'static str,
     /// The version of the contract that this SDK was built from.
     pub contract_version: &'static str,
-    /// What it may say of its status, as the contract has it.
+    /// The values of its status, by the contract.
     pub statuses: &'static [&'static str],
-    /// Whether the contract shows its error envelope. Where it does, what the envelope says of repeats counts.
+    /// Whether the contract shows its error envelope. If so, its `retryable` counts.
     pub shows_envelope: bool,
-    /// The operation that reports its metadata, where it has one.
+    /// The operation that reports its metadata, if there is one.
     pub metadata: Option<&'static Operation>,
-    /// The members that its metadata must have, with the value of each constant; none where they are not shown.
+    /// The required members of its metadata, with the values of constants; empty if the contract does not show them.
     pub metadata_members: &'static [(&'static str, Option<&'static str>)],
     /// Its operations.
     pub operations: &'static [&'static Operation],
-    /// What stands in for operations that are not in the table.
+    /// The stand-ins for paths without an operation.
     pub raw: RawOperations,
 }
 
 impl Application {
-    /// The operation of this id.
+    /// The operation with this id.
     pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {
-        self.operations
-            .iter()
-            .copied()
-            .find(|operation| operation.id == id)
+        let mut operations = self.operations.iter().copied();
+        operations.find(|operation| operation.id == id)
     }
 }

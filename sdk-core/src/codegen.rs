@@ -1,7 +1,7 @@
-//! What the generated clients are built on: the only door of this crate for generated code.
+//! What the generated clients are built on, and the only way into this crate for generated code.
 //!
-//! Programs use the client crates. Nothing here is needed to call an operation, and it may change with any version, which
-//! is why a client depends on exactly the version of this crate that it was generated for.
+//! Programs use the client crates and need nothing from here. It may change in any version, so a client depends on exactly the
+//! version of this crate that it was generated for.
 
 pub use bytes::Bytes;
 pub use serde;

@@ -1,4 +1,4 @@
-//! The engine of tokens, for the benchmarks and tests of this repository. It is no part of the public face.
+//! The token engine, for the benchmarks and tests of this repository. It is not part of the public interface.
 
 pub use crate::token::cache::TokenCache;
 pub use crate::token::entry::TokenEntry;

@@ -1,4 +1,4 @@
-//! Pages to read; there is no code in here.
+//! The guide: pages to read, without code.
 
 #[doc = include_str!("../docs/compiler.md")]
 pub mod compiler {}

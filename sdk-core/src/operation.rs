@@ -1,10 +1,10 @@
-//! What is known about each operation of a suite application.
+//! What the contract says about each operation.
 
 use std::fmt;
 
 use crate::app::App;
 
-/// Stands for an `operationId` where a path has none.
+/// The id of a path without an operation.
 pub(crate) const RAW: &str = "rawCall";
 
 /// An HTTP method that the contract uses.
@@ -24,7 +24,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The method as it stands on the wire.
+    /// Its name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Method {
         }
     }
 
-    /// The method of that name on the wire.
+    /// The method with this name on the wire.
     pub(crate) fn from_wire(name: &str) -> Option<Self> {
         [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
             .into_iter()
@@ -60,16 +60,16 @@ impl fmt::Display for Method {
     }
 }
 
-/// When an attempt of the operation may be repeated.
+/// When a call of the operation may be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Safety {
-    /// Changes nothing: always repeatable.
+    /// Changes nothing: may always be retried.
     Read,
-    /// A command with an `Idempotency-Key`: repeatable with the same key and body.
+    /// A command with an `Idempotency-Key`: may be retried with the same key and body.
     Keyed,
-    /// A command without a documented key: repeated only when it was provably never sent, unless the caller
-    /// allows it by `exact_replay`.
+    /// A command without a documented key: retried only if it was certainly not sent, or if the caller allows it with
+    /// `exact_replay`.
     Unkeyed,
 }
 
@@ -81,13 +81,13 @@ impl Safety {
     }
 }
 
-/// How the reply to a command says that it is the stored result of an earlier, identical one.
+/// How a reply shows that it is the stored result of an earlier, identical command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Replay {
-    /// The contract does not show it, or the operation is no command.
+    /// The contract does not show it, or the operation is not a command.
     NotShown,
-    /// By this status; another one is the first commit.
+    /// By this status; any other means a first commit.
     Status(u16),
     /// By the member `replayed` of the result.
     Member,
@@ -112,7 +112,7 @@ impl fmt::Display for Provenance {
     }
 }
 
-/// Declares the type that users read, which may grow, and the one that generated code of other crates states whole.
+/// Declares the public type, which may grow, and the one that generated code of other crates constructs.
 macro_rules! operation {
     ($( $(#[$docs:meta])* $field:ident: $ty:ty, )+) => {
         /// One row of the operation table, generated from the spec.
@@ -122,7 +122,7 @@ macro_rules! operation {
             $( $(#[$docs])* pub $field: $ty, )+
         }
 
-        /// All that is known of an [`Operation`]. For generated code.
+        /// All fields of an [`Operation`]. For generated code.
         #[derive(Clone, Copy, Debug)]
         pub struct Row {
             $( $(#[$docs])* pub $field: $ty, )+
@@ -152,25 +152,25 @@ operation! {
     method: Method,
     /// The path template, such as `/api/crm/v1/people/{reference}`.
     route: &'static str,
-    /// The scopes of which the caller needs any one; empty when none is required or none is shown.
+    /// The scopes, any one of which is enough; empty if none is required or shown.
     scopes: &'static [&'static str],
     /// Whether it takes a bearer token.
     authenticated: bool,
-    /// When an attempt may be repeated.
+    /// When a call may be retried.
     safety: Safety,
-    /// How its reply says that it is a replay.
+    /// How its reply shows that it is a replay.
     replay: Replay,
     /// Whether it lists pages linked by a cursor.
     cursor: bool,
     /// Whether it takes a body.
     body: bool,
-    /// The `schemaVersion` that the reply must carry, where the contract shows one.
+    /// The `schemaVersion` of the reply, if the contract shows one.
     schema_version: Option<&'static str>,
-    /// Whether its reply holds a secret, so that neither it nor a piece of it is ever printed.
+    /// Whether its reply contains a secret, so that no part of it is ever printed.
     secret_reply: bool,
     /// How much of it the contract shows.
     provenance: Provenance,
-    /// Ids of the assumptions that it rests on (`specs/ASSUMPTIONS.md`).
+    /// Ids of the assumptions about it (`specs/ASSUMPTIONS.md`).
     assumptions: &'static [&'static str],
     /// The documented statuses.
     statuses: &'static [u16],
@@ -179,17 +179,16 @@ operation! {
 }
 
 impl Operation {
-    /// Whether it stands for a path that the table does not have.
+    /// Whether it stands for a path without an operation.
     pub(crate) fn is_raw(&self) -> bool {
         self.id == RAW
     }
 
-    /// Whether a token with these scopes cannot open it. What is not known is not sure.
+    /// Whether a token with these scopes certainly cannot call it; false if they are not known.
     pub(crate) fn surely_missing(&self, granted: Option<&[String]>) -> bool {
-        granted.is_some_and(|granted| {
-            let is_granted = |scope: &&str| granted.iter().any(|given| given == scope);
-            !self.scopes.is_empty() && !self.scopes.iter().any(is_granted)
-        })
+        let is_missing =
+            |scope: &&str| granted.is_some_and(|all| !all.iter().any(|it| it == scope));
+        !self.scopes.is_empty() && self.scopes.iter().all(is_missing)
     }
 }
 
@@ -199,7 +198,7 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Operations that stand for whatever a raw path is: they decide safety and authentication.
+/// Stand-ins for a raw path, which decide on safety and authentication.
 #[derive(Debug)]
 pub struct RawOperations {
     /// For methods that change nothing.
@@ -234,7 +233,7 @@ const fn row(application: App, method: Method, safety: Safety) -> Operation {
         cursor: false,
         body: safety.is_command(),
         schema_version: None,
-        // What is not known may be a token.
+        // The reply might contain a token.
         secret_reply: true,
         provenance: Provenance::NameOnly,
         assumptions: &[],

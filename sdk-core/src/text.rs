@@ -1,17 +1,17 @@
-/// What a text from elsewhere is, which says how long a line of it may be.
+/// What a text from elsewhere is, which decides how long a line of it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
     Code,
-    /// How a body begins.
+    /// The beginning of a body.
     Excerpt,
     RequestId,
     Message,
-    /// It says more than one thing.
+    /// It may make several points.
     Hint,
 }
 
 impl Line {
-    /// The most characters.
+    /// How many characters it may have.
     pub(crate) const fn longest(self) -> usize {
         match self {
             Self::Code => 100,
@@ -22,7 +22,7 @@ impl Line {
         }
     }
 
-    /// One line of a text, with a sign if there was more.
+    /// A text as one line, with an ellipsis if it is cut.
     pub(crate) fn of(self, text: &str) -> String {
         let longest = self.longest();
         let mut line = String::with_capacity(text.len().min(longest));
@@ -51,11 +51,11 @@ impl Line {
     }
 }
 
-/// A server's text as it can be shown to people: one line of at most 300 characters.
+/// A server's text as one line of at most 300 characters, to show to people.
 ///
-/// Control characters, line breaks and characters that change how others are shown without being seen themselves
-/// (bidirectional overrides, zero-width characters, tags) become a blank or are left out, so that no server can forge a
-/// line of a log or move the cursor of a terminal. Errors, spans and events show texts like this.
+/// Control characters and line breaks become a blank. Invisible characters that change how others are shown (bidirectional
+/// overrides, zero-width characters, tags) are removed. So no server can forge a line of a log or move the cursor of a
+/// terminal. Errors, spans and events show texts in this form.
 ///
 /// ```
 /// assert_eq!(sdk_core::one_line("Ann\n\u{1b}[31m\u{202e}Example"), "Ann [31mExample");
@@ -65,7 +65,7 @@ pub fn one_line(text: &str) -> String {
     Line::Message.of(text)
 }
 
-/// Characters that are not seen, or change how others are: Unicode's format characters (Cf), fillers and selectors.
+/// Invisible characters and those that change how others are shown: Unicode's format characters (Cf), fillers and selectors.
 pub(crate) fn is_unseen(character: char) -> bool {
     matches!(
         character,

@@ -1,4 +1,4 @@
-//! Where the requests of a client go.
+//! Where a client sends requests.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,16 +9,16 @@ use crate::application::Application;
 use crate::operation::Method;
 use crate::request::draft::Draft;
 
-/// Where an application's requests go.
+/// The address of an application and the HTTP client for it.
 #[derive(Clone)]
 pub struct Endpoint {
     http: reqwest::Client,
     base: String,
-    /// The base URL, parsed once for all requests.
+    /// The parsed base URL.
     url: Url,
-    /// The proxy that the environment puts before it.
+    /// The proxy that the environment names for it.
     proxy: Option<Arc<str>>,
-    /// The URLs of the routes without parameters, each made when it is first asked for.
+    /// The URLs of routes without parameters, each made when it is first used.
     fixed: Arc<[(&'static str, OnceLock<Url>)]>,
 }
 
@@ -53,7 +53,7 @@ impl Endpoint {
         &self.url
     }
 
-    /// The proxy that the environment puts before it, without its credential.
+    /// The proxy that the environment names for it, without its credential.
     pub(crate) fn proxy(&self) -> Option<&str> {
         self.proxy.as_deref()
     }
@@ -64,13 +64,13 @@ impl Endpoint {
         &self.base
     }
 
-    /// Begins a request that reads from a path, which begins with a slash and is escaped.
+    /// Begins a GET of an escaped path, which starts with a slash.
     #[must_use]
     pub fn get(&self, path: &str) -> Draft {
         Draft::new(Method::Get, self.at(path))
     }
 
-    /// Begins a request that sends to a path, which begins with a slash and is escaped.
+    /// Begins a POST to an escaped path, which starts with a slash.
     #[must_use]
     pub fn post(&self, path: &str) -> Draft {
         Draft::new(Method::Post, self.at(path))

@@ -1,6 +1,6 @@
-/// Declares the client of an application: what is the same in all of them.
+/// Declares the client of an application, as far as all clients are the same.
 ///
-/// `operations` is the generated module with the table `OPERATIONS` and the `APPLICATION`.
+/// `operations` is the generated module with `OPERATIONS` and `APPLICATION`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! application_client {
@@ -17,7 +17,7 @@ macro_rules! application_client {
             /// A client for the suite's application. Nothing is sent and nothing is started.
             ///
             /// # Errors
-            /// When the suite does not know the application's URL.
+            /// When the suite has no URL for the application.
             pub fn new(suite: &$crate::Suite) -> ::std::result::Result<Self, $crate::Error> {
                 $crate::codegen::ApiClient::new(suite, &$operations::APPLICATION)
                     .map(|api| Self { api })
@@ -29,8 +29,7 @@ macro_rules! application_client {
                 Self { api: self.api.with_defaults(defaults) }
             }
 
-            /// The URL that its requests go to: scheme, host and port, with the path before those of the operations if the suite was
-            /// given one.
+            /// The base URL of its requests: scheme, host and port, and a path if the suite has one for the application.
             #[must_use]
             pub fn origin(&self) -> &str {
                 self.api.endpoint().base()
@@ -42,47 +41,47 @@ macro_rules! application_client {
                 $operations::OPERATIONS
             }
 
-            /// Obtains the token ahead of the first call, within the deadline of calls.
+            /// Obtains the token before the first call, within the deadline of a call.
             ///
             /// # Errors
-            /// When no token can be had in time.
+            /// When no token can be obtained in time.
             pub async fn prewarm(&self) -> ::std::result::Result<(), $crate::Error> {
                 self.api.prewarm().await
             }
 
-            /// Sends a prepared command exactly as it was prepared: bytes, headers and query. The contract says of CRM and
-            /// Calendar that an exact replay of a committed command returns its stored result; of Accounting that is
+            /// Sends a prepared command exactly as it was prepared: bytes, headers and query. By the contract, CRM and
+            /// Calendar return the stored result of a committed command when it is replayed; for Accounting this is
             /// assumed (A51).
             ///
-            /// `.await` sends it; before that, `timeout`, `deadline`, `retry` and the like can be set, and
-            /// [`typed`](sdk_core::SendPrepared::typed) takes the result as a type of this crate. It fails without
-            /// sending anything when the command was changed after it was prepared, or belongs to another client.
+            /// Set `timeout`, `deadline`, `retry` and the like, then `.await` it.
+            /// [`typed`](sdk_core::SendPrepared::typed) reads the result as a type of this crate. If the command was
+            /// changed after it was prepared, or belongs to another client, nothing is sent.
             pub fn send_prepared(&self, command: &$crate::PreparedCommand) -> $crate::SendPrepared {
                 $crate::SendPrepared::new(&self.api, command)
             }
 
-            /// A call with raw JSON in and out and all of the runtime's behaviour: of an operation of the table, or of a
-            /// method and path that this SDK does not know yet.
+            /// A call with raw JSON in both directions, of a known operation or of a method and path that this SDK does
+            /// not know. Otherwise it behaves like any call.
             pub fn raw_call(&self, target: impl Into<$crate::RawTarget>) -> $crate::RawCall {
                 self.api.raw_call(target)
             }
 
-            /// Compares what the application says about its contract with what this SDK was built for: one cheap call
-            /// without a token, for a service's start-up. Where the contract documents no metadata, the report says so.
+            /// Compares the application's contract with the one that this SDK was built for: one cheap call without a
+            /// token, for the start of a service. If the contract documents no metadata, the report says so.
             ///
             /// # Errors
-            /// When the metadata cannot be had or read.
+            /// When the metadata cannot be fetched or read.
             pub async fn check_contract(
                 &self,
             ) -> ::std::result::Result<$crate::ContractReport, $crate::Error> {
                 self.api.check_contract().await
             }
 
-            /// Which of these operations the client's token does not open, by the scopes that the token endpoint said
-            /// it granted. Obtains a token if there is none, within the deadline of calls.
+            /// Which of these operations the client's token cannot call, by the scopes that the token endpoint reports
+            /// as granted. Obtains a token if there is none, within the deadline of a call.
             ///
             /// # Errors
-            /// When no token can be had in time.
+            /// When no token can be obtained in time.
             pub async fn missing_scopes(
                 &self,
                 operations: &[&'static $crate::Operation],

@@ -1,4 +1,4 @@
-//! What holds for one call: its own options, else those of its client, else those of the suite.
+//! The limits of a call: from its own options, else those of its client, else those of the suite.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::policy::retry::RetryPolicy;
 use crate::suite::settings::Settings;
 use crate::token::lifetime::later;
 
-/// What holds for one call, looked up once when it begins.
+/// The limits of a call, resolved once when it begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) attempt_timeout: Duration,
@@ -20,7 +20,7 @@ pub(crate) struct Limits {
     pub(crate) max_elements: usize,
     pub(crate) retry: RetryPolicy,
     pub(crate) schema_policy: SchemaPolicy,
-    /// What somebody said of repeats without a documented key.
+    /// `None` unless it is set anywhere.
     pub(crate) exact_replay: Option<ExactReplay>,
     pub(crate) scope_policy: ScopePolicy,
 }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_call_counts_before_its_client_and_that_before_the_suite() {
+    fn a_call_overrides_its_client_and_that_overrides_the_suite() {
         let mut suite = Settings::default();
         let second = Duration::from_secs(1);
         let options = |time: Duration, attempts: u32, replay, scopes, schema| {

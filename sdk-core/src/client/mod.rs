@@ -1,4 +1,4 @@
-//! The runtime of one application's client: what its calls share.
+//! The runtime of an application's client, which its calls share.
 
 pub(crate) mod endpoint;
 mod facade;
@@ -20,10 +20,11 @@ use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::transport::cause;
 
-/// The runtime of one application's client. Cloning is cheap and shares everything.
+/// The runtime of an application's client. Cloning is cheap and shares everything.
 #[derive(Clone)]
 pub struct ApiClient(Arc<ClientInner>);
 
+#[derive(Clone)]
 struct ClientInner {
     suite: Suite,
     application: &'static Application,
@@ -43,9 +44,7 @@ impl ApiClient {
         let audience = suite.audience(application.app)?;
         let request = suite.token_request(application.app, &audience);
         let tokens = suite.shared.tokens.entry(request);
-        let http = suite.shared.clients.client_for(&url);
-        let http = http
-            .ok_or_else(|| Error::configuration("the suite has no HTTP client for this address"))?;
+        let http = suite.shared.clients.client_for(&url)?;
         let proxy = suite.shared.clients.proxy_for(&url);
         let endpoint = Endpoint::new(http, url, proxy, application);
         Ok(Self(Arc::new(ClientInner {
@@ -61,40 +60,26 @@ impl ApiClient {
     /// The same client with other defaults for its calls.
     #[must_use]
     pub fn with_defaults(&self, defaults: CallOptions) -> Self {
-        let ClientInner {
-            suite,
-            application,
-            endpoint,
-            audience,
-            tokens,
-            ..
-        } = &*self.0;
-        Self(Arc::new(ClientInner {
-            suite: suite.clone(),
-            application,
-            endpoint: endpoint.clone(),
-            audience: audience.clone(),
-            tokens: Arc::clone(tokens),
-            defaults,
-        }))
+        let inner = ClientInner::clone(&self.0);
+        Self(Arc::new(ClientInner { defaults, ..inner }))
     }
 
-    /// The application.
+    /// Its application.
     #[must_use]
     pub fn application(&self) -> &'static Application {
         self.0.application
     }
 
-    /// Where its requests go.
+    /// Where it sends requests.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.0.endpoint
     }
 
-    /// Obtains the token ahead of the first call, within the deadline of calls.
+    /// Obtains the token before the first call, within the deadline of a call.
     ///
     /// # Errors
-    /// When no token can be had in time.
+    /// When no token can be obtained in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.token_in_time(self.0.tokens.prewarm()).await
     }
@@ -125,7 +110,7 @@ impl ApiClient {
         self.in_time(&limits, wait).await
     }
 
-    /// What holds for a call with these options that begins now.
+    /// The limits of a call with these options that begins now.
     pub(crate) fn limits(&self, options: &CallOptions) -> Limits {
         Limits::resolve(options, &self.0.defaults, &self.suite().settings)
     }
@@ -137,11 +122,9 @@ impl ApiClient {
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
         let Ok(ended) = timeout_at(limits.deadline, wait).await else {
-            let from = match &self.suite().token_endpoint {
-                Some(endpoint) => format!(" from {}", cause::target(endpoint, None)),
-                None => String::new(),
-            };
-            let total = limits.total;
+            let endpoint = self.suite().token_endpoint.as_ref();
+            let from = endpoint.map(|url| format!(" from {}", cause::target(url, None)));
+            let (total, from) = (limits.total, from.unwrap_or_default());
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
@@ -150,7 +133,7 @@ impl ApiClient {
         ended.map_err(|error| self.token_error(error))
     }
 
-    /// Why there is no token. A refusal may be one of the audience, which nobody sees who reads the configuration.
+    /// Turns the error of a token into that of a call. A refusal names the audience, which the configuration may not show.
     pub(crate) fn token_error(&self, error: TokenError) -> Error {
         // A refusal that blames the client or the scopes is not one of the audience.
         let blames_other = matches!(error.code(), Some("invalid_client" | "invalid_scope"));
@@ -163,7 +146,7 @@ impl ApiClient {
         }
     }
 
-    /// Which audience the token is for, and who said so.
+    /// The audience of the token, and where it is set.
     pub(crate) fn audience_hint(&self) -> String {
         let Audience { text, set_by } = &self.0.audience;
         let app = self.0.application.app;
@@ -172,8 +155,8 @@ impl ApiClient {
         match set_by {
             Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
             None => format!(
-                "the token is for the audience {text}, which is the origin of the application: set {variable}, or call \
-                 `{call}`, if it is another"
+                "the token is for the audience {text}, the origin of the application: if that is wrong, set {variable}, or \
+                 call `{call}`"
             ),
         }
     }

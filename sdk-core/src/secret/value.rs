@@ -8,7 +8,7 @@ const SHORTEST_KEY: usize = 16;
 
 /// A secret that is short enough to guess, and its length.
 #[derive(Debug, thiserror::Error)]
-#[error("have at least {SHORTEST_KEY} bytes to key a digest")]
+#[error("have at least {SHORTEST_KEY} bytes")]
 pub(crate) struct ShortSecret(pub(crate) usize);
 
 /// A text that never prints and is zeroised on drop, such as a client secret or an access token.

@@ -1,93 +1,90 @@
 //! Where settings come from, and which of them counts.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use crate::app::App;
 use crate::secret::value::Secret;
-use crate::suite::address;
 
-/// Where a setting was made. Of several, the first of these counts, whatever the order of the calls.
+/// A setting that a program or its environment can make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Url(App),
+    Audience(App),
+    TokenUrl,
+    ClientId,
+    ClientSecret,
+}
+
+impl Key {
+    /// The environment variable that sets it.
+    pub(super) fn variable(self) -> &'static str {
+        match self {
+            Self::Url(app) => app.url_variable(),
+            Self::Audience(app) => app.audience_variable(),
+            Self::TokenUrl => "SUITE_TOKEN_URL",
+            Self::ClientId => "SUITE_CLIENT_ID",
+            Self::ClientSecret => "SUITE_CLIENT_SECRET",
+        }
+    }
+
+    /// The call of the builder that sets it.
+    fn call(self) -> String {
+        match self {
+            Self::Url(app) => app.url_setter(),
+            Self::Audience(app) => app.audience_setter(),
+            Self::TokenUrl => "token_url".to_owned(),
+            Self::ClientId | Self::ClientSecret => "credentials".to_owned(),
+        }
+    }
+
+    fn of_variable(name: &str) -> Option<Self> {
+        let of_apps = App::ALL.map(|app| [Self::Url(app), Self::Audience(app)]);
+        let others = [Self::TokenUrl, Self::ClientId, Self::ClientSecret];
+        let mut keys = of_apps.into_iter().flatten().chain(others);
+        keys.find(|key| key.variable() == name)
+    }
+}
+
+/// Where a setting was made. The first of these that makes it counts, in whatever order the methods are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum From {
     /// By a method of the builder.
     Code,
-    /// Among variables that the program handed over itself.
+    /// Among variables that the program passed.
     Variables,
     /// In the environment of the process.
     Environment,
 }
 
-/// A setting, and what its author calls it.
+/// A setting, and the variable or the call of the builder that made it.
 #[derive(Clone, Debug)]
-pub(super) struct Setting<T> {
-    pub(super) value: T,
-    /// A variable, or a call of the builder.
+pub(super) struct Setting<'a> {
+    pub(super) value: &'a str,
     pub(super) name: String,
     pub(super) from: From,
 }
 
-/// What one source of settings says.
-#[derive(Clone, Default)]
-pub(super) struct Layer {
-    urls: HashMap<App, String>,
-    audiences: HashMap<App, String>,
-    token_url: Option<String>,
-    client_id: Option<String>,
-    client_secret: Option<Secret>,
-}
+/// The settings from one place. One of them is secret, so none is printed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layer(HashMap<Key, Secret>);
 
 impl Layer {
-    /// Takes variables by the names that [`Suite::from_env`](crate::Suite::from_env) lists. One that is empty counts as
-    /// missing; all others are taken as given, to the last blank.
+    /// Takes the variables that [`Suite::from_env`](crate::Suite::from_env) lists. An empty one counts as missing, and all
+    /// others are taken unchanged, blanks included.
     pub(super) fn read(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
-        let mut variables: HashMap<String, String> = variables
-            .into_iter()
-            .filter(|(name, value)| name.starts_with("SUITE_") && !value.is_empty())
-            .collect();
-        for app in App::ALL {
-            if let Some(url) = variables.remove(app.url_variable()) {
-                self.urls.insert(app, url);
-            }
-            if let Some(audience) = variables.remove(app.audience_variable()) {
-                self.audiences.insert(app, audience);
+        for (name, value) in variables {
+            if let Some(key) = Key::of_variable(&name).filter(|_| !value.is_empty()) {
+                self.set(key, value);
             }
         }
-        let mut take = |name, slot: &mut Option<String>| {
-            if let Some(value) = variables.remove(name) {
-                *slot = Some(value);
-            }
-        };
-        take(address::TOKEN_URL, &mut self.token_url);
-        take(address::CLIENT_ID, &mut self.client_id);
-        if let Some(secret) = variables.remove(address::CLIENT_SECRET) {
-            self.client_secret = Some(secret.into());
-        }
     }
 
-    pub(super) fn set_url(&mut self, app: App, url: String) {
-        self.urls.insert(app, url);
-    }
-
-    pub(super) fn set_audience(&mut self, app: App, audience: String) {
-        self.audiences.insert(app, audience);
-    }
-
-    pub(super) fn set_token_url(&mut self, url: String) {
-        self.token_url = Some(url);
+    pub(super) fn set(&mut self, key: Key, value: impl Into<String>) {
+        self.0.insert(key, Secret::from(value.into()));
     }
 }
 
-impl fmt::Debug for Layer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Layer")
-            .field("urls", &self.urls.keys())
-            .field("audiences", &self.audiences.keys())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Everything that was said, the most explicit source first.
+/// All settings, those from the most explicit place first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layers {
     pub(super) code: Layer,
@@ -96,59 +93,24 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    /// The setting that counts: what the code says, else the variables that it hands over, else the environment.
-    fn first<'a, T>(
-        &'a self,
-        call: &str,
-        variable: &str,
-        of: impl Fn(&'a Layer) -> Option<T>,
-    ) -> Option<Setting<T>> {
+    /// The setting that counts.
+    pub(super) fn get(&self, key: Key) -> Option<Setting<'_>> {
         let layers = [
             (From::Code, Some(&self.code)),
             (From::Variables, self.variables.as_ref()),
             (From::Environment, self.environment.as_ref()),
         ];
         layers.into_iter().find_map(|(from, layer)| {
-            let name = if from == From::Code { call } else { variable };
-            Some(Setting {
-                value: of(layer?)?,
-                name: name.to_owned(),
-                from,
-            })
+            let value = layer?.0.get(&key)?.expose();
+            let name = match from {
+                From::Code => key.call(),
+                From::Variables | From::Environment => key.variable().to_owned(),
+            };
+            Some(Setting { value, name, from })
         })
     }
 
-    pub(super) fn url(&self, app: App) -> Option<Setting<&str>> {
-        self.first(&app.url_setter(), app.url_variable(), |layer| {
-            layer.urls.get(&app).map(String::as_str)
-        })
-    }
-
-    pub(super) fn audience(&self, app: App) -> Option<Setting<&str>> {
-        self.first(&app.audience_setter(), app.audience_variable(), |layer| {
-            layer.audiences.get(&app).map(String::as_str)
-        })
-    }
-
-    pub(super) fn token_url(&self) -> Option<Setting<&str>> {
-        self.first("token_url", address::TOKEN_URL, |layer| {
-            layer.token_url.as_deref()
-        })
-    }
-
-    pub(super) fn client_id(&self) -> Option<Setting<&str>> {
-        self.first("credentials", address::CLIENT_ID, |layer| {
-            layer.client_id.as_deref()
-        })
-    }
-
-    pub(super) fn client_secret(&self) -> Option<Setting<&Secret>> {
-        self.first("credentials", address::CLIENT_SECRET, |layer| {
-            layer.client_secret.as_ref()
-        })
-    }
-
-    /// Whether variables of any kind were asked for, so that a missing one is worth naming.
+    /// Whether the program takes variables from anywhere, so that errors name missing ones.
     pub(super) fn has_variables(&self) -> bool {
         self.variables.is_some() || self.environment.is_some()
     }

@@ -1,4 +1,4 @@
-//! What all clients of one suite share.
+//! What all clients of a suite share.
 
 pub(crate) mod address;
 pub(crate) mod builder;
@@ -17,13 +17,14 @@ use crate::error::Error;
 use crate::policy::budget::RetryBudget;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
+use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::source::TokenRequest;
 use crate::transport::clients::Clients;
 
-/// Credentials, connection pool, token cache and retry budget: shared by all clients made from it.
+/// Credentials, connection pools, token cache and retry budget, which its clients share.
 ///
 /// Cloning is cheap and shares everything.
 ///
@@ -46,18 +47,17 @@ pub struct Suite {
     applications: Arc<HashMap<App, ApplicationConfig>>,
 }
 
-/// What every client of the suite uses.
 pub(crate) struct Shared {
     pub(crate) clients: Clients,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
     pub(crate) counters: Counters,
-    /// Where tokens are exchanged, unless they come from a source of the caller's.
+    /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,
-    /// For what no server may make us print.
+    /// What no text may show, whatever a server repeats.
     pub(crate) credentials: Option<ClientCredentials>,
-    /// Of the digests of filters in checkpoints.
+    /// The key for the digests of filters in checkpoints.
     pub(crate) digest_key: Option<Secret>,
 }
 
@@ -72,7 +72,7 @@ struct ApplicationConfig {
 #[derive(Clone, Debug)]
 pub(crate) struct Audience {
     pub(crate) text: String,
-    /// The variable or call that set it; `None` when it is the application's origin, for want of another.
+    /// The variable or call that set it; `None` if it is the application's origin, by default.
     pub(crate) set_by: Option<String>,
 }
 
@@ -92,20 +92,20 @@ impl Counters {
     }
 }
 
-/// What a suite has done so far.
+/// What a suite has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Calls begun.
+    /// Calls that began.
     pub calls: u64,
-    /// Attempts sent for them, repeats included.
+    /// Attempts for them, retries included.
     pub attempts: u64,
-    /// Token exchanges begun.
+    /// Token exchanges that began.
     pub token_exchanges: u64,
 }
 
 impl Shared {
-    /// Has the credential and the tokens kept out of texts.
+    /// Adds the credential and the tokens to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         if let Some(credentials) = &self.credentials {
             credentials.confide(confidential);
@@ -115,8 +115,8 @@ impl Shared {
 }
 
 impl Suite {
-    /// The same suite whose clients ask for these scopes only in an application's tokens: least privilege for a part of
-    /// a program. Connections, budget and counters are shared; tokens are not, because their scopes differ.
+    /// The same suite with tokens of only these scopes for an application: least privilege for a part of a program. The two
+    /// share connections, budget and counters, but not tokens, because their scopes differ.
     ///
     /// ```no_run
     /// # fn example(suite: &sdk_core::Suite) -> Result<(), sdk_core::Error> {
@@ -128,7 +128,7 @@ impl Suite {
     /// ```
     ///
     /// # Errors
-    /// When no scope is named: a token that is asked for without any may open everything.
+    /// When no scope is named, because a token that is requested without any may have all of them.
     pub fn with_scopes<S: AsRef<str>>(
         &self,
         app: App,
@@ -143,7 +143,7 @@ impl Suite {
         })
     }
 
-    /// What has been done so far, over all clients.
+    /// What all clients together have done.
     pub fn stats(&self) -> Stats {
         Stats {
             calls: self.shared.counters.calls.load(Ordering::Relaxed),
@@ -164,10 +164,10 @@ impl Suite {
         })
     }
 
-    /// The audience of an application, which is assumed to be its origin unless it is set (A43).
+    /// The audience of an application: its origin unless it is set (assumed: A43).
     ///
     /// # Errors
-    /// When another application has the same origin: a token for the one would then open the other.
+    /// When another application has the same origin, because a token for one would open the other.
     pub(crate) fn audience(&self, app: App) -> Result<Audience, Error> {
         let config = self.applications.get(&app);
         if let Some(audience) = config.and_then(|config| config.audience.clone()) {
@@ -181,8 +181,8 @@ impl Suite {
         if let Some((twin, _)) = twin {
             let (variable, call) = (app.audience_variable(), app.audience_setter());
             return Err(Error::configuration(format!(
-                "{app} and {twin} have the same origin, which can be the audience of one of them only: set {variable}, or \
-                 call `{call}` on the builder"
+                "{app} and {twin} have the same origin, so their tokens need different audiences: set {variable}, or call \
+                 `{call}` on the builder"
             )));
         }
         Ok(Audience {
@@ -191,7 +191,7 @@ impl Suite {
         })
     }
 
-    /// The token that an application's client asks for: for its exact audience.
+    /// The request for an application's tokens.
     pub(crate) fn token_request(&self, app: App, audience: &Audience) -> TokenRequest {
         let config = self.applications.get(&app);
         TokenRequest::new()
@@ -200,10 +200,10 @@ impl Suite {
     }
 }
 
-/// Scopes as they were named by a call of this name.
+/// The scopes that were passed to `call`.
 ///
 /// # Errors
-/// When there is none, or one that no scope can be (RFC 6749, section 3.3).
+/// When there is none, or one is not a scope (RFC 6749, section 3.3).
 fn scopes_of<S: AsRef<str>>(
     call: &str,
     scopes: impl IntoIterator<Item = S>,
@@ -212,31 +212,24 @@ fn scopes_of<S: AsRef<str>>(
     for scope in scopes {
         named.extend(scope.as_ref().split_whitespace().map(str::to_owned));
     }
-    let refuse = |rule: &str, value: &str| {
-        Err(Error::configuration(format!(
-            "`{call}` must {rule}: got {value}"
-        )))
-    };
-    let is_scope = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
     if named.is_empty() {
-        return refuse("name at least one scope", "none");
+        return Err(refused(call, "name at least one scope", "none"));
     }
+    let is_scope = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
     match named.iter().find(|scope| !scope.bytes().all(is_scope)) {
-        Some(odd) => refuse(
-            "name scopes of visible ASCII characters",
-            &format!("{odd:?}"),
-        ),
+        Some(odd) => {
+            let rule = "name scopes of visible ASCII characters, without quotes and backslashes";
+            Err(refused(call, rule, &format!("{odd:?}")))
+        }
         None => Ok(named),
     }
 }
 
 impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let applications: Vec<_> = self.applications.keys().collect();
         f.debug_struct("Suite")
-            .field(
-                "applications",
-                &self.applications.keys().collect::<Vec<_>>(),
-            )
+            .field("applications", &applications)
             .field("settings", &self.shared.settings)
             .field("stats", &self.stats())
             .finish_non_exhaustive()

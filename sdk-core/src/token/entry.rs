@@ -65,7 +65,8 @@ impl TokenEntry {
         self.bearer_for(Duration::MAX).await
     }
 
-    /// A live token for an attempt of at most this length. Waits only if there is none, or if it may expire during the attempt.
+    /// A live token for an attempt of at most this length. Waits only if there is none, or if it is about to expire and would
+    /// not outlast the attempt.
     pub async fn bearer_for(self: &Arc<Self>, need: Duration) -> Outcome {
         match self.try_bearer() {
             Some(token) => Ok(token),

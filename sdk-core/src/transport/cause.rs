@@ -10,7 +10,7 @@ pub(crate) fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'st
     chain(error).last().unwrap_or(error)
 }
 
-/// Host and port of an address, and the proxy in front of it: what a person checks who cannot reach it.
+/// Host and port of an address, and the proxy in front of it: what to check when it cannot be reached.
 pub(crate) fn target(url: &Url, proxy: Option<&str>) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default();

@@ -4,6 +4,7 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
+use crate::error::Error;
 use crate::transport::loopback::{is_loopback_name, is_plain_loopback};
 use crate::transport::proxy;
 
@@ -12,7 +13,7 @@ use crate::transport::proxy;
 pub(crate) struct Waits {
     /// How long a connection may take to come up.
     pub(crate) connect: Duration,
-    /// After what silence an HTTP/2 connection with requests under way is pinged.
+    /// How long an HTTP/2 connection with requests under way may be silent before it is pinged.
     pub(crate) ping_interval: Duration,
     /// How long it may take to answer a ping.
     pub(crate) ping_timeout: Duration,
@@ -92,10 +93,13 @@ impl Clients {
     }
 
     /// The pool for an address.
-    pub(crate) fn client_for(&self, url: &Url) -> Option<Client> {
+    ///
+    /// # Errors
+    /// When it is none of the addresses that the pools were made for.
+    pub(crate) fn client_for(&self, url: &Url) -> Result<Client, Error> {
         let near = self.loopback.as_ref().filter(|_| is_plain_loopback(url));
-        // Both were made for all addresses of the suite.
-        near.or(self.network.as_ref()).cloned()
+        let client = near.or(self.network.as_ref()).cloned();
+        client.ok_or_else(|| Error::configuration("the suite has no HTTP client for this address"))
     }
 }
 
@@ -108,7 +112,7 @@ fn finish(
     let mut builder = builder
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(waits.connect);
-    // Names that stand for loopback go there, whatever a resolver says.
+    // Names that stand for loopback bypass the resolver.
     for name in addresses.iter().filter_map(Url::host_str) {
         if is_loopback_name(name) {
             let loopback = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];

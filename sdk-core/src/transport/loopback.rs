@@ -13,7 +13,7 @@ pub(crate) fn is_plain_loopback(url: &Url) -> bool {
 }
 
 /// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver might disagree, so the HTTP clients of a
-/// suite get the addresses of these names and ask none.
+/// suite resolve these names themselves.
 pub(crate) fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

@@ -22,9 +22,12 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
             .application_url(App::Crm, peer.url())
             .token_url(format!("{}/oauth/token", peer.url()))
             .credentials(sdk_core::ClientCredentials::new("client", "secret"));
-        let error = get_person(&alone.crm()).await.unwrap_err();
-        let origin = format!("{}, which is the origin of the application", peer.url());
-        let said = format!("the token is for the audience {origin}: set SUITE_CRM_AUDIENCE");
+        let crm = alone.crm();
+        let error = get_person(&crm).await.unwrap_err();
+        let said = format!(
+            "the token is for the audience {}, the origin of the application: if that is wrong, set SUITE_CRM_AUDIENCE",
+            peer.url()
+        );
         assert_says(&error, &[&said]);
     }
 }

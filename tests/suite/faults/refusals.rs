@@ -67,7 +67,7 @@ fn fault_29_user_information_is_refused_and_not_repeated() {
             assert_eq!(error.kind(), ErrorKind::Configuration);
             let printed = format!("{error} {error:?}");
             assert!(!printed.contains("hunter2"), "{printed}");
-            assert_says(&printed, &["hold no user name or password"]);
+            assert_says(&printed, &["have no user name and no password"]);
         }
     }
 }

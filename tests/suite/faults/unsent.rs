@@ -89,7 +89,7 @@ fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
 
     assert!(!output.status.success());
     let told = told(&output);
-    let said = "`SUITE_CLIENT_SECRET` must be text in UTF-8";
+    let said = "`SUITE_CLIENT_SECRET` must be UTF-8: got other bytes";
     assert_says(&told, &[said]);
     assert!(!told.contains("s3cret"), "{told}");
 }

@@ -1,4 +1,4 @@
-//! What is checked when a suite is built, and what it is built of.
+//! The checks of a suite, and its parts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::policy::budget::RetryBudget;
 use crate::secret::value::Secret;
-use crate::suite::address::Purpose;
+use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
-use crate::suite::layers::{From, Setting};
+use crate::suite::layers::{From, Key, Setting};
 use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
+use crate::text::{counted, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
@@ -21,28 +22,27 @@ use crate::token::source::TokenSource;
 use crate::transport::cause;
 use crate::transport::clients::Clients;
 
-/// How much may be spent on repeats: 100 in a row, one for five successes in the long run.
+/// The default retry budget: 100 retries in a row, and in the long run one for five successes.
 const RETRY_BUDGET: u32 = 500;
 
 impl SuiteBuilder {
     /// Checks everything and builds the suite. Nothing is sent and nothing is started.
     ///
     /// # Errors
-    /// When a name, an address or a credential is refused or missing; all such mistakes are told at once.
+    /// When a name, an address or a credential is refused or missing. One error reports all such mistakes.
     pub fn build(mut self) -> Result<Suite, Error> {
         let mut faults = std::mem::take(&mut self.faults);
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
         faults.extend(self.crossed());
-        if let Err(error) = HeaderValue::from_str(&self.agent()) {
-            let message =
-                "`user_agent` must have visible characters only, as a header has: got another text";
-            faults.push(Error::configuration(message).with_cause(error));
+        let agent = self.agent();
+        if let Err(error) = HeaderValue::from_str(&agent) {
+            let (rule, got) = ("have visible ASCII characters only", format!("{agent:?}"));
+            faults.push(refused("user_agent", rule, &one_line(&got)).with_cause(error));
         }
-        if let Some(Err(fault)) = self.digest_key.as_ref().map(Secret::as_key) {
-            let short = Error::short_secret(fault);
-            let message = format!("`digest_key`: {}", short.message());
-            faults.push(Error::configuration(message).with_cause(short));
+        if let Some(Err(short)) = self.digest_key.as_ref().map(Secret::as_key) {
+            let got = counted(short.0, "byte");
+            faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
         }
         let mut addresses: Vec<Url> = applications
             .values()
@@ -57,13 +57,11 @@ impl SuiteBuilder {
         let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
             return Err(Error::all(faults));
         };
-        let clients = Clients::build(self.http.take(), &self.agent(), &addresses, self.waits);
+        let clients = Clients::build(self.http.take(), &agent, &addresses, self.waits);
         let clients = clients.map_err(|error| {
-            Error::configuration(format!(
-                "cannot build the HTTP client: {}",
-                cause::root(&error)
-            ))
-            .with_cause(error)
+            let cause = one_line(&cause::root(&error).to_string());
+            let message = format!("the HTTP client cannot be built: {cause}");
+            Error::configuration(message).with_cause(error)
         })?;
         let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {
@@ -73,10 +71,7 @@ impl SuiteBuilder {
                 endpoint,
             } => {
                 let proxy = clients.proxy_for(&endpoint);
-                let client = clients.client_for(&endpoint);
-                let client = client.ok_or_else(|| {
-                    Error::configuration("the suite has no HTTP client for this address")
-                })?;
+                let client = clients.client_for(&endpoint)?;
                 let policy = &self.token_policy;
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
@@ -100,51 +95,50 @@ impl SuiteBuilder {
         })
     }
 
-    /// The applications as they are configured.
     fn applications(&mut self, faults: &mut Vec<Error>) -> HashMap<App, ApplicationConfig> {
-        let scopes = std::mem::take(&mut self.scopes);
-        let mut applications = HashMap::new();
-        for app in App::ALL {
-            let url = self.layers.url(app).and_then(|url| {
+        let mut scopes = std::mem::take(&mut self.scopes);
+        let mut configure = |app: App| {
+            let url = self.layers.get(Key::Url(app)).and_then(|url| {
                 address::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
                     .map_err(|fault| faults.push(fault))
                     .ok()
             });
-            let audience = self.layers.audience(app).and_then(|audience| {
-                let checked = address::check_audience(&audience.name, audience.value);
-                checked.map_err(|fault| faults.push(fault)).ok()?;
-                Some(Audience {
-                    text: audience.value.to_owned(),
-                    set_by: Some(audience.name),
-                })
+            let audience = self.layers.get(Key::Audience(app)).map(|audience| {
+                let Setting { value, name, .. } = audience;
+                // It goes into a form and into messages.
+                if value.is_empty() || value.contains(char::is_control) {
+                    let rule = "be a non-empty text without control characters";
+                    faults.push(refused(&name, rule, &format!("{value:?}")));
+                }
+                Audience {
+                    text: value.to_owned(),
+                    set_by: Some(name),
+                }
             });
-            let scopes = scopes.get(&app).cloned().unwrap_or_default();
-            let config = ApplicationConfig {
+            let scopes = scopes.remove(&app).unwrap_or_default();
+            ApplicationConfig {
                 url,
                 audience,
                 scopes,
-            };
-            applications.insert(app, config);
-        }
-        applications
+            }
+        };
+        App::ALL.map(|app| (app, configure(app))).into()
     }
 
-    /// Where tokens come from, if that is said without a mistake.
+    /// Where tokens come from, if the settings are sound.
     fn tokens_from(&self, faults: &mut Vec<Error>) -> Option<TokensFrom> {
         if let Some(source) = &self.source {
             return Some(TokensFrom::Source(Arc::clone(source)));
         }
         let credentials = self.credentials.clone().or_else(|| {
-            let id = self.layers.client_id()?.value;
-            let secret = self.layers.client_secret()?.value;
-            Some(ClientCredentials::new(id, secret.clone()))
+            let id = self.layers.get(Key::ClientId)?.value;
+            let secret = self.layers.get(Key::ClientSecret)?.value;
+            Some(ClientCredentials::new(id, secret))
         });
-        let endpoint = self
-            .layers
-            .token_url()
-            .map(|url| (url, "", Purpose::TokenEndpoint));
+        let endpoint = self.layers.get(Key::TokenUrl);
+        let endpoint = endpoint.map(|url| (url, "", Purpose::TokenEndpoint));
         let endpoint = endpoint.or_else(|| {
-            let platform = self.layers.url(App::Platform)?;
+            let platform = self.layers.get(Key::Url(App::Platform))?;
             Some((platform, TOKEN_PATH, Purpose::Base))
         });
         faults.extend(self.missing(credentials.is_some(), endpoint.is_some()));
@@ -155,8 +149,8 @@ impl SuiteBuilder {
             (credentials.secret().expose().is_empty(), "secret"),
         ] {
             if empty {
-                let rule = format!("`credentials` must have a {what}: got an empty one");
-                faults.push(Error::configuration(rule));
+                let rule = format!("have a {what}");
+                faults.push(refused("credentials", &rule, "an empty one"));
             }
         }
         match address::parse_url(&url.name, url.value, purpose, self.insecure_http) {
@@ -171,7 +165,7 @@ impl SuiteBuilder {
                 })
             }
             Err(fault) => {
-                // A core URL that is refused was told already.
+                // A refused core URL is reported as that of the Platform.
                 if purpose == Purpose::TokenEndpoint {
                     faults.push(fault);
                 }
@@ -180,58 +174,48 @@ impl SuiteBuilder {
         }
     }
 
-    /// What lacks for an exchange of the credential, all of it at once.
+    /// Everything that an exchange of the credential lacks, as one error.
     fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
-        let missing: Vec<&str> = [
-            (App::Platform.url_variable(), has_endpoint),
-            (
-                address::CLIENT_ID,
-                has_credentials || self.layers.client_id().is_some(),
-            ),
-            (
-                address::CLIENT_SECRET,
-                has_credentials || self.layers.client_secret().is_some(),
-            ),
-        ]
-        .into_iter()
-        .filter_map(|(name, present)| (!present).then_some(name))
-        .collect();
+        let core_url = App::Platform.url_variable();
+        let given = |key| has_credentials || self.layers.get(key).is_some();
+        let mut missing = Vec::new();
+        missing.extend((!has_endpoint).then_some(core_url));
+        let credential = [Key::ClientId, Key::ClientSecret].into_iter();
+        missing.extend(credential.filter(|key| !given(*key)).map(Key::variable));
         let message = if missing.is_empty() {
             return None;
         } else if self.trusts_environment && !self.credential_from_environment && !has_credentials {
-            "the credential is missing: call `credentials` or `token_source`, since `environment_addresses` takes none \
+            "the credential is missing: call `credentials` or `token_source`, because `environment_addresses` takes none \
              from the environment"
                 .to_owned()
         } else if self.layers.has_variables() {
             format!("missing environment variables: {}", missing.join(", "))
         } else if has_credentials {
+            let token_url = Key::TokenUrl.variable();
             format!(
-                "the token endpoint is missing: call `core_url` or `token_url`, or set {} or {}",
-                App::Platform.url_variable(),
-                address::TOKEN_URL
+                "the token endpoint is missing: call `core_url` or `token_url`, or set {core_url} or {token_url}"
             )
         } else {
-            "neither `credentials` nor a `token_source` is set".to_owned()
+            "the credential is missing: call `credentials`, `token_source` or `environment`"
+                .to_owned()
         };
         Some(Error::configuration(message))
     }
 
-    /// Whether a credential of the program's own would go to an address from the environment, though nobody said that it may.
+    /// The error of a credential from code that would go to an address from the environment without permission.
     fn crossed(&self) -> Option<Error> {
-        let from_environment =
-            |setting: &Setting<&str>| setting.from == From::Environment && !self.trusts_environment;
+        let secret = self.layers.get(Key::ClientSecret);
         let own = self.source.is_some()
             || self.credentials.is_some()
-            || self
-                .layers
-                .client_secret()
-                .is_some_and(|secret| secret.from != From::Environment);
-        let urls = App::ALL.into_iter().map(|app| self.layers.url(app));
-        let address = std::iter::once(self.layers.token_url())
+            || secret.is_some_and(|secret| secret.from != From::Environment);
+        if !own || self.trusts_environment {
+            return None;
+        }
+        let urls = App::ALL.into_iter().map(Key::Url);
+        let address = std::iter::once(Key::TokenUrl)
             .chain(urls)
-            .flatten()
-            .find(from_environment)
-            .filter(|_| own)?;
+            .filter_map(|key| self.layers.get(key))
+            .find(|address| address.from == From::Environment)?;
         Some(Error::configuration(format!(
             "the credential is set in code and {} in the environment: if the credential may go there, call \
              `environment_addresses`; otherwise set the address in code",
@@ -257,5 +241,5 @@ enum TokensFrom {
     },
 }
 
-/// Whether this build can speak TLS by itself.
+/// Whether this build has TLS.
 const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));

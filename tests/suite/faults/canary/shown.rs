@@ -113,7 +113,7 @@ async fn fault_77_a_raw_call_of_the_token_endpoint_prints_no_token_and_no_body()
             let call = call.body(json!({"client_secret": SECRET}));
             printed += &print(&call);
             match call.await {
-                Ok(receipt) => printed += &format!("{receipt}{}", print(&receipt)),
+                Ok(receipt) => printed += &(receipt.to_string() + &print(&receipt)),
                 Err(error) => printed += &print_error(&error),
             }
         }
