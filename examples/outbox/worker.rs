@@ -59,7 +59,7 @@ pub(crate) async fn drain(
 fn is_final(error: &Error) -> bool {
     let credential = error.is_unauthenticated() || error.is_forbidden();
     match error.effect() {
-        Effect::Refused => !error.retryable() && !credential,
+        Effect::Refused => !error.is_retryable() && !credential,
         Effect::NotSent | Effect::Unknown => error.is_prepared_command(),
     }
 }

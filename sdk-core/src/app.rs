@@ -36,8 +36,12 @@ pub enum App {
 }
 
 impl App {
+    pub(crate) const ALL: [Self; 4] = [Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
+
     /// All applications.
-    pub const ALL: [Self; 4] = [Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter()
+    }
 
     /// Its name, such as `crm`, which `Display` prints.
     #[must_use]

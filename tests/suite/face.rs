@@ -62,7 +62,7 @@ async fn a_group_of_operations_owns_its_client() {
 async fn each_client_says_where_its_requests_go() {
     let origin = "https://suite.example.test:8443";
     let mut builder = builder_at(origin);
-    for app in App::ALL {
+    for app in App::all() {
         builder = builder.application_url(app, format!("{origin}/{app}/"));
     }
     let suite = builder.suite();

@@ -37,7 +37,7 @@ pub(crate) fn suite_at(peer: &Peer) -> Suite {
 /// [`suite_at`] any origin, to be changed before it is built. One origin cannot be the audience of all applications.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
-    App::ALL.into_iter().fold(builder, |builder, app| {
+    App::all().fold(builder, |builder, app| {
         builder
             .application_url(app, origin)
             .audience(app, app.name())

@@ -69,7 +69,7 @@ pub(super) fn classify(
             .with_retryable(true),
         Err(Unread::Late) => late_body(whole_call, progress),
     };
-    let again = error.retryable() && progress.may_replay;
+    let again = error.is_retryable() && progress.may_replay;
     let in_time = !whole_call || error.kind() != ErrorKind::Timeout;
     let error = of_status(error, status, &headers, &progress.confidential(b""));
     fail(error, again && in_time)

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::json::body::JsonBody;
 use crate::json::raw::RawJson;
 use crate::operation::{Method, Operation};
+use crate::options::setters::command_options;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
@@ -216,4 +217,4 @@ impl fmt::Debug for RawCall {
     }
 }
 
-crate::command_options!(RawCall => Receipt<RawJson>);
+command_options!(RawCall => Receipt<RawJson>);

@@ -99,7 +99,7 @@ impl Error {
 
     /// This refusal of a token, whose renewal then failed with `error`.
     pub(crate) fn after_failed_renewal(self, error: Self) -> Self {
-        let (retryable, after) = (error.retryable(), error.retry_after());
+        let (retryable, after) = (error.is_retryable(), error.retry_after());
         let hint = format!("its token could not be renewed: {error}");
         self.hint(hint)
             .with_retryable(retryable)

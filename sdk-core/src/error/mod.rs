@@ -36,7 +36,7 @@ use crate::operation::Operation;
 /// # fn handle(error: sdk_core::Error) {
 /// if error.is_not_found() {
 ///     println!("no such record");
-/// } else if error.retryable() {
+/// } else if error.is_retryable() {
 ///     println!("later: {error}");
 /// } else {
 ///     eprintln!("{error} (request id {:?})", error.request_id());
@@ -106,7 +106,7 @@ impl Error {
 
     /// Whether the same call may succeed later, unchanged.
     #[must_use]
-    pub fn retryable(&self) -> bool {
+    pub fn is_retryable(&self) -> bool {
         self.0.retryable
     }
 

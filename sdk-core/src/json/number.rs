@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
 use crate::json::raw::RawJson;
+use crate::json::texts::text_impls;
 
 /// A JSON number exactly as received: every digit, its sign and its exponent.
 ///
@@ -70,7 +71,7 @@ fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
-crate::text_impls!(Number: BareDebug Display);
+text_impls!(Number: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -6,6 +6,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::Error;
 use crate::json::explain::{Found, explain};
+use crate::json::texts::text_impls;
 
 /// One JSON value exactly as received, or as it will be sent.
 ///
@@ -154,4 +155,4 @@ impl PartialEq for RawJson {
 
 impl Eq for RawJson {}
 
-crate::text_impls!(RawJson: BareDebug Display);
+text_impls!(RawJson: BareDebug Display);

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use crate::error::Error;
 use crate::json::members::Members;
 use crate::json::raw::{RawJson, view_text};
+use crate::json::texts::text_impls;
 use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
@@ -181,7 +182,7 @@ impl std::str::FromStr for Record {
     }
 }
 
-crate::text_impls!(Record: BareDebug Display);
+text_impls!(Record: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -108,3 +108,5 @@ macro_rules! text_impls {
         }
     };
 }
+
+pub(crate) use text_impls;

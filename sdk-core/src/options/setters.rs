@@ -124,3 +124,7 @@ macro_rules! keyed_command_options {
         }
     };
 }
+
+pub(crate) use option_setters;
+
+pub(crate) use command_options;

@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::json::raw::RawJson;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
+use crate::options::setters::option_setters;
 use crate::options::{CallOptions, ExactReplay};
 use crate::reply::decode::FromReply;
 use crate::reply::response::Receipt;
@@ -62,7 +63,7 @@ impl SendPrepared {
 
     /// Decodes and checks the result as one of the client's types: `typed::<CalendarCommandResult>()`.
     ///
-    /// Without it the result is raw JSON, which [`Receipt::decode`] decodes into your own type.
+    /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type.
     pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
             prepared: self.prepared,
@@ -73,8 +74,8 @@ impl SendPrepared {
 }
 
 impl<T: FromReply> SendPrepared<T> {
-    crate::option_setters!();
-    crate::option_setters!(exact_replay);
+    option_setters!();
+    option_setters!(exact_replay);
 
     /// Adds a header to those of the command, such as one for tracing.
     pub fn header(mut self, name: &str, value: &str) -> Self {

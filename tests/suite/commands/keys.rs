@@ -29,7 +29,7 @@ fn assert_conflict(error: &Error) {
     assert!(error.is_idempotency_conflict());
     assert_refused_with(error, 409);
     assert_eq!(error.code(), Some("IDEMPOTENCY_CONFLICT"));
-    assert!(!error.retryable() && error.command().is_none() && error.body().is_some());
+    assert!(!error.is_retryable() && error.command().is_none() && error.body().is_some());
     assert_eq!(error.attempts(), 1);
     assert_eq!(error.idempotency_key(), Some(&key()));
     assert!(!format!("{error} {error:?}").contains(KEY), "{error}");

@@ -72,7 +72,7 @@ async fn fault_23_a_replay_that_is_refused_is_final() {
             let send = send.exact_replay(ExactReplay::Allowed);
             let error = send.await.unwrap_err();
             assert_refused_with(&error, status);
-            assert!(!error.retryable() && error.command().is_none());
+            assert!(!error.is_retryable() && error.command().is_none());
             assert_eq!(stage.server.attempts(operation), before + 1);
             fault.remove();
         }

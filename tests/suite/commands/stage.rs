@@ -28,7 +28,7 @@ impl Stage {
         ];
         let wires = origins.each_ref().map(|origin| Proxy::start(origin));
         let mut builder = builder_for(&server);
-        for (app, (wire, origin)) in App::ALL.into_iter().zip(wires.iter().zip(&origins)) {
+        for (app, (wire, origin)) in App::all().zip(wires.iter().zip(&origins)) {
             builder = builder
                 .application_url(app, wire.url())
                 .audience(app, origin);

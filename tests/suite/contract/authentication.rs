@@ -21,7 +21,7 @@ async fn a_second_401_in_a_row_is_the_callers() {
 
     assert_eq!(error.kind(), ErrorKind::Unauthenticated);
     assert_eq!((error.attempts(), error.effect()), (2, Effect::Refused));
-    assert!(!error.retryable() && error.command().is_none());
+    assert!(!error.is_retryable() && error.command().is_none());
     assert_eq!(world.server.exchanges(), 2);
     assert_eq!(world.server.commits(Operation::SubmitEventCommand), 0);
 }

@@ -18,7 +18,7 @@ async fn a_call_that_may_be_made_once_is_made_once() {
     let once = world.crm.people().list().retry(RetryPolicy::none());
     let error = once.await.unwrap_err();
 
-    assert_eq!((error.attempts(), error.retryable()), (1, true));
+    assert_eq!((error.attempts(), error.is_retryable()), (1, true));
 }
 
 /// Only the Platform documents who may try again: its envelope says so.
@@ -37,7 +37,10 @@ async fn the_platform_says_whether_to_try_again() {
 
         let error = world.platform.apps().list().await.unwrap_err();
 
-        assert_eq!((error.retryable(), error.attempts()), (retryable, attempts));
+        assert_eq!(
+            (error.is_retryable(), error.attempts()),
+            (retryable, attempts)
+        );
         assert_eq!(error.code(), Some("maintenance"));
         assert_eq!(error.message(), "down for the day");
         assert_eq!(error.request_id(), Some("req-of-the-envelope"));
@@ -55,7 +58,7 @@ async fn too_many_requests_and_a_slow_one_are_treated_as_a_503() {
         let error = world.crm.today().get().await.unwrap_err();
 
         assert_eq!((error.status(), error.kind()), (Some(status), kind));
-        assert_eq!((error.attempts(), error.retryable()), (3, true));
+        assert_eq!((error.attempts(), error.is_retryable()), (3, true));
         // A 4xx has no effect, whatever its reason.
         assert_eq!(error.effect(), Effect::Refused);
         fault.remove();

@@ -83,7 +83,7 @@ impl Both {
 pub(super) fn assert_refused_locally(error: &Error, why: &str) {
     assert_eq!(error.message(), why);
     assert_eq!(error.kind(), ErrorKind::InvalidInput, "{why}");
-    assert!(error.is_invalid_input() && !error.retryable(), "{why}");
+    assert!(error.is_invalid_input() && !error.is_retryable(), "{why}");
     assert_eq!(error.effect(), Effect::NotSent, "{why}");
     assert_eq!((error.attempts(), error.status()), (0, None), "{why}");
     assert!(

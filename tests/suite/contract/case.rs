@@ -74,7 +74,7 @@ pub(super) fn failed(world: &World, operation: Operation, error: &Error, status:
     assert_eq!(error.status(), Some(status), "{id}: {error}");
     assert_eq!(error.kind(), kind, "{id}: {error}");
     assert_eq!(error.effect(), effect, "{id}: {error}");
-    assert_eq!(error.retryable(), retryable, "{id}: {error}");
+    assert_eq!(error.is_retryable(), retryable, "{id}: {error}");
     assert_eq!(error.is_unauthenticated(), status == 401);
     assert_eq!(error.is_forbidden(), status == 403);
     assert_eq!(error.is_not_found(), status == 404);

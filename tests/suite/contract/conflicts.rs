@@ -13,7 +13,7 @@ fn assert_final(error: &Error, code: &str) {
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert_eq!(error.code(), Some(code));
     assert_refused_with(error, 409);
-    assert_eq!((error.attempts(), error.retryable()), (1, false));
+    assert_eq!((error.attempts(), error.is_retryable()), (1, false));
     assert!(error.command().is_none());
 }
 

@@ -96,7 +96,7 @@ async fn an_endpoint_that_is_down_leaves_no_secret_behind() {
         .unwrap_err();
 
     assert_eq!(error.kind(), ErrorKind::Unavailable);
-    assert!(error.retryable());
+    assert!(error.is_retryable());
     // A prepared command is made to be stored, and this one would hold the client's secret.
     assert!(error.command().is_none());
 }

@@ -30,7 +30,7 @@ async fn failure(body: &str) -> Error {
         "it would be no better a second time"
     );
     assert_eq!(error.body(), Some(body.as_bytes()));
-    assert_eq!((error.status(), error.retryable()), (Some(200), false));
+    assert_eq!((error.status(), error.is_retryable()), (Some(200), false));
     assert!(error.request_id().is_some());
     error
 }

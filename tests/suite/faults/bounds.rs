@@ -37,7 +37,7 @@ async fn fault_30_a_body_is_read_up_to_the_limit() {
         assert_eq!(error.kind(), ErrorKind::Decode, "{name}: {error}");
         assert_eq!((error.status(), error.attempts()), (Some(200), 1));
         assert_eq!(error.request_id(), Some("req-30"));
-        assert!(!error.retryable());
+        assert!(!error.is_retryable());
         assert_says(&error.message(), &["larger than 1048576 bytes"]);
         // Of a body that is announced as too large, nothing is read.
         let kept = error.body().unwrap().len();

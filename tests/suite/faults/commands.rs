@@ -44,7 +44,7 @@ async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
                 (error.code(), error.request_id()),
                 (Some(code), Some("req-23"))
             );
-            assert!(!error.retryable(), "{error}");
+            assert!(!error.is_retryable(), "{error}");
         }
         assert_eq!(peer.requests().len(), 4);
     }

@@ -59,7 +59,7 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
 
     let error = add_person(&crm).await.unwrap_err();
     assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 3);
-    assert!(error.retryable() && error.is_unavailable());
+    assert!(error.is_retryable() && error.is_unavailable());
     assert_says(&error, &["refused"]);
 
     // The server comes back while a call is being repeated.
@@ -85,7 +85,7 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
     let error = get_person(&suite.crm()).await.unwrap_err();
 
     assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
-    assert!(!error.retryable());
+    assert!(!error.is_retryable());
     assert_says(&error, &["TLS handshake failed"]);
     assert_eq!(peer.connections(), 1);
     assert_eq!(peer.requests().len(), 0);

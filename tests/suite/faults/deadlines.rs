@@ -128,7 +128,7 @@ async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it
     let (keyed, unkeyed, busy) = tokio::join!(hung(409), hung(422), hung(503));
     assert_tried(&keyed, ErrorKind::Conflict, Effect::Refused, 1);
     assert_tried(&unkeyed, ErrorKind::Rejected, Effect::Refused, 1);
-    assert!(!keyed.retryable() && !unkeyed.retryable());
+    assert!(!keyed.is_retryable() && !unkeyed.is_retryable());
     assert_tried(&busy, ErrorKind::Unavailable, Effect::Unknown, 1);
 }
 
@@ -143,7 +143,7 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
     let error = get_person(&crm).await.unwrap_err();
 
     assert_failed(&error, ErrorKind::Unauthenticated, Effect::NotSent);
-    assert!(!error.retryable());
+    assert!(!error.is_retryable());
     assert_eq!((peer.exchanges().len(), peer.requests().len()), (1, 0));
 }
 

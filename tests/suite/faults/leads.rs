@@ -65,7 +65,7 @@ async fn statuses_of_what_is_not_implemented_are_not_asked_for_again() {
         let peer = Peer::start(always(reply(status)));
         let error = get_person(&crm_at(&peer)).await.unwrap_err();
         assert_tried(&error, ErrorKind::Unavailable, Effect::Unknown, 1);
-        assert!(!error.retryable());
+        assert!(!error.is_retryable());
         assert_eq!(peer.requests().len(), 1);
     }
 }

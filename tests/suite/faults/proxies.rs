@@ -11,7 +11,7 @@ use crate::support::{Clients, Events, assert_says, assert_tried, builder_at};
 
 fn assert_stopped(error: &Error) {
     assert_tried(error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
-    assert!(!error.retryable(), "{error}");
+    assert!(!error.is_retryable(), "{error}");
     let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
     assert_eq!(cause.kind(), TokenErrorKind::Unreachable);
     assert!(!cause.is_retryable());

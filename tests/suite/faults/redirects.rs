@@ -20,7 +20,7 @@ async fn fault_28_a_redirected_call_goes_nowhere() {
 
             assert_eq!(error.kind(), ErrorKind::UnexpectedStatus);
             assert_eq!((error.status(), error.attempts()), (Some(status), 1));
-            assert!(!error.retryable());
+            assert!(!error.is_retryable());
             assert_eq!(peer.requests().len(), 1);
         }
         assert_eq!(elsewhere.connections(), 0);
@@ -54,7 +54,7 @@ async fn fault_28_a_redirected_exchange_takes_no_secret_along() {
 
         assert_eq!(error.kind(), ErrorKind::TokenUnavailable);
         assert_eq!(
-            (error.effect(), error.retryable()),
+            (error.effect(), error.is_retryable()),
             (Effect::NotSent, false)
         );
         assert_says(&error, &["a redirect"]);

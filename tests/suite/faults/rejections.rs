@@ -77,7 +77,7 @@ async fn fault_08_a_403_is_final_and_names_required_and_granted_scopes() {
     assert!(error.is_forbidden());
     assert_tried(&error, ErrorKind::Forbidden, Effect::Refused, 1);
     assert_eq!(error.status(), Some(403));
-    assert!(!error.retryable());
+    assert!(!error.is_retryable());
     let line = error.to_string();
     assert_says(&line, &["requires the scope crm:people:read"]);
     assert_says(&line, &["was granted crm:today:read, crm:tasks:read"]);

@@ -27,7 +27,7 @@ async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
 
         assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
         assert_eq!((error.status(), error.attempts()), (Some(status), 1));
-        assert!(!error.retryable());
+        assert!(!error.is_retryable());
         let line = error.to_string();
         assert_says(&line, &[words]);
         assert!(line.ends_with("(request req-17)"), "{line}");
@@ -70,7 +70,7 @@ async fn fault_18_a_503_is_one_whatever_its_body() {
         assert_eq!(error.kind(), ErrorKind::Unavailable);
         assert_eq!((error.status(), error.attempts()), (Some(503), 3));
         assert_eq!(error.request_id(), Some("req-18"));
-        assert!(error.retryable() && error.is_unavailable());
+        assert!(error.is_retryable() && error.is_unavailable());
         assert_eq!((error.code(), error.body()), (None, Some(body.as_bytes())));
         assert_eq!(peer.requests().len(), 3);
     }

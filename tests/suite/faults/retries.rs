@@ -21,7 +21,7 @@ async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
         let error = call.expect("it waits for nothing").unwrap_err();
 
         assert_eq!((error.status(), error.attempts()), (Some(503), 1));
-        assert!(error.retryable());
+        assert!(error.is_retryable());
         let asked = after.parse().unwrap_or(u64::MAX);
         assert_eq!(error.retry_after(), Some(Duration::from_secs(asked)));
         assert_eq!(peer.requests().len(), 1);

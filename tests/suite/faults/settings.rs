@@ -84,7 +84,7 @@ fn fault_60_a_misspelt_application_is_refused_where_it_is_parsed() {
         let quoted = format!("{wrong:?}");
         assert_refused(&error, &[&quoted, "crm, calendar, accounting, platform"]);
     }
-    for app in App::ALL {
+    for app in App::all() {
         assert_eq!(app.name().parse(), Ok(app));
     }
 }

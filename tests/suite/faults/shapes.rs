@@ -15,7 +15,7 @@ use crate::walks;
 pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
     assert_tried(error, kind, Effect::Unknown, 1);
     assert!(matches!(error.status(), Some(200..=299)), "{error}");
-    assert!(error.body().is_some() && !error.retryable());
+    assert!(error.body().is_some() && !error.is_retryable());
     assert_says(error, words);
 }
 

@@ -60,7 +60,7 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
     for call in calls {
         let error = call.unwrap_err();
         assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
-        assert!(error.retryable());
+        assert!(error.is_retryable());
         let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
         assert_eq!(cause.status(), Some(500));
     }
@@ -87,7 +87,7 @@ async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
         let error = crm.people().list().await.unwrap_err();
         assert_failed(&error, ErrorKind::Unauthenticated, Effect::NotSent);
         assert_eq!(error.code(), Some("invalid_client"));
-        assert_eq!((error.retryable(), error.attempts()), (false, 0));
+        assert_eq!((error.is_retryable(), error.attempts()), (false, 0));
         assert!(error.request_id().is_some());
         assert!(
             error

@@ -218,7 +218,7 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
 
     assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
     assert_says(&error, &["had expired when it arrived"]);
-    assert!(error.retryable() && peer.requests().is_empty());
+    assert!(error.is_retryable() && peer.requests().is_empty());
     // The next exchange is quicker.
     advance(Duration::from_secs(2)).await;
     get_person(&crm).await.unwrap();
@@ -239,7 +239,7 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
         assert_tried(&error, ErrorKind::Unauthenticated, Effect::Refused, 1);
         let told = (error.status(), error.request_id());
         assert_eq!(told, (Some(401), Some("req-71")));
-        assert_eq!(error.retryable(), retryable);
+        assert_eq!(error.is_retryable(), retryable);
         assert_says(&error, &["its token could not be renewed"]);
         let cause = error.source().and_then(std::error::Error::source).unwrap();
         assert!(cause.downcast_ref::<TokenError>().is_some(), "{cause}");

@@ -144,7 +144,7 @@ async fn fault_66_what_is_no_json_has_no_schema_version() {
             assert_eq!(error.status(), Some(200));
             let line = error.to_string();
             assert!(!line.contains("this SDK was built for"), "{body}: {line}");
-            assert_eq!(error.retryable(), !whole, "{body}: {line}");
+            assert_eq!(error.is_retryable(), !whole, "{body}: {line}");
             assert_eq!(error.body().unwrap(), body.as_bytes());
         }
         assert_eq!(peer.requests().len(), if whole { 4 } else { 12 });

@@ -111,7 +111,7 @@ async fn a_rule_of_which_the_sdk_knows_nothing_is_the_servers_to_enforce() {
 
     assert_eq!(error.kind(), ErrorKind::Rejected);
     assert_refused_with(&error, 400);
-    assert_eq!((error.attempts(), error.retryable()), (1, false));
+    assert_eq!((error.attempts(), error.is_retryable()), (1, false));
     assert_eq!(error.code(), Some("validation_failed"));
     let seen = both.world.last(Operation::ListPeople);
     assert_eq!(seen.query.as_deref(), Some("limit=51"));
