@@ -2,6 +2,7 @@
 //! A86, and nothing of how the server keeps its books.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -49,9 +50,20 @@ struct History {
 
 #[tokio::test]
 async fn the_funnel_is_what_a_plain_count_of_a_random_history_gives() {
+    compare_histories(0..HISTORIES / 2).await;
+}
+
+/// On another core.
+#[tokio::test]
+async fn the_funnel_is_what_a_plain_count_of_another_random_history_gives() {
+    compare_histories(HISTORIES / 2..HISTORIES).await;
+}
+
+async fn compare_histories(seeds: Range<u64>) {
     let started = Instant::now();
     let (mut windows, mut moves, mut rows, mut merged) = (0, 0, 0, 0);
-    for seed in 0..HISTORIES {
+    let histories = seeds.clone().count();
+    for seed in seeds {
         let mut history = History::begin(seed).await;
         // Many currencies, for more rows than there may be.
         let currencies = &CURRENCIES[..[1, 2, 9][usize::try_from(seed % 3).unwrap()]];
@@ -68,11 +80,11 @@ async fn the_funnel_is_what_a_plain_count_of_a_random_history_gives() {
         moves += history.log.len();
     }
     println!(
-        "funnel: {windows} windows of {HISTORIES} histories compared, {moves} moves, {rows} rows, {merged} replies with \
+        "funnel: {windows} windows of {histories} histories compared, {moves} moves, {rows} rows, {merged} replies with \
          several currencies in one row, {:?}",
         started.elapsed()
     );
-    assert!(windows == 2_000 && merged > 20, "{merged}");
+    assert!(windows == 1_000 && merged > 10, "{merged}");
 }
 
 impl History {
