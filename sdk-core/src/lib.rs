@@ -31,6 +31,10 @@ mod secret;
 mod suite;
 mod text;
 mod token;
+#[cfg_attr(
+    not(feature = "reqwest-013"),
+    allow(dead_code, unused_variables, reason = "only reqwest needs them")
+)]
 pub mod transport;
 
 pub use app::{App, UnknownApp};

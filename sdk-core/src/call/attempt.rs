@@ -5,6 +5,8 @@ use http::HeaderMap;
 use tokio::time::{Instant, timeout_at};
 
 use crate::transport::body::{self, Unread};
+use crate::transport::error::TransportError;
+use crate::transport::reply::Incoming;
 
 /// The outcome of one attempt.
 pub(super) enum Outcome {
@@ -15,7 +17,7 @@ pub(super) enum Outcome {
         body: Result<Bytes, Unread>,
     },
     /// No reply.
-    Failed(reqwest::Error),
+    Failed(TransportError),
     /// The time limit passed before a reply began.
     TimedOut {
         /// Whether the request was still waiting for a connection, so that nothing was sent.
@@ -33,27 +35,29 @@ impl Outcome {
     }
 }
 
-/// What reqwest returns for a request.
-pub(super) type Answer = Result<reqwest::Response, reqwest::Error>;
+/// What a transport returns for a request.
+pub(super) type Answer = Result<Incoming, TransportError>;
 
 /// Waits for a reply and reads it within the time limit. If reading the body fails, status and headers are kept.
 pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,
     until: Instant,
-    never_begun: impl FnOnce() -> bool,
+    never_begun: impl Fn() -> bool,
 ) -> Outcome {
     let mut response = match timeout_at(until, sending).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) => return Outcome::Failed(error.without_url()),
+        Ok(Err(error)) if never_begun() => return Outcome::Failed(error.never_begun()),
+        Ok(Err(error)) => return Outcome::Failed(error),
         Err(_elapsed) => {
-            let never_begun = never_begun();
-            return Outcome::TimedOut { never_begun };
+            return Outcome::TimedOut {
+                never_begun: never_begun(),
+            };
         }
     };
     let body = body::read(&mut response, max_bytes, until).await;
     Outcome::Reply {
-        status: response.status().as_u16(),
+        status: response.status(),
         // Taken last, so that the future holds them only once while the body is read.
         headers: std::mem::take(response.headers_mut()),
         body,

@@ -36,7 +36,7 @@ pub(super) fn classify(
         // The status decides, even if the body could not be read.
         let body = body.unwrap_or_else(|unread| match unread {
             Unread::TooLarge(excerpt) => excerpt,
-            Unread::Broken(_) | Unread::Late => Bytes::new(),
+            Unread::Broken(_) | Unread::Late | Unread::Encoded(_) => Bytes::new(),
         });
         return refused(status, &headers, body, progress);
     }
@@ -68,6 +68,12 @@ pub(super) fn classify(
             .with_cause(error)
             .with_retryable(true),
         Err(Unread::Late) => late_body(whole_call, progress),
+        Err(Unread::Encoded(encoding)) => {
+            let encoding = progress.confidential(b"").line(Line::Message, &encoding);
+            Error::decode(format!(
+                "the reply is compressed ({encoding}), and its transport did not decode it"
+            ))
+        }
     };
     let again = error.is_retryable() && progress.may_replay;
     let in_time = !whole_call || error.kind() != ErrorKind::Timeout;

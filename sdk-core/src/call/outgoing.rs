@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::Request;
+use http::HeaderMap;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
 
 use crate::call::Call;
 use crate::command::key::IdempotencyKey;
@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::options::headers::IDEMPOTENCY_KEY;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
-use crate::transport::begun::Begun;
+use crate::transport::outgoing::Outgoing;
 
 impl Call {
     /// Checks the options of client and call, and adds their query parameters to the draft.
@@ -37,16 +37,16 @@ impl Call {
         &self,
         draft: &Draft,
         bearer: Option<&BearerToken>,
-        begun: Option<&Begun>,
-    ) -> Result<Request, Error> {
+    ) -> Result<Outgoing, Error> {
         const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        let mut request = request_of(draft, begun);
-        let headers = request.headers_mut();
+        let mut request = request_of(draft);
+        let headers = &mut request.headers;
         if self.stored.is_none() {
             self.client.defaults().apply_headers(headers);
         }
         self.options.apply_headers(headers);
         headers.insert(ACCEPT, JSON);
+        headers.insert(USER_AGENT, self.client.suite().agent.clone());
         if let Some(bearer) = bearer {
             headers.insert(AUTHORIZATION, bearer.header().clone());
         }
@@ -57,21 +57,21 @@ impl Call {
     }
 }
 
-/// A request with the method, URL, body and content type of a draft. The body is shared; `begun` watches it, if given.
-fn request_of(draft: &Draft, begun: Option<&Begun>) -> Request {
+/// A request with the method, URL, body and content type of a draft. The body is shared.
+fn request_of(draft: &Draft) -> Outgoing {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
-    let mut request = Request::new(draft.method.to_http(), draft.url.clone());
-    if let Some(body) = &draft.body {
+    let mut headers = HeaderMap::new();
+    if draft.body.is_some() {
         let kind = if draft.is_form { FORM } else { JSON };
-        request.headers_mut().insert(CONTENT_TYPE, kind);
-        let body = body.clone();
-        *request.body_mut() = Some(match begun {
-            Some(begun) => begun.body(body),
-            None => body.into(),
-        });
+        headers.insert(CONTENT_TYPE, kind);
     }
-    request
+    Outgoing {
+        method: draft.method.to_http(),
+        url: draft.url.clone(),
+        headers,
+        body: draft.body.clone(),
+    }
 }
 
 /// The key as a header that does not print and shares the memory of the key.

@@ -21,7 +21,7 @@ use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
 use crate::token::rejection::Target;
-use crate::transport::begun::Begun;
+use crate::transport::request::Begun;
 
 /// The longest URL that the HTTP client takes, in bytes.
 const LONGEST_URL: usize = 65_534;
@@ -125,10 +125,11 @@ impl Call {
             let message = "the deadline of the call passed before it was sent";
             return fail(Error::timeout(message), false);
         }
-        // If the connect timeout is shorter, its error proves that nothing was sent. Otherwise the watched body proves it,
-        // at the price that the HTTP client cannot resend that body by itself.
-        let connecting = self.client.suite().clients.connect_timeout();
-        let begun = (limits.attempt_time() < connecting).then(Begun::default);
+        // If the suite's own connect timeout is shorter, its error proves that nothing was sent. Otherwise the watched body
+        // proves it, at the price that the HTTP client cannot resend that body by itself.
+        let connecting = self.client.suite().connections.connect_timeout();
+        let watched = self.client.endpoint().sender().needs_watching();
+        let begun = (watched || limits.attempt_time() < connecting).then(Begun::default);
         let (sending, span) = match self.begin(progress, begun.as_ref()) {
             Ok(begun) => begun,
             Err(error) => return fail(error, false),
@@ -137,7 +138,7 @@ impl Call {
         let until = Instant::now()
             .checked_add(limits.attempt_timeout)
             .map_or(limits.deadline, |end| end.min(limits.deadline));
-        let never_begun = || draft.body.is_some() && begun.is_some_and(|begun| begun.give_up());
+        let never_begun = || draft.body.is_some() && begun.as_ref().is_some_and(Begun::give_up);
         let outcome = attempt::run(sending, limits.max_bytes, until, never_begun)
             .instrument(span.clone())
             .await;
@@ -163,11 +164,12 @@ impl Call {
         progress: &mut Progress<'_>,
         begun: Option<&Begun>,
     ) -> Result<(impl Future<Output = attempt::Answer> + use<>, Span), Error> {
-        let request = self.outgoing(progress.draft, progress.bearer.as_deref(), begun)?;
-        let span = observe::attempt_span(self.operation, &request, progress.attempts);
+        let request = self.outgoing(progress.draft, progress.bearer.as_deref())?;
+        let span = observe::attempt_span(self.operation, &request.url, progress.attempts);
         progress.attempts += 1;
         self.client.suite().counters.attempt();
-        let sending = span.in_scope(|| self.client.endpoint().http().execute(request));
+        let sender = self.client.endpoint().sender();
+        let sending = span.in_scope(|| sender.send(request, begun));
         Ok((sending, span))
     }
 

@@ -5,6 +5,7 @@ use crate::call::verdict::{Verdict, fail};
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::transport::cause;
+use crate::transport::error::{Stage, TransportError};
 
 /// Which time limit passed, and how long it was.
 fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {
@@ -38,58 +39,60 @@ pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress
 }
 
 /// No reply at all.
-pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict {
-    if error.is_builder() {
-        return fail(
-            Error::new(
-                ErrorKind::InvalidInput,
-                "the HTTP client cannot build the request",
-            )
-            .with_cause(error),
-            false,
-        );
+pub(super) fn failed(error: TransportError, progress: &Progress<'_>) -> Verdict {
+    match error.stage() {
+        Stage::Refused => {
+            let message = "the HTTP client cannot build the request";
+            let error = Error::new(ErrorKind::InvalidInput, message).with_cause(error);
+            fail(error, false)
+        }
+        Stage::NotSent => unconnected(error, progress),
+        Stage::Unknown => lost(error, progress),
+        Stage::Redirected => {
+            let message = cause::root(&error).to_string();
+            let error = Error::new(ErrorKind::UnexpectedStatus, message).with_cause(error);
+            fail(error.with_effect(Effect::Unknown), false)
+        }
     }
-    if error.is_connect() {
-        let tls = cause::is_tls(&error);
-        let what = if tls {
-            "TLS handshake failed with"
-        } else {
-            "cannot connect to"
-        };
-        // The root cause of a timeout does not say how long it was.
-        let why = if error.is_timeout() {
-            let most = progress.client.suite().clients.connect_timeout();
-            format!("timed out after {most:?}")
-        } else {
-            cause::root(&error).to_string()
-        };
-        let message = format!("{what} {}: {why}", target(progress));
-        // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
-        return fail(
-            Error::new(ErrorKind::Connect, message)
-                .with_cause(error)
-                .with_retryable(!tls),
-            !tls,
-        );
-    }
-    let timeout = error.is_timeout();
-    let kind = if timeout {
+}
+
+/// Nothing was sent, so every operation may be retried.
+fn unconnected(error: TransportError, progress: &Progress<'_>) -> Verdict {
+    let tls = cause::is_tls(&error);
+    let what = if tls {
+        "TLS handshake failed with"
+    } else {
+        "cannot connect to"
+    };
+    let endpoint = progress.client.endpoint();
+    // The root cause of a timeout does not say how long it was.
+    let why = if error.is_timeout() && !endpoint.sender().needs_watching() {
+        let most = progress.client.suite().connections.connect_timeout();
+        format!("timed out after {most:?}")
+    } else {
+        cause::root(&error).to_string()
+    };
+    let message = format!("{what} {}: {why}", target(progress));
+    // A certificate does not change by retrying.
+    let error = Error::new(ErrorKind::Connect, message)
+        .with_cause(error)
+        .with_retryable(!tls);
+    fail(error, !tls)
+}
+
+/// The request may have been sent, and no reply came.
+fn lost(error: TransportError, progress: &Progress<'_>) -> Verdict {
+    let kind = if error.is_timeout() {
         ErrorKind::Timeout
     } else {
         ErrorKind::Transport
     };
-    let message = format!(
-        "no reply from {}: {}",
-        target(progress),
-        cause::root(&error)
-    );
-    fail(
-        Error::new(kind, message)
-            .with_cause(error)
-            .with_effect(Effect::Unknown)
-            .with_retryable(true),
-        progress.may_replay,
-    )
+    let (target, why) = (target(progress), cause::root(&error).to_string());
+    let error = Error::new(kind, format!("no reply from {target}: {why}"))
+        .with_cause(error)
+        .with_effect(Effect::Unknown)
+        .with_retryable(true);
+    fail(error, progress.may_replay)
 }
 
 fn target(progress: &Progress<'_>) -> String {

@@ -8,11 +8,12 @@ use url::Url;
 use crate::application::Application;
 use crate::operation::Method;
 use crate::request::draft::Draft;
+use crate::transport::sender::Sender;
 
-/// The address of an application and the HTTP client for it.
+/// The address of an application and what sends requests to it.
 #[derive(Clone)]
 pub struct Endpoint {
-    http: reqwest::Client,
+    sender: Sender,
     base: String,
     /// The parsed base URL.
     url: Url,
@@ -24,7 +25,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     pub(crate) fn new(
-        http: reqwest::Client,
+        sender: Sender,
         url: Url,
         proxy: Option<String>,
         application: &Application,
@@ -32,7 +33,7 @@ impl Endpoint {
         let operations = application.operations.iter();
         let fixed = operations.filter(|operation| !operation.route.contains('{'));
         Self {
-            http,
+            sender,
             base: url.as_str().trim_end_matches('/').to_owned(),
             url,
             proxy: proxy.map(Arc::from),
@@ -42,10 +43,9 @@ impl Endpoint {
         }
     }
 
-    /// The connection pool.
-    #[must_use]
-    pub fn http(&self) -> &reqwest::Client {
-        &self.http
+    /// What sends requests to it.
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
     }
 
     /// The base URL.

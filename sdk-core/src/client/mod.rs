@@ -44,9 +44,9 @@ impl ApiClient {
         let audience = suite.audience(application.app)?;
         let request = suite.token_request(application.app, &audience);
         let tokens = suite.shared.tokens.entry(request);
-        let http = suite.shared.clients.client_for(&url)?;
-        let proxy = suite.shared.clients.proxy_for(&url);
-        let endpoint = Endpoint::new(http, url, proxy, application);
+        let sender = suite.shared.connections.sender_for(&url)?;
+        let proxy = suite.shared.connections.proxy_for(&url);
+        let endpoint = Endpoint::new(sender, url, proxy, application);
         Ok(Self(Arc::new(ClientInner {
             suite: suite.clone(),
             application,

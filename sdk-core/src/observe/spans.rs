@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use reqwest::Request;
 use tracing::field::{Empty, display};
 use tracing::{Span, debug, info_span};
+use url::Url;
 
 use crate::error::Error;
 use crate::operation::Operation;
@@ -52,7 +52,7 @@ pub(crate) fn call_ended(span: &Span, result: &Result<Reply, Error>, confidentia
 }
 
 /// The span of one attempt: an HTTP client span in OpenTelemetry's terms.
-pub(crate) fn attempt_span(operation: &'static Operation, request: &Request, before: u32) -> Span {
+pub(crate) fn attempt_span(operation: &'static Operation, url: &Url, before: u32) -> Span {
     let span = info_span!(
         "suite.attempt",
         otel.name = Empty,
@@ -74,10 +74,10 @@ pub(crate) fn attempt_span(operation: &'static Operation, request: &Request, bef
         if before > 0 {
             span.record("http.request.resend_count", before);
         }
-        if let Some(host) = request.url().host_str() {
+        if let Some(host) = url.host_str() {
             span.record("server.address", host);
         }
-        if let Some(port) = request.url().port_or_known_default() {
+        if let Some(port) = url.port_or_known_default() {
             span.record("server.port", port);
         }
     }

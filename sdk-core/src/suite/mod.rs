@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use http::HeaderValue;
 use url::Url;
 
 use crate::app::App;
@@ -22,7 +23,7 @@ use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::source::TokenRequest;
-use crate::transport::clients::Clients;
+use crate::transport::connections::Connections;
 
 /// Credentials, connection pools, token cache and retry budget, which its clients share.
 ///
@@ -48,7 +49,9 @@ pub struct Suite {
 }
 
 pub(crate) struct Shared {
-    pub(crate) clients: Clients,
+    pub(crate) connections: Arc<Connections>,
+    /// The user agent of all requests.
+    pub(crate) agent: HeaderValue,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use reqwest::Client;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
+use http::{HeaderMap, Method};
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
@@ -18,6 +18,10 @@ use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 use crate::token::{lifetime, reply, transport};
 use crate::transport::body::{self, Unread};
 use crate::transport::cause;
+use crate::transport::error::TransportError;
+use crate::transport::outgoing::Outgoing;
+use crate::transport::request::Begun;
+use crate::transport::sender::Sender;
 
 /// The status of a proxy that wants a credential.
 const WANTS_PROXY_CREDENTIAL: u16 = 407;
@@ -27,7 +31,8 @@ const WANTS_PROXY_CREDENTIAL: u16 = 407;
 /// Each exchange retries transient failures (a lost connection, a timeout, 5xx, 429, 408) a few times. Any other failure is
 /// final.
 pub struct ClientCredentialsSource {
-    client: Client,
+    sender: Sender,
+    agent: Option<HeaderValue>,
     token_url: Url,
     credentials: ClientCredentials,
     /// Made once. If that fails, every exchange returns the error.
@@ -40,9 +45,9 @@ pub struct ClientCredentialsSource {
 }
 
 impl ClientCredentialsSource {
-    /// A source that uses `client` for `token_url`. The client must not follow redirects: a 307 would take the secret along.
+    /// A source that exchanges at `token_url`. The client must not follow redirects: a 307 would take the secret along.
     pub fn new(
-        client: Client,
+        sender: impl Into<Sender>,
         token_url: Url,
         credentials: ClientCredentials,
         policy: &TokenPolicy,
@@ -52,7 +57,8 @@ impl ClientCredentialsSource {
             ClientAuthentication::RequestBody => Ok(None),
         };
         Self {
-            client,
+            sender: sender.into(),
+            agent: None,
             token_url,
             credentials,
             authorization,
@@ -60,6 +66,12 @@ impl ClientCredentialsSource {
             proxy: None,
             given: Recent::default(),
         }
+    }
+
+    /// Sets the user agent.
+    pub(crate) fn by(mut self, agent: HeaderValue) -> Self {
+        self.agent = Some(agent);
+        self
     }
 
     /// Sets the proxy that errors name.
@@ -102,11 +114,13 @@ impl ClientCredentialsSource {
             TokenError::new(TokenErrorKind::Timeout)
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
-        let sent = timeout_at(until, self.post(body)?.send()).await;
+        let begun = self.sender.needs_watching().then(Begun::default);
+        let sending = self.sender.send(self.post(body)?, begun.as_ref());
+        let sent = timeout_at(until, sending).await;
         let mut response = sent
             .map_err(|_elapsed| late())?
             .map_err(|error| self.failure(error))?;
-        let status = response.status().as_u16();
+        let status = response.status();
         let limit = self.policy.max_response_bytes;
         let read = body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
@@ -116,6 +130,9 @@ impl ClientCredentialsSource {
             )),
             Unread::Broken(error) => self.failure(error),
             Unread::Late => late(),
+            Unread::Encoded(_) => {
+                reply::malformed("it is compressed, and its transport did not decode it")
+            }
         });
         if (200..300).contains(&status) {
             let token = reply::success(&read?, request, &self.confidential())
@@ -134,17 +151,23 @@ impl ClientCredentialsSource {
         Err(reply::failure(status, headers, &body, &confidential))
     }
 
-    fn post(&self, body: Bytes) -> Result<reqwest::RequestBuilder, TokenError> {
+    fn post(&self, body: Bytes) -> Result<Outgoing, TokenError> {
         const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
-        let mut post = self
-            .client
-            .post(self.token_url.clone())
-            .header(ACCEPT, HeaderValue::from_static("application/json"))
-            .header(CONTENT_TYPE, FORM);
-        if let Some(basic) = self.authorization.as_ref().map_err(TokenError::clone)? {
-            post = post.header(AUTHORIZATION, basic.header.clone());
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        headers.insert(CONTENT_TYPE, FORM);
+        if let Some(agent) = &self.agent {
+            headers.insert(USER_AGENT, agent.clone());
         }
-        Ok(post.body(body))
+        if let Some(basic) = self.authorization.as_ref().map_err(TokenError::clone)? {
+            headers.insert(AUTHORIZATION, basic.header.clone());
+        }
+        Ok(Outgoing {
+            method: Method::POST,
+            url: self.token_url.clone(),
+            headers,
+            body: Some(body),
+        })
     }
 
     /// The error of a 407: the request did not pass the proxy.
@@ -159,7 +182,7 @@ impl ClientCredentialsSource {
             .with_retryable(false)
     }
 
-    fn failure(&self, error: reqwest::Error) -> TokenError {
+    fn failure(&self, error: TransportError) -> TokenError {
         transport::failure(error, &self.token_url, self.proxy.as_deref())
     }
 

@@ -2,10 +2,12 @@
 
 use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_LENGTH;
-use reqwest::Response;
 use secrecy::zeroize::Zeroizing;
 use tokio::time::error::Elapsed;
 use tokio::time::{Instant, timeout_at};
+
+use crate::transport::error::TransportError;
+use crate::transport::reply::Incoming;
 
 /// How much is kept of a body that is too large.
 const EXCERPT: usize = 1024;
@@ -18,9 +20,11 @@ pub(crate) enum Unread {
     /// It is larger than allowed. This is its beginning, if any of it was read.
     TooLarge(Bytes),
     /// It broke off.
-    Broken(reqwest::Error),
+    Broken(TransportError),
     /// The deadline passed before it ended.
     Late,
+    /// It is compressed, and the transport did not decode it.
+    Encoded(String),
 }
 
 /// Reads a body. One that arrives in one piece, as most do, is not copied.
@@ -29,12 +33,12 @@ pub(crate) enum Unread {
     reason = "an `async fn` stores its arguments twice in the future of each call"
 )]
 pub(crate) fn read(
-    response: &mut Response,
+    response: &mut Incoming,
     limit: usize,
     until: Instant,
 ) -> impl Future<Output = Result<Bytes, Unread>> + Send {
     async move {
-        let announced = announced(response, limit)?;
+        let announced = head(response, limit)?;
         let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
         while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
             if first.is_empty() {
@@ -60,11 +64,11 @@ pub(crate) fn read(
 
 /// Reads a body that holds a secret, into memory that is wiped on drop.
 pub(crate) async fn read_secret(
-    response: &mut Response,
+    response: &mut Incoming,
     limit: usize,
     until: Instant,
 ) -> Result<Zeroizing<Vec<u8>>, Unread> {
-    announced(response, limit)?;
+    head(response, limit)?;
     // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
     while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
@@ -83,13 +87,18 @@ pub(crate) async fn read_secret(
 }
 
 /// The next piece of a body; `None` at its end.
-fn piece(read: Result<reqwest::Result<Option<Bytes>>, Elapsed>) -> Result<Option<Bytes>, Unread> {
+fn piece(
+    read: Result<Result<Option<Bytes>, TransportError>, Elapsed>,
+) -> Result<Option<Bytes>, Unread> {
     read.map_err(|_elapsed| Unread::Late)?
-        .map_err(|error| Unread::Broken(error.without_url()))
+        .map_err(Unread::Broken)
 }
 
 /// The length that the head announces, if it does and it is allowed.
-fn announced(response: &Response, limit: usize) -> Result<Option<usize>, Unread> {
+fn head(response: &Incoming, limit: usize) -> Result<Option<usize>, Unread> {
+    if let Some(encoding) = response.encoding() {
+        return Err(Unread::Encoded(String::from_utf8_lossy(encoding).into()));
+    }
     let length = response.headers().get(CONTENT_LENGTH);
     match length.and_then(|length| length.to_str().ok()?.parse().ok()) {
         Some(length) if length > limit => Err(Unread::TooLarge(Bytes::new())),

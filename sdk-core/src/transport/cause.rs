@@ -26,7 +26,10 @@ pub(crate) fn is_tls(error: &(dyn Error + 'static)) -> bool {
         .any(|error| error.kind() == io::ErrorKind::InvalidData)
 }
 
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+/// An error and what lies behind it, from the outside in.
+pub(crate) fn chain<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| inner(*error))
 }
 

@@ -1,38 +1,32 @@
-//! The way to the network: the HTTP clients of a suite, and what is known about a request that got no reply.
+//! The way to the network: the [`Transport`] trait, the HTTP client behind it by default, and what is known about a request
+//! that got no reply.
 //!
 //! Nothing here knows operations, tokens or retries. Only here is a type of the HTTP library public.
+//!
+//! A suite sends through reqwest unless it is given
+//! - a client or a builder of reqwest, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
+//! - any other [`Transport`], by [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
+//! - the connections of another suite, by [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
 
-pub(crate) mod begun;
 pub(crate) mod body;
 pub(crate) mod cause;
-pub(crate) mod clients;
+pub(crate) mod connections;
+pub(crate) mod error;
 pub(crate) mod loopback;
+pub(crate) mod outgoing;
+#[cfg(feature = "reqwest-013")]
 mod proxy;
-
-/// The caller's own HTTP client, for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client).
-///
-/// It converts from a builder of reqwest 0.13, with the feature `reqwest-013`, which is on by default:
-///
-/// ```
-/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let proxy = reqwest::Proxy::https("http://proxy.example.com:3128")?;
-/// let suite = sdk_core::Suite::builder().http_client(reqwest::Client::builder().proxy(proxy));
-/// # Ok(()) }
-/// ```
+pub(crate) mod reply;
+pub(crate) mod request;
 #[cfg(feature = "reqwest-013")]
-pub struct HttpClient(pub(crate) reqwest::ClientBuilder);
+mod reqwest_013;
+mod seam;
+pub(crate) mod sender;
+pub(crate) mod waits;
 
+pub use error::TransportError;
+pub use reply::ReplyBody;
+pub use request::RequestBody;
 #[cfg(feature = "reqwest-013")]
-impl From<reqwest::ClientBuilder> for HttpClient {
-    fn from(builder: reqwest::ClientBuilder) -> Self {
-        Self(builder)
-    }
-}
-
-#[cfg(feature = "reqwest-013")]
-impl std::fmt::Debug for HttpClient {
-    /// Without its settings: default headers may hold a credential.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("HttpClient").finish_non_exhaustive()
-    }
-}
+pub use reqwest_013::HttpClient;
+pub use seam::{Transport, TransportFuture};

@@ -19,8 +19,6 @@ use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::source::TokenSource;
-use crate::transport::cause;
-use crate::transport::clients::Clients;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.
 const RETRY_BUDGET: u32 = 500;
@@ -35,11 +33,7 @@ impl SuiteBuilder {
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
         faults.extend(self.crossed());
-        let agent = self.agent();
-        if let Err(error) = HeaderValue::from_str(&agent) {
-            let (rule, got) = ("have visible ASCII characters only", format!("{agent:?}"));
-            faults.push(refused("user_agent", rule, &one_line(&got)).with_cause(error));
-        }
+        let agent = self.agent().map_err(|fault| faults.push(fault));
         if let Some(Err(short)) = self.digest_key.as_ref().map(Secret::as_key) {
             let got = counted(short.0, "byte");
             faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
@@ -51,18 +45,20 @@ impl SuiteBuilder {
         if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
             addresses.push(endpoint.clone());
         }
-        if self.http.is_none() {
+        if !self.transport.brings_tls() {
             faults.extend(address::without_tls(&addresses, HAS_TLS));
         }
-        let Some(tokens) = tokens.filter(|_| faults.is_empty()) else {
+        let (Some(tokens), Ok(agent)) = (tokens.filter(|_| faults.is_empty()), agent) else {
             return Err(Error::all(faults));
         };
-        let clients = Clients::build(self.http.take(), &agent, &addresses, self.waits);
-        let clients = clients.map_err(|error| {
-            let cause = one_line(&cause::root(&error).to_string());
-            let message = format!("the HTTP client cannot be built: {cause}");
-            Error::configuration(message).with_cause(error)
-        })?;
+        let connections = std::mem::take(&mut self.transport).connect(&addresses, self.waits)?;
+        for address in &addresses {
+            if !self.insecure_http {
+                connections.admit(address)?;
+            }
+            // A client that cannot be built is a mistake now, and not of the first call.
+            connections.sender_for(address)?;
+        }
         let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
@@ -70,17 +66,18 @@ impl SuiteBuilder {
                 credentials,
                 endpoint,
             } => {
-                let proxy = clients.proxy_for(&endpoint);
-                let client = clients.client_for(&endpoint)?;
+                let proxy = connections.proxy_for(&endpoint);
+                let sender = connections.sender_for(&endpoint)?;
                 let policy = &self.token_policy;
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
-                let source = ClientCredentialsSource::new(client, endpoint, credentials, policy);
-                Arc::new(source.through(proxy))
+                let source = ClientCredentialsSource::new(sender, endpoint, credentials, policy);
+                Arc::new(source.by(agent.clone()).through(proxy))
             }
         };
         let shared = Shared {
-            clients,
+            connections,
+            agent,
             tokens: TokenCache::new(source, self.token_policy),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
@@ -223,12 +220,17 @@ impl SuiteBuilder {
         )))
     }
 
-    fn agent(&self) -> String {
-        let sdk = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
-        match &self.user_agent {
-            Some(product) => format!("{product} {sdk}"),
-            None => sdk.to_owned(),
-        }
+    /// The user agent of all requests.
+    fn agent(&self) -> Result<HeaderValue, Error> {
+        const SDK: &str = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
+        let Some(product) = &self.user_agent else {
+            return Ok(HeaderValue::from_static(SDK));
+        };
+        let agent = format!("{product} {SDK}");
+        HeaderValue::from_str(&agent).map_err(|error| {
+            let (rule, got) = ("have visible ASCII characters only", format!("{agent:?}"));
+            refused("user_agent", rule, &one_line(&got)).with_cause(error)
+        })
     }
 }
 

@@ -22,7 +22,9 @@ use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
 #[cfg(feature = "reqwest-013")]
 use crate::transport::HttpClient;
-use crate::transport::clients::Waits;
+use crate::transport::Transport;
+use crate::transport::connections::Choice;
+use crate::transport::waits::Waits;
 
 /// Builds a [`Suite`](crate::Suite).
 ///
@@ -44,7 +46,7 @@ pub struct SuiteBuilder {
     token_policy: TokenPolicy,
     retry_budget: Option<u32>,
     digest_key: Option<Secret>,
-    http: Option<reqwest::ClientBuilder>,
+    transport: Choice,
     waits: Waits,
     user_agent: Option<String>,
     insecure_http: bool,
@@ -240,15 +242,36 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes. The suite turns redirects off,
-    /// sets the user agent, the [connect timeout](Self::connect_timeout) and HTTP/2 pings (`http2_pings`), and binds names
-    /// such as `localhost` to loopback.
+    /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes: a builder, or a client that
+    /// exists already.
+    ///
+    /// In a builder, the suite turns redirects off, sets the [connect timeout](Self::connect_timeout) and HTTP/2 pings
+    /// (`http2_pings`), and binds names such as `localhost` to loopback.
+    ///
+    /// In a client that exists already it can change nothing. Build it with `redirect::Policy::none()`: a call whose reply comes
+    /// from another address than it was sent to fails and names the redirect, and a body that holds a secret is not taken
+    /// along, but headers have been sent by then. Plain HTTP then goes to loopback by address only, such as `127.0.0.1`.
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
     /// them for loopback too, unless it is built with `no_proxy`.
     #[cfg(feature = "reqwest-013")]
     pub fn http_client(mut self, client: impl Into<HttpClient>) -> Self {
-        self.http = Some(client.into().0);
+        self.transport = Choice::Http(client.into().0);
+        self
+    }
+
+    /// Sends all calls and token exchanges through the caller's own [transport](crate::transport): a `tower` service with its
+    /// layers, a server in memory, a recorder. TLS, proxies, connection pools and decompression are then its own affair, and
+    /// plain HTTP goes to loopback by address only.
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.transport = Choice::Own(Arc::new(transport));
+        self
+    }
+
+    /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
+    /// process. Nothing else is shared.
+    pub fn transport_of(mut self, other: &Suite) -> Self {
+        self.transport = Choice::Shared(Arc::clone(&other.shared.connections));
         self
     }
 

@@ -1,0 +1,191 @@
+//! The connections of a suite, which suites that are built on its transport share.
+
+use std::sync::Arc;
+#[cfg(feature = "reqwest-013")]
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::error::Error;
+use crate::transport::loopback::is_plain_loopback;
+use crate::transport::seam::Transport;
+use crate::transport::sender::Sender;
+use crate::transport::waits::Waits;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::{
+    proxy,
+    reqwest_013::{self, Given, Handed},
+};
+
+/// The connections of a suite.
+pub(crate) struct Connections {
+    kind: Kind,
+    waits: Waits,
+}
+
+enum Kind {
+    /// The caller's transport, for everything.
+    Own(Arc<dyn Transport>),
+    /// The caller's client, for everything.
+    #[cfg(feature = "reqwest-013")]
+    Client(reqwest::Client),
+    /// The one pool of the caller's own builder, which decides itself which proxies to use, and the names that it binds to
+    /// loopback.
+    #[cfg(feature = "reqwest-013")]
+    Builder(reqwest::Client, Vec<Url>),
+    /// The usual pools, each built when it is first needed.
+    #[cfg(feature = "reqwest-013")]
+    Usual {
+        /// The addresses of the first suite.
+        names: Vec<Url>,
+        /// For everything that leaves this machine.
+        network: OnceLock<reqwest::Client>,
+        /// For plain HTTP to loopback, which bypasses every proxy that the environment names.
+        loopback: OnceLock<reqwest::Client>,
+    },
+}
+
+/// What a caller chose.
+#[derive(Default)]
+pub(crate) enum Choice {
+    /// Nothing.
+    #[default]
+    Usual,
+    Own(Arc<dyn Transport>),
+    #[cfg(feature = "reqwest-013")]
+    Http(Given),
+    /// The connections of another suite.
+    Shared(Arc<Connections>),
+}
+
+impl Choice {
+    /// The connections for these addresses.
+    ///
+    /// # Errors
+    /// When the HTTP client cannot be built, or when this build has none.
+    pub(crate) fn connect(
+        self,
+        addresses: &[Url],
+        waits: Waits,
+    ) -> Result<Arc<Connections>, Error> {
+        let kind = match self {
+            Self::Shared(connections) => return Ok(connections),
+            Self::Own(transport) => Kind::Own(transport),
+            #[cfg(feature = "reqwest-013")]
+            Self::Http(Given::Client(client)) => Kind::Client(client),
+            #[cfg(feature = "reqwest-013")]
+            Self::Http(Given::Builder(builder)) => {
+                let client = reqwest_013::callers(*builder, addresses, waits).map_err(unbuilt)?;
+                Kind::Builder(client, addresses.to_vec())
+            }
+            #[cfg(feature = "reqwest-013")]
+            Self::Usual => Kind::Usual {
+                names: addresses.to_vec(),
+                network: OnceLock::new(),
+                loopback: OnceLock::new(),
+            },
+            #[cfg(not(feature = "reqwest-013"))]
+            Self::Usual => {
+                let _ = addresses;
+                let message = "this build has no HTTP client: enable the feature `reqwest-013`, or call `transport`";
+                return Err(Error::configuration(message));
+            }
+        };
+        Ok(Arc::new(Connections { kind, waits }))
+    }
+
+    /// Whether TLS is the caller's affair.
+    pub(crate) fn brings_tls(&self) -> bool {
+        !matches!(self, Self::Usual)
+    }
+}
+
+impl Connections {
+    /// What sends requests to an address.
+    ///
+    /// # Errors
+    /// When the HTTP client cannot be built.
+    pub(crate) fn sender_for(&self, url: &Url) -> Result<Sender, Error> {
+        match &self.kind {
+            Kind::Own(transport) => Ok(Sender::Own(Arc::clone(transport))),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Client(client) => Ok(Sender::Reqwest(client.clone(), Handed::Client)),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Builder(client, _) => Ok(Sender::from(client.clone())),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Usual {
+                names,
+                network,
+                loopback,
+            } => {
+                let pool = if is_plain_loopback(url) {
+                    built(loopback, || reqwest_013::loopback(self.waits))
+                } else {
+                    built(network, || reqwest_013::network(names, self.waits))
+                };
+                pool.map(Sender::from)
+            }
+        }
+    }
+
+    /// Checks that an address of plain HTTP is surely this machine.
+    pub(crate) fn admit(&self, url: &Url) -> Result<(), Error> {
+        if !is_plain_loopback(url) || self.pins(url) {
+            return Ok(());
+        }
+        let host = url.host_str().unwrap_or_default();
+        Err(Error::configuration(format!(
+            "`{host}` must be an address such as 127.0.0.1: plain HTTP may only go to this machine, and the transport that was \
+             handed in resolves names itself (`allow_insecure_http` lifts this rule)"
+        )))
+    }
+
+    /// Whether the name in an address, if it is one, is bound to loopback.
+    fn pins(&self, url: &Url) -> bool {
+        match &self.kind {
+            Kind::Own(_) => url.domain().is_none(),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Client(_) => url.domain().is_none(),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Builder(_, names) => {
+                let is_known = |name: &Url| name.host() == url.host();
+                url.domain().is_none() || names.iter().any(is_known)
+            }
+            #[cfg(feature = "reqwest-013")]
+            Kind::Usual { .. } => true,
+        }
+    }
+
+    /// The proxy in front of an address, if it is known: those of the caller's own client are not.
+    pub(crate) fn proxy_for(&self, url: &Url) -> Option<String> {
+        match &self.kind {
+            #[cfg(feature = "reqwest-013")]
+            Kind::Usual { .. } if !is_plain_loopback(url) => proxy::proxy_for(url),
+            _ => None,
+        }
+    }
+
+    /// How long a connection may take to come up.
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        self.waits.connect
+    }
+}
+
+/// The client of a pool, which is built if it is needed for the first time.
+#[cfg(feature = "reqwest-013")]
+fn built(
+    pool: &OnceLock<reqwest::Client>,
+    build: impl FnOnce() -> Result<reqwest::Client, reqwest::Error>,
+) -> Result<reqwest::Client, Error> {
+    if let Some(client) = pool.get() {
+        return Ok(client.clone());
+    }
+    let client = build().map_err(unbuilt)?;
+    Ok(pool.get_or_init(|| client).clone())
+}
+
+#[cfg(feature = "reqwest-013")]
+fn unbuilt(error: reqwest::Error) -> Error {
+    Error::configuration(reqwest_013::unbuilt(&error)).with_cause(error)
+}

@@ -1,0 +1,77 @@
+//! How requests leave, and how replies come back.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use tower_service::Service;
+
+use crate::transport::error::{BoxError, TransportError};
+use crate::transport::reply::ReplyBody;
+use crate::transport::request::RequestBody;
+
+/// The future of a [`Transport`].
+pub type TransportFuture =
+    Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, TransportError>> + Send>>;
+
+/// Carries requests to a suite and replies back. Set one with
+/// [`SuiteBuilder::transport`](crate::SuiteBuilder::transport).
+///
+/// Every `tower` service that is `Clone` is one, with its layers: a client of hyper, a router of axum in a test, a recorder, a
+/// proxy stack. All calls and all token exchanges go through it, one attempt each: retries, tokens and deadlines stay with the
+/// suite, which drops the future when the time is up.
+///
+/// A transport sends each request once, to the address in its URI and nowhere else. In particular, it does not follow
+/// redirects, because they would take tokens and secrets along.
+///
+/// ```
+/// use http::{Request, Response};
+/// use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
+///
+/// /// Answers everything itself.
+/// struct Quiet;
+///
+/// impl Transport for Quiet {
+///     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
+///         Box::pin(async move {
+///             let _sent = request.into_body().into_bytes()?;
+///             let body = ReplyBody::from(r#"{"items": [], "nextCursor": null}"#);
+///             Ok(Response::new(body))
+///         })
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no transport",
+    note = "a `tower` service is one if it is `Clone + Send + Sync + 'static`, takes `http::Request<RequestBody>`, and returns \
+            an `http::Response` whose body is an `http_body::Body<Data = Bytes>`"
+)]
+pub trait Transport: Send + Sync + 'static {
+    /// Sends a request and returns the head of its reply.
+    ///
+    /// # Errors
+    /// When no reply comes. The error says whether the request was sent, if the transport knows.
+    fn send(&self, request: Request<RequestBody>) -> TransportFuture;
+}
+
+impl<S, B> Transport for S
+where
+    S: Service<Request<RequestBody>, Response = Response<B>> + Clone + Send + Sync + 'static,
+    S::Future: Send,
+    S::Error: Into<BoxError>,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
+        let mut service = self.clone();
+        Box::pin(async move {
+            let ready = poll_fn(|context| service.poll_ready(context)).await;
+            ready.map_err(TransportError::not_sent)?;
+            let response = service.call(request).await;
+            let response = response.map_err(|error| TransportError::of(error.into()))?;
+            Ok(response.map(ReplyBody::new))
+        })
+    }
+}
