@@ -15,5 +15,6 @@ mod rooms;
 mod samples;
 mod support;
 mod times;
+mod transport;
 mod walks;
 mod wire;

@@ -1,0 +1,146 @@
+//! Whether a request was sent, by the evidence that a transport gives.
+
+use std::future::pending;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use http::{Request, Response};
+use sdk_core::transport::{ReplyBody, RequestBody, TransportError};
+use sdk_core::{Effect, ErrorKind};
+use tokio::sync::Notify;
+use tower_service::Service;
+
+use super::service::{Answer, Scripted};
+use crate::faults::fixtures::{add_person, get_person};
+use crate::support::{Clients, assert_says, assert_tried};
+
+fn failing(error: impl Fn() -> io::Error + Send + Sync + 'static, reads: bool) -> Scripted {
+    Scripted::new(move |request: Request<RequestBody>| {
+        let error = error();
+        async move {
+            if reads {
+                request.into_body().into_bytes().unwrap();
+            }
+            Err(error)
+        }
+    })
+}
+
+fn reset() -> io::Error {
+    io::ErrorKind::ConnectionReset.into()
+}
+
+/// A command that may be sent once only, unless it is certain that it was not sent.
+#[tokio::test]
+async fn a_failure_before_the_body_is_taken_sent_nothing_and_one_after_it_may_have() {
+    let (connect, transport) = (ErrorKind::Connect, ErrorKind::Transport);
+    let refused = || io::ErrorKind::ConnectionRefused.into();
+    let said = || io::Error::other(TransportError::not_sent("the pool is full"));
+    let unknown = || io::Error::other(TransportError::unknown("gone"));
+    for (scripted, kind, effect, attempts) in [
+        (failing(reset, false), connect, Effect::NotSent, 3),
+        (failing(reset, true), transport, Effect::Unknown, 1),
+        (failing(refused, true), connect, Effect::NotSent, 3),
+        (failing(said, true), connect, Effect::NotSent, 3),
+        (failing(unknown, true), transport, Effect::Unknown, 1),
+        (
+            failing(|| io::ErrorKind::TimedOut.into(), true),
+            ErrorKind::Timeout,
+            Effect::Unknown,
+            1,
+        ),
+    ] {
+        let error = add_person(&scripted.suite().crm()).await.unwrap_err();
+
+        assert_tried(&error, kind, effect, attempts);
+        assert_eq!(scripted.seen().len(), attempts as usize);
+        assert!(error.into_command().is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_read_is_attempted_again_whatever_is_known() {
+    let scripted = failing(reset, true);
+    let error = get_person(&scripted.suite().crm()).await.unwrap_err();
+    assert_tried(&error, ErrorKind::Transport, Effect::Unknown, 3);
+    assert_says(&error, &["crm.suite.test:443"]);
+}
+
+#[tokio::test]
+async fn what_a_transport_refuses_is_refused_once() {
+    let refused = || io::Error::other(TransportError::refused("not on the list of hosts"));
+    let scripted = failing(refused, false);
+    let error = get_person(&scripted.suite().crm()).await.unwrap_err();
+    assert_tried(&error, ErrorKind::InvalidInput, Effect::NotSent, 1);
+    assert_eq!(scripted.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_45_time_that_ends_before_the_body_is_taken_sent_nothing() {
+    for (reads, effect, attempts) in [(false, Effect::NotSent, 3), (true, Effect::Unknown, 1)] {
+        let scripted = Scripted::new(move |request: Request<RequestBody>| async move {
+            let body = request.into_body();
+            if reads {
+                body.into_bytes().unwrap();
+            }
+            pending::<Answer>().await
+        });
+        let error = add_person(&scripted.suite().crm()).await.unwrap_err();
+
+        assert_tried(&error, ErrorKind::Timeout, effect, attempts);
+    }
+}
+
+/// A transport that sends in a task of its own must not send what the call has given up.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_was_given_up_cannot_be_sent_later() {
+    let (go, sent) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(false)));
+    let gate = (Arc::clone(&go), Arc::clone(&sent));
+    let scripted = Scripted::new(move |request: Request<RequestBody>| {
+        let (go, sent) = gate.clone();
+        tokio::spawn(async move {
+            go.notified().await;
+            let taken = request.into_body().into_bytes();
+            sent.fetch_or(taken.is_ok(), Ordering::Relaxed);
+        });
+        pending::<Answer>()
+    });
+    let error = add_person(&scripted.suite().crm()).await.unwrap_err();
+    assert_eq!(error.effect(), Effect::NotSent);
+
+    go.notify_waiters();
+    tokio::task::yield_now().await;
+    assert!(!sent.load(Ordering::Relaxed));
+}
+
+/// A service that is never ready.
+#[derive(Clone)]
+struct Full;
+
+impl Service<Request<RequestBody>> for Full {
+    type Response = Response<ReplyBody>;
+    type Error = &'static str;
+    type Future = std::future::Ready<Result<Response<ReplyBody>, &'static str>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), &'static str>> {
+        Poll::Ready(Err("overloaded"))
+    }
+
+    fn call(&mut self, _request: Request<RequestBody>) -> Self::Future {
+        unreachable!("it is never ready")
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_service_that_is_not_ready_sent_nothing() {
+    let scripted = Scripted::new(|_| pending::<Answer>());
+    let suite = scripted
+        .suite()
+        .transport(Full)
+        .token_source(crate::faults::fixtures::Given);
+    let error = add_person(&suite.crm()).await.unwrap_err();
+    assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 3);
+    assert_says(&error, &["overloaded"]);
+}

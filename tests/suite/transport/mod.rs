@@ -1,0 +1,7 @@
+//! Transports of the caller's own: what they are asked, what is known about their failures, and which promises still hold.
+
+mod evidence;
+mod handed;
+mod own;
+mod replies;
+mod service;

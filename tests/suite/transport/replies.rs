@@ -1,0 +1,129 @@
+//! Replies of a transport of the caller's own: the same limits hold as over sockets.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::{HeaderMap, HeaderName};
+use http_body::{Body, Frame};
+use sdk_core::transport::ReplyBody;
+use sdk_core::{Effect, ErrorKind};
+use tokio::time::Sleep;
+
+use super::service::{Scripted, reply};
+use crate::faults::fixtures::{add_person, get_person};
+use crate::support::{Clients, assert_says, assert_tried};
+
+const PERSON: &str = r#"{"publicReference": "PER-0123456789AB", "displayName": "Ann"}"#;
+
+enum Piece {
+    Data(&'static str),
+    Trailers,
+    Pause(Duration),
+    Reset,
+}
+
+/// A body in pieces.
+struct Pieces(VecDeque<Piece>, Option<Pin<Box<Sleep>>>);
+
+impl Pieces {
+    fn body(pieces: impl IntoIterator<Item = Piece>) -> ReplyBody {
+        ReplyBody::new(Self(pieces.into_iter().collect(), None))
+    }
+}
+
+impl Body for Pieces {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        loop {
+            if let Some(pause) = &mut self.1 {
+                std::task::ready!(pause.as_mut().poll(context));
+                self.1 = None;
+            }
+            return Poll::Ready(match self.0.pop_front() {
+                Some(Piece::Data(text)) => Some(Ok(Frame::data(text.into()))),
+                Some(Piece::Trailers) => Some(Ok(Frame::trailers(HeaderMap::new()))),
+                Some(Piece::Reset) => Some(Err(io::ErrorKind::ConnectionReset.into())),
+                Some(Piece::Pause(length)) => {
+                    self.1 = Some(Box::pin(tokio::time::sleep(length)));
+                    continue;
+                }
+                None => None,
+            });
+        }
+    }
+}
+
+fn with(name: HeaderName, value: &'static str) -> Scripted {
+    Scripted::new(move |_| {
+        let mut reply = reply(200, PERSON);
+        reply
+            .headers_mut()
+            .insert(name.clone(), value.parse().unwrap());
+        std::future::ready(Ok(reply))
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_in_pieces_is_read_to_its_end() {
+    let scripted = Scripted::new(|_| async {
+        let (one, two) = PERSON.split_at(20);
+        let pause = Piece::Pause(Duration::from_secs(3));
+        let pieces = [Piece::Data(one), pause, Piece::Data(two), Piece::Trailers];
+        Ok(reply(200, Pieces::body(pieces)))
+    });
+    let person = get_person(&scripted.suite().crm()).await.unwrap();
+    assert_eq!(person.bytes(), PERSON);
+    assert_eq!(scripted.seen().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_16_a_body_that_breaks_off_or_drips_too_long_is_lost() {
+    for (end, kind) in [
+        (|| Piece::Reset, ErrorKind::Transport),
+        (|| Piece::Pause(Duration::from_secs(60)), ErrorKind::Timeout),
+    ] as [(fn() -> Piece, ErrorKind); 2]
+    {
+        let scripted = Scripted::new(move |request| async move {
+            request.into_body().into_bytes().unwrap();
+            let pieces = [Piece::Data("{\"a\":"), end(), Piece::Data("1}")];
+            Ok(reply(201, Pieces::body(pieces)))
+        });
+        let error = add_person(&scripted.suite().crm()).await.unwrap_err();
+        assert_tried(&error, kind, Effect::Unknown, 1);
+        assert_eq!(error.status(), Some(201));
+    }
+}
+
+#[tokio::test]
+async fn fault_30_a_body_is_bounded_whoever_brings_it() {
+    let endless = Scripted::new(|_| async {
+        let megabytes = (0..40).map(|_| Piece::Data(include_str!("replies.rs")));
+        Ok(reply(200, Pieces::body(megabytes)))
+    });
+    for scripted in [with(CONTENT_LENGTH, "4611686018427387904"), endless] {
+        let crm = scripted.suite().max_response_bytes(10_000).crm();
+        let error = get_person(&crm).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Decode);
+        assert_says(&error, &["larger than 10000 bytes"]);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_nobody_decoded_is_called_what_it_is() {
+    let scripted = with(CONTENT_ENCODING, "br");
+    let error = get_person(&scripted.suite().crm()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Decode);
+    assert_says(&error, &["compressed (br)", "transport"]);
+    let scripted = with(CONTENT_ENCODING, "identity");
+    get_person(&scripted.suite().crm()).await.unwrap();
+}

@@ -1,0 +1,77 @@
+//! A service that a test scripts, and a layer that looks at what passes.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+
+use http::request::Parts;
+use http::{Request, Response};
+use sdk_core::transport::{ReplyBody, RequestBody};
+use sdk_core::{App, SuiteBuilder};
+use serde_json::json;
+use tower_service::Service;
+
+use crate::support::builder_at;
+
+pub(crate) type Answer = io::Result<Response<ReplyBody>>;
+type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// A service made of one function. It answers token exchanges by itself.
+#[derive(Clone)]
+pub(crate) struct Scripted {
+    answer: Arc<dyn Fn(Request<RequestBody>) -> Answering + Send + Sync>,
+    seen: Arc<Mutex<Vec<Parts>>>,
+}
+
+impl Scripted {
+    pub(crate) fn new<F>(answer: impl Fn(Request<RequestBody>) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Answer> + Send + 'static,
+    {
+        Self {
+            answer: Arc::new(move |request| Box::pin(answer(request))),
+            seen: Arc::default(),
+        }
+    }
+
+    /// The requests so far, token exchanges left out.
+    pub(crate) fn seen(&self) -> Vec<Parts> {
+        self.seen.lock().unwrap().clone()
+    }
+
+    /// A suite that sends through it.
+    pub(crate) fn suite(&self) -> SuiteBuilder {
+        App::all()
+            .fold(builder_at("https://suite.test"), |builder, app| {
+                builder.application_url(app, format!("https://{app}.suite.test/base"))
+            })
+            .transport(self.clone())
+    }
+}
+
+impl Service<Request<RequestBody>> for Scripted {
+    type Response = Response<ReplyBody>;
+    type Error = io::Error;
+    type Future = Answering;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> Answering {
+        if request.uri().path().ends_with("/oauth/token") {
+            let token = json!({"access_token": "t-1", "token_type": "Bearer", "expires_in": 300});
+            return Box::pin(async move { Ok(reply(200, token.to_string())) });
+        }
+        let (parts, body) = request.into_parts();
+        self.seen.lock().unwrap().push(parts.clone());
+        (self.answer)(Request::from_parts(parts, body))
+    }
+}
+
+pub(crate) fn reply(status: u16, body: impl Into<ReplyBody>) -> Response<ReplyBody> {
+    let mut response = Response::new(body.into());
+    *response.status_mut() = status.try_into().unwrap();
+    response
+}
