@@ -4,8 +4,8 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use crate::adapters::hyper::{self, Door};
-use crate::adapters::{Transport, wiremock};
+use crate::adapters::door::Door;
+use crate::adapters::{Transport, hyper, wiremock};
 use crate::app::App;
 use crate::builder::Builder;
 use crate::keys::Key;

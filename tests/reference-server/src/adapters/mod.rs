@@ -1,6 +1,7 @@
 //! Two HTTP servers for the same handlers.
 
 mod body;
+pub(crate) mod door;
 pub(crate) mod hyper;
 pub(crate) mod wiremock;
 
