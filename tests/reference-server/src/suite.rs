@@ -55,7 +55,7 @@ impl Suite {
         control: Option<String>,
     ) -> Suite {
         let suite = Suite {
-            clock: Clock::new(settings.frozen_clock),
+            clock: Clock::new(&settings),
             token_key,
             cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),

@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::adapters::Transport;
 use crate::message::Drip;
 use crate::seconds::Seconds;
 
@@ -104,9 +105,14 @@ impl Effects {
         }
     }
 
-    /// Whether only hyper can do this.
-    pub(super) fn breaks_the_wire(&self) -> bool {
-        self.break_body || self.drip_body.is_some()
+    /// Names the members that a server with this transport cannot do.
+    pub(super) fn check_transport(&self, transport: Transport) -> Result<(), String> {
+        if transport == Transport::Wiremock && (self.break_body || self.drip_body.is_some()) {
+            return Err(
+                "breakBody and dripBody need Transport::Hyper or a server in memory".into(),
+            );
+        }
+        Ok(())
     }
 
     /// Whether this concerns the token that a request gets.
