@@ -55,8 +55,10 @@ pub(super) async fn deliver(reply: Reply) -> io::Result<http::Response<ReplyBody
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;
     }
-    if reply.fate.ending == Ending::Closed {
-        return Err(io::ErrorKind::ConnectionReset.into());
+    match reply.fate.ending {
+        Ending::Closed => return Err(io::ErrorKind::ConnectionReset.into()),
+        Ending::Stalled => std::future::pending().await,
+        Ending::Delivered | Ending::Broken => {}
     }
     let mut response = http::Response::new(ReplyBody::of(&reply));
     *response.status_mut() = reply.status;

@@ -114,7 +114,12 @@ impl Network {
             let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
             format!("no application of this server is at {scheme}://{host}")
         })?;
-        Ok(*door)
+        match door {
+            Door::App(app) if self.suite.refuses(*app, request.method(), uri.path()) => {
+                Err("a scripted fault".to_owned())
+            }
+            door => Ok(*door),
+        }
     }
 
     async fn exchange<B>(

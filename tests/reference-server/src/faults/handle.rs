@@ -128,6 +128,14 @@ impl Fault {
         self.with(|effects| effects.delay = Seconds(delay))
     }
 
+    /// Refuses the connection: the request is not sent, its body not touched, and the server does not count it.
+    ///
+    /// # Panics
+    /// Unless the server is in memory: a socket refuses its callers before they say what they want.
+    pub fn refuse_connection(self) -> Fault {
+        self.with(|effects| effects.refuse_connection = true)
+    }
+
     /// Closes the connection and does not serve the request.
     pub fn close_connection(self) -> Fault {
         self.with(|effects| effects.close_connection = true)
@@ -136,6 +144,14 @@ impl Fault {
     /// Serves the request, commit included, and closes the connection instead of replying.
     pub fn lose_reply(self) -> Fault {
         self.with(|effects| effects.lose_reply = true)
+    }
+
+    /// Serves the request, commit included, and never replies, while the connection stays open.
+    ///
+    /// # Panics
+    /// If the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot do this.
+    pub fn stall(self) -> Fault {
+        self.with(|effects| effects.stall = true)
     }
 
     /// Serves the request, commit included, and answers with this status if it succeeded.

@@ -148,6 +148,10 @@ mod tests {
                 r#"{"faults":[{"then":{"breakBody":true}}]}"#,
                 "Transport::Hyper",
             ),
+            (
+                r#"{"faults":[{"then":{"refuseConnection":true}}]}"#,
+                "in memory",
+            ),
             (r#"{"faults":[{"then":{"delaySeconds":-1}}]}"#, "-1"),
             (
                 r#"{"faults":[{"when":{"every":0},"then":{"status":503}}]}"#,

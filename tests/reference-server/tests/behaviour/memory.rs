@@ -268,6 +268,56 @@ async fn a_lost_reply_is_a_commit_and_a_closed_connection_is_none() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stalled_call_commits_and_never_answers() {
+    let memory = Memory::start().await;
+    let json = r#"{"faults": [{"operation": "submitCommand", "when": {"times": 1}, "then": {"stall": true}}]}"#;
+    memory.server.load_faults(json).unwrap();
+
+    let waited = timeout(A_DAY, memory.send(memory.task("Stalled"))).await;
+
+    assert!(waited.is_err());
+    assert_eq!(memory.attempts_and_commits(), (1, 1));
+    let seen = memory.server.requests_for(Operation::SubmitCommand);
+    assert_eq!(seen[0].status, None);
+    memory.send(memory.task("Stalled")).await.unwrap();
+    assert_eq!(memory.attempts_and_commits(), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_connection_leaves_the_request_untouched() {
+    let memory = Memory::start().await;
+    let json = r#"{"faults": [{"operation": "submitCommand", "when": {"skip": 1, "times": 2},
+        "then": {"refuseConnection": true}}]}"#;
+    let refusing = memory.server.load_faults(json).unwrap();
+    let delaying = memory.server.fault(Operation::SubmitCommand).skip(1);
+    let delaying = delaying.delay(Duration::from_secs(7));
+    let mut outcomes = Vec::new();
+    for _ in 0..4 {
+        let (body, polled) = Watched::new(false);
+        let began = Instant::now();
+        let sent = memory
+            .send(memory.request(Method::POST, COMMANDS, body))
+            .await;
+        if let Err(error) = &sent {
+            assert_eq!(io_kind(error), io::ErrorKind::ConnectionRefused);
+        }
+        let polled = polled.load(Ordering::Relaxed);
+        outcomes.push((sent.is_ok(), polled, began.elapsed().as_secs()));
+    }
+
+    let refused = (false, false, 0);
+    // What was never sent moves no other fault's schedule either.
+    let expected = [(true, true, 0), refused, refused, (true, true, 7)];
+    assert_eq!(outcomes, expected);
+    assert_eq!((refusing[0].struck(), delaying.struck()), (2, 1));
+    assert_eq!(memory.attempts_and_commits(), (2, 1));
+    assert_eq!(memory.server.requests_for("submitCommand").len(), 2);
+    let log = memory.server.fault_log();
+    assert_eq!((log.len(), log[0].request_id.as_str()), (3, ""));
+    assert_eq!(memory.get(PEOPLE).await.unwrap().status(), StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_was_sent_arrives_though_the_caller_is_gone() {
     let memory = Memory::start().await;
     let context = &mut Context::from_waker(Waker::noop());
