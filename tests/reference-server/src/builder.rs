@@ -136,7 +136,7 @@ impl Builder {
         self
     }
 
-    /// Which HTTP server answers.
+    /// What answers.
     pub fn transport(mut self, transport: Transport) -> Builder {
         self.transport = transport;
         self
@@ -203,5 +203,18 @@ impl Builder {
     /// Starts the server, or returns why it cannot.
     pub async fn try_start(self) -> io::Result<ReferenceServer> {
         start::start(self).await
+    }
+
+    /// A server without sockets, as [`ReferenceServer::in_memory`] gives it. [`control_port`](Builder::control_port) adds
+    /// the control endpoint, at `https://control.suite.test` whatever its number; settings of sockets have no effect.
+    ///
+    /// # Panics
+    /// If the system has no randomness for the key of the tokens.
+    #[must_use]
+    pub fn in_memory(self) -> ReferenceServer {
+        match start::in_memory(self) {
+            Ok(server) => server,
+            Err(error) => panic!("the reference server cannot start: {error}"),
+        }
     }
 }

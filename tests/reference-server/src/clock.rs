@@ -5,26 +5,49 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
+use crate::adapters::Transport;
+use crate::builder::Builder;
+
 /// Where every server's time begins, so that data and dates are the same in every run: 2026-01-15T09:00:00Z.
 pub(crate) const START: Timestamp = Timestamp::constant(1_768_467_600, 0);
+
+/// How the server's time passes by itself.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    /// Not at all.
+    Frozen,
+    /// In real time, also while the caller's runtime pauses its clock.
+    Real(Instant),
+    /// On the clock of the caller's runtime.
+    Tokio(tokio::time::Instant),
+}
 
 /// The time by the server: the start, plus the time passed (unless frozen), plus what a test added.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    started: Option<Instant>,
+    pace: Pace,
     advanced_millis: AtomicI64,
 }
 
 impl Clock {
-    pub(crate) fn new(frozen: bool) -> Clock {
+    pub(crate) fn new(settings: &Builder) -> Clock {
+        let pace = match settings.transport {
+            _ if settings.frozen_clock => Pace::Frozen,
+            Transport::InMemory => Pace::Tokio(tokio::time::Instant::now()),
+            Transport::Wiremock | Transport::Hyper => Pace::Real(Instant::now()),
+        };
         Clock {
-            started: (!frozen).then(Instant::now),
+            pace,
             advanced_millis: AtomicI64::new(0),
         }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        let passed = self.started.map(|at| at.elapsed()).unwrap_or_default();
+        let passed = match self.pace {
+            Pace::Frozen => Duration::ZERO,
+            Pace::Real(since) => since.elapsed(),
+            Pace::Tokio(since) => since.elapsed(),
+        };
         let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
         let total = millis.saturating_add(self.advanced_millis.load(Ordering::Relaxed));
         // Milliseconds suffice on the wire, and keep the dates short.
@@ -49,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_frozen_clock_moves_only_when_told() {
-        let clock = Clock::new(true);
+        let clock = Clock::new(&Builder::default().frozen_clock());
         assert_eq!(clock.now().to_string(), "2026-01-15T09:00:00Z");
 
         clock.advance(Duration::from_secs(300));

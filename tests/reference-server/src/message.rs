@@ -104,6 +104,8 @@ pub(crate) enum Ending {
     Closed,
     /// The connection closes in the middle of the body.
     Broken,
+    /// The connection stays open, and nothing comes.
+    Stalled,
 }
 
 impl Reply {

@@ -37,7 +37,7 @@ pub struct RecordedRequest {
     pub query: Option<String>,
     /// The headers; credentials are replaced by `[redacted]`, an idempotency key by its digest.
     pub headers: Vec<(String, String)>,
-    /// The status of the reply; `None` if the connection was closed instead.
+    /// The status of the reply; `None` if there was none.
     pub status: Option<u16>,
     body: Bytes,
     idempotency_key: Option<String>,

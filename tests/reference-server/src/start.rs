@@ -1,11 +1,11 @@
-//! From settings to open sockets.
+//! From settings to a server: with open sockets, or in memory.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use crate::adapters::hyper::{self, Door};
-use crate::adapters::{Transport, wiremock};
+use crate::adapters::door::Door;
+use crate::adapters::{Transport, hyper, wiremock};
 use crate::app::App;
 use crate::builder::Builder;
 use crate::keys::Key;
@@ -14,6 +14,9 @@ use crate::suite::Suite;
 
 /// Starts a server on all its ports, or says why it cannot.
 pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
+    if settings.transport == Transport::InMemory {
+        return in_memory(settings);
+    }
     let mut listeners = Vec::new();
     let mut origins: [String; App::ALL.len()] = Default::default();
     for app in App::ALL {
@@ -33,19 +36,36 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     let mut doors = Vec::from_iter(control.map(|listener| (Door::Control, listener)));
     let mut mocks = Vec::new();
     for (app, listener) in listeners {
-        match suite.settings.transport {
-            Transport::Wiremock => {
-                mocks.push(wiremock::start(listener, Arc::clone(&suite), app).await);
-            }
-            Transport::Hyper => doors.push((Door::App(app), listener)),
+        if suite.settings.transport == Transport::Wiremock {
+            mocks.push(wiremock::start(listener, Arc::clone(&suite), app).await);
+        } else {
+            doors.push((Door::App(app), listener));
         }
     }
     let hyper = (!doors.is_empty()).then(|| hyper::start(doors, Arc::clone(&suite)));
-    let serving = Serving {
-        wiremock: wiremock::Running::new(mocks),
-        hyper: hyper.transpose()?,
-    };
+    let serving = Serving::new(wiremock::Running::new(mocks), hyper.transpose()?);
     Ok(ReferenceServer::new(suite, serving))
+}
+
+/// A server without sockets, or why its key cannot be made.
+pub(crate) fn in_memory(mut settings: Builder) -> io::Result<ReferenceServer> {
+    settings.transport = Transport::InMemory;
+    let names = App::ALL.map(|app| match app {
+        // As in the name of the variable for its address.
+        App::Platform => "core".to_owned(),
+        app => app.id().to_owned(),
+    });
+    let mut origin = |name: &str| {
+        let host = format!("{name}.suite.test");
+        let origin = format!("https://{host}");
+        settings.allowed_hosts.push(host);
+        origin
+    };
+    let origins = names.map(|name| origin(&name));
+    let control = settings.control_port.map(|_| origin("control"));
+    let suite = Suite::new(settings, Key::random()?, origins, control);
+    let serving = Serving::new(wiremock::Running::new(Vec::new()), None);
+    Ok(ReferenceServer::new(Arc::new(suite), serving))
 }
 
 fn listen(name: &str, address: SocketAddr) -> io::Result<TcpListener> {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use http::HeaderName;
+use http::{HeaderName, Method};
 use jiff::Timestamp;
 
 use crate::app::App;
@@ -55,7 +55,7 @@ impl Suite {
         control: Option<String>,
     ) -> Suite {
         let suite = Suite {
-            clock: Clock::new(settings.frozen_clock),
+            clock: Clock::new(&settings),
             token_key,
             cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),
@@ -166,9 +166,17 @@ impl Suite {
         };
         let mut reply = self.answer(&visit, routed, strike);
         reply.set(HeaderName::from_static("x-request-id"), &request_id);
-        let status = (reply.fate.ending != Ending::Closed).then_some(reply.status.as_u16());
+        let begun = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
+        let status = begun.then_some(reply.status.as_u16());
         self.recorder.record(number, &visit, operation, status);
         reply
+    }
+
+    /// Whether a fault keeps a request from being sent at all.
+    pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
+        let routed = || routing::route(app, method, path).ok();
+        let refused = |route: Route| self.faults.refuse(route.operation, self.clock.now());
+        self.faults.any() && routed().is_some_and(refused)
     }
 
     fn answer(

@@ -1,5 +1,6 @@
-//! The body of a reply on hyper: whole, slowly, or not to its end.
+//! The body of a reply: whole, slowly, or not to its end.
 
+use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -11,10 +12,12 @@ use tokio::time::Sleep;
 
 use crate::message::{Ending, Reply};
 
-/// A body that may come in pieces, and may end early.
-pub(super) struct ReplyBody {
+/// The body of a reply, which may come in pieces, and may end early.
+#[derive(Default)]
+pub struct ReplyBody {
     left: Bytes,
-    announced: u64,
+    /// How much of what was announced has not been sent.
+    owed: u64,
     piece: usize,
     pause: Duration,
     pausing: Option<Pin<Box<Sleep>>>,
@@ -32,7 +35,7 @@ impl ReplyBody {
         let drip = reply.fate.drip;
         ReplyBody {
             left,
-            announced: reply.body.len() as u64,
+            owed: reply.body.len() as u64,
             piece: drip.map_or(usize::MAX, |drip| drip.bytes.max(1)),
             pause: drip.map_or(Duration::ZERO, |drip| drip.pause.0),
             pausing: None,
@@ -57,6 +60,7 @@ impl Body for ReplyBody {
         if !self.left.is_empty() {
             let piece = self.piece.min(self.left.len());
             let bytes = self.left.split_to(piece);
+            self.owed -= piece as u64;
             if !self.left.is_empty() {
                 self.pausing = Some(Box::pin(tokio::time::sleep(self.pause)));
             }
@@ -78,6 +82,14 @@ impl Body for ReplyBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.announced)
+        SizeHint::with_exact(self.owed)
+    }
+}
+
+impl fmt::Debug for ReplyBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplyBody")
+            .field("owed", &self.owed)
+            .finish_non_exhaustive()
     }
 }

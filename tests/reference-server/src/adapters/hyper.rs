@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -17,23 +16,11 @@ use tokio::runtime;
 use tokio::sync::watch;
 
 use super::body::ReplyBody;
-use crate::app::App;
-use crate::control;
-use crate::message::{Ending, LONGEST_BODY, Request, RequestBody};
+use super::door::{Door, deliver, receive};
 use crate::suite::Suite;
-
-/// How much of an oversized body is read and discarded.
-const LONGEST_SURPLUS: usize = 64 << 20;
 
 /// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
-
-/// What is behind a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Door {
-    App(App),
-    Control,
-}
 
 /// How long a drop waits for the ports to close, in case all threads are busy.
 const LONGEST_DROP: Duration = Duration::from_secs(1);
@@ -176,47 +163,6 @@ async fn serve(
     suite: &Suite,
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
-    let (parts, body) = incoming.into_parts();
-    let body = tokio::time::timeout(suite.settings.read_timeout, read(body)).await??;
-    let request = Request {
-        method: parts.method,
-        path: parts.uri.path().to_owned(),
-        query: parts.uri.query().map(str::to_owned),
-        authority: parts.uri.authority().map(ToString::to_string),
-        headers: parts.headers,
-        body,
-    };
-    let reply = match door {
-        Door::App(app) => suite.handle(app, &request),
-        Door::Control => control::answer(suite, &request),
-    };
-    if !reply.fate.delay.is_zero() {
-        tokio::time::sleep(reply.fate.delay).await;
-    }
-    if reply.fate.ending == Ending::Closed {
-        return Err(io::ErrorKind::ConnectionReset.into());
-    }
-    let mut response = hyper::Response::new(ReplyBody::of(&reply));
-    *response.status_mut() = reply.status;
-    *response.headers_mut() = reply.headers;
-    Ok(response)
-}
-
-/// Reads a body, keeping at most [`LONGEST_BODY`] in memory.
-async fn read(mut body: Incoming) -> io::Result<RequestBody> {
-    match Limited::new(&mut body, LONGEST_BODY).collect().await {
-        Ok(whole) => return Ok(RequestBody::Whole(whole.to_bytes())),
-        Err(error) if error.is::<LengthLimitError>() => {}
-        Err(error) => return Err(io::Error::other(error)),
-    }
-    // A client that is still writing does not read the refusal, so the rest is drained, within limits.
-    let mut left = LONGEST_SURPLUS;
-    while let Some(frame) = body.frame().await {
-        let length = frame.ok().and_then(|frame| Some(frame.data_ref()?.len()));
-        match length.and_then(|length| left.checked_sub(length)) {
-            Some(less) => left = less,
-            None => break,
-        }
-    }
-    Ok(RequestBody::TooLong)
+    let request = receive(suite, incoming).await?;
+    deliver(door.answer(suite, &request)).await
 }

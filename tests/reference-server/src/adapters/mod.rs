@@ -1,10 +1,18 @@
-//! Two HTTP servers for the same handlers.
+//! Two HTTP servers for the same handlers, and a service in memory.
 
 mod body;
+pub(crate) mod door;
+mod error;
+mod headers;
 pub(crate) mod hyper;
+mod memory;
 pub(crate) mod wiremock;
 
-/// Which HTTP server answers.
+pub use body::ReplyBody;
+pub use error::ConnectionError;
+pub use memory::InMemoryService;
+
+/// What answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Transport {
@@ -14,4 +22,7 @@ pub enum Transport {
     Wiremock,
     /// hyper: fast, with flat memory, and able to break a connection in the middle of a body.
     Hyper,
+    /// No HTTP server, no socket and no thread: [`ReferenceServer::service`](crate::ReferenceServer::service) is all there
+    /// is. The server's clock is tokio's, so that a test may pause it.
+    InMemory,
 }

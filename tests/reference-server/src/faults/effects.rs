@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::adapters::Transport;
 use crate::message::Drip;
 use crate::seconds::Seconds;
 
@@ -42,10 +43,14 @@ pub(super) struct Effects {
     pub(super) retry_after: Option<String>,
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Option<Replacement>,
+    /// Keeps the request from being sent.
+    pub(super) refuse_connection: bool,
     /// Closes the connection without serving the request.
     pub(super) close_connection: bool,
     /// Serves the request, then closes the connection.
     pub(super) lose_reply: bool,
+    /// Serves the request, then keeps the connection open without a reply.
+    pub(super) stall: bool,
     pub(super) truncate_body: bool,
     pub(super) break_body: bool,
     pub(super) drip_body: Option<Drip>,
@@ -104,9 +109,17 @@ impl Effects {
         }
     }
 
-    /// Whether only hyper can do this.
-    pub(super) fn breaks_the_wire(&self) -> bool {
-        self.break_body || self.drip_body.is_some()
+    /// Names the members that a server with this transport cannot do.
+    pub(super) fn check_transport(&self, transport: Transport) -> Result<(), String> {
+        let beyond_wiremock = self.break_body || self.drip_body.is_some() || self.stall;
+        if beyond_wiremock && transport == Transport::Wiremock {
+            let needs = "need Transport::Hyper or a server in memory";
+            return Err(format!("breakBody, dripBody and stall {needs}"));
+        }
+        if self.refuse_connection && transport != Transport::InMemory {
+            return Err("refuseConnection needs a server in memory".to_owned());
+        }
+        Ok(())
     }
 
     /// Whether this concerns the token that a request gets.

@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::effects::{Effects, Replacement};
 use super::rule::Rule;
 use super::schedule::Schedule;
-use crate::adapters::Transport;
 use crate::generated::operations::Operation;
 use crate::message::Drip;
 use crate::seconds::Seconds;
@@ -129,6 +128,14 @@ impl Fault {
         self.with(|effects| effects.delay = Seconds(delay))
     }
 
+    /// Refuses the connection: the request is not sent, its body not touched, and the server does not count it.
+    ///
+    /// # Panics
+    /// Unless the server is in memory: a socket refuses its callers before they say what they want.
+    pub fn refuse_connection(self) -> Fault {
+        self.with(|effects| effects.refuse_connection = true)
+    }
+
     /// Closes the connection and does not serve the request.
     pub fn close_connection(self) -> Fault {
         self.with(|effects| effects.close_connection = true)
@@ -137,6 +144,14 @@ impl Fault {
     /// Serves the request, commit included, and closes the connection instead of replying.
     pub fn lose_reply(self) -> Fault {
         self.with(|effects| effects.lose_reply = true)
+    }
+
+    /// Serves the request, commit included, and never replies, while the connection stays open.
+    ///
+    /// # Panics
+    /// If the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot do this.
+    pub fn stall(self) -> Fault {
+        self.with(|effects| effects.stall = true)
     }
 
     /// Serves the request, commit included, and answers with this status if it succeeded.
@@ -155,19 +170,17 @@ impl Fault {
     /// Announces the full body, sends half of it, and closes the connection.
     ///
     /// # Panics
-    /// Unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock cannot do this.
+    /// If the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot do this.
     pub fn break_body(self) -> Fault {
-        self.assert_breakable("break_body()");
         self.with(|effects| effects.break_body = true)
     }
 
     /// Sends the body slowly: `bytes` at a time, with a pause after each piece.
     ///
     /// # Panics
-    /// If `bytes` is zero, or unless the server was built with [`Transport::Hyper`](crate::Transport::Hyper): wiremock
-    /// cannot do this.
+    /// If `bytes` is zero, or if the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot
+    /// do this.
     pub fn drip_body(self, bytes: usize, pause: Duration) -> Fault {
-        self.assert_breakable("drip_body()");
         let pause = Seconds(pause);
         self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
     }
@@ -236,10 +249,11 @@ impl Fault {
 
     fn with(self, change: impl FnOnce(&mut Effects)) -> Fault {
         let mut checked = Ok(());
+        let transport = self.suite.settings.transport;
         self.suite.faults.change(self.id, |rule| {
             let mut then = rule.then.clone();
             change(&mut then);
-            checked = then.check();
+            checked = then.check().and_then(|()| then.check_transport(transport));
             if checked.is_ok() {
                 rule.then = then;
                 rule.begin_rounds();
@@ -249,11 +263,6 @@ impl Fault {
             panic!("{problem}");
         }
         self
-    }
-
-    fn assert_breakable(&self, what: &str) {
-        let breakable = self.suite.settings.transport == Transport::Hyper;
-        assert!(breakable, "{what} needs a server with Transport::Hyper");
     }
 }
 

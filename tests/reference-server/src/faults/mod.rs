@@ -36,7 +36,7 @@ pub struct FaultStrike {
     pub fault: u64,
     /// The operation of the request.
     pub operation: Operation,
-    /// The `x-request-id` of the request.
+    /// The `x-request-id` of the request; empty if the fault kept it from being sent.
     pub request_id: String,
     /// What it did, such as `status=503, retryAfter=1`.
     pub effects: String,
@@ -91,15 +91,38 @@ impl Faults {
         Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }
 
+    /// Whether there may be any, for those who would have to work to know the operation.
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::Acquire)
+    }
+
+    /// Whether a fault keeps a request from being sent; it is logged without a request id.
+    pub(crate) fn refuse(&self, operation: Operation, now: Timestamp) -> bool {
+        !self
+            .strike_if(|rule| rule.then.refuse_connection, operation, now, "")
+            .is_empty()
+    }
+
     /// The faults that strike this request; each is logged.
     pub(crate) fn strike(&self, operation: Operation, now: Timestamp, request_id: &str) -> Strike {
-        if !self.any.load(Ordering::Acquire) {
+        let arrived = |rule: &Rule| !rule.then.refuse_connection;
+        self.strike_if(arrived, operation, now, request_id)
+    }
+
+    fn strike_if(
+        &self,
+        concerns: impl Fn(&Rule) -> bool,
+        operation: Operation,
+        now: Timestamp,
+        request_id: &str,
+    ) -> Strike {
+        if !self.any() {
             return Strike::default();
         }
         let mut book = self.book();
         let Book { rules, log, .. } = &mut *book;
         let mut strike = Strike::default();
-        for (fault, rule) in rules {
+        for (fault, rule) in rules.iter_mut().filter(|(_, rule)| concerns(rule)) {
             let Some(struck) = rule.strike(operation) else {
                 continue;
             };

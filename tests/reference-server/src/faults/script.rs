@@ -70,9 +70,7 @@ impl Script {
             .transpose()?;
         check_schedule(&self.when)?;
         check_effects(&self.then)?;
-        if self.then.breaks_the_wire() && transport != Transport::Hyper {
-            return Err("breakBody and dripBody need a server with Transport::Hyper".to_owned());
-        }
+        self.then.check_transport(transport)?;
         let elsewhere = operation.is_some_and(|known| known != Operation::ExchangeToken);
         if self.then.shapes_tokens() && elsewhere {
             return Err("token effects apply to exchangeToken only".to_owned());
@@ -149,6 +147,10 @@ mod tests {
             (
                 r#"{"faults":[{"then":{"breakBody":true}}]}"#,
                 "Transport::Hyper",
+            ),
+            (
+                r#"{"faults":[{"then":{"refuseConnection":true}}]}"#,
+                "in memory",
             ),
             (r#"{"faults":[{"then":{"delaySeconds":-1}}]}"#, "-1"),
             (

@@ -32,6 +32,10 @@ impl Strike {
         self.0.push(struck);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn revokes_token(&self) -> bool {
         self.effects().any(|effects| effects.revoke_token)
     }
@@ -85,7 +89,9 @@ impl Strike {
         for effects in self.effects() {
             reply.fate.delay = reply.fate.delay.saturating_add(effects.delay.0);
             reply.fate.drip = effects.drip_body.or(reply.fate.drip);
-            if effects.lose_reply {
+            if effects.stall {
+                reply.fate.ending = Ending::Stalled;
+            } else if effects.lose_reply {
                 reply.fate.ending = Ending::Closed;
             } else if effects.break_body && reply.fate.ending == Ending::Delivered {
                 reply.fate.ending = Ending::Broken;

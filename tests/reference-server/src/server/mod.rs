@@ -6,7 +6,9 @@ mod steer;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::adapters::{hyper, wiremock};
+use tokio::sync::watch;
+
+use crate::adapters::{InMemoryService, hyper, wiremock};
 use crate::app::App;
 use crate::builder::Builder;
 use crate::client::ClientSpec;
@@ -15,7 +17,7 @@ use crate::named::Named;
 use crate::recorder::RecordedRequest;
 use crate::suite::Suite;
 
-/// A running suite: four applications on four ports, with one state.
+/// A running suite: four applications on four ports, or in memory, with one state.
 ///
 /// It stops when it is dropped, wherever that is: nothing waits for the caller's runtime, and requests in flight are
 /// aborted. With [`Transport::Hyper`](crate::Transport::Hyper) the ports are free when the drop returns, unless the
@@ -37,16 +39,39 @@ pub struct ReferenceServer {
     serving: Serving,
 }
 
-/// What keeps the sockets open.
+/// What keeps the sockets and the services open.
 pub(crate) struct Serving {
-    pub(crate) wiremock: wiremock::Running,
-    pub(crate) hyper: Option<hyper::Running>,
+    wiremock: wiremock::Running,
+    hyper: Option<hyper::Running>,
+    memory: watch::Sender<()>,
+}
+
+impl Serving {
+    pub(crate) fn new(wiremock: wiremock::Running, hyper: Option<hyper::Running>) -> Serving {
+        let memory = watch::Sender::new(());
+        Serving {
+            wiremock,
+            hyper,
+            memory,
+        }
+    }
 }
 
 impl ReferenceServer {
     /// Starts a server with the default demo data.
     pub async fn start() -> ReferenceServer {
         ReferenceServer::builder().start().await
+    }
+
+    /// A server without sockets and threads, with the default demo data: [`service`](ReferenceServer::service) is the only
+    /// way to it. Its applications are at `https://crm.suite.test`, `calendar`, `accounting` and `core`, its clock is
+    /// tokio's, and making it needs no runtime.
+    ///
+    /// # Panics
+    /// If the system has no randomness for the key of the tokens.
+    #[must_use]
+    pub fn in_memory() -> ReferenceServer {
+        ReferenceServer::builder().in_memory()
     }
 
     /// Configures a server before it starts.
@@ -58,8 +83,15 @@ impl ReferenceServer {
         ReferenceServer { suite, serving }
     }
 
+    /// The server as a service, which is called and not connected to; any number of them share this server's state. It
+    /// outlives the server, but refuses connections from then on. A server on sockets has one too, at the same addresses.
+    #[must_use]
+    pub fn service(&self) -> InMemoryService {
+        InMemoryService::new(Arc::clone(&self.suite), self.serving.memory.subscribe())
+    }
+
     /// Stops accepting connections, gives open requests up to three seconds to finish, and returns when everything is
-    /// closed. With wiremock, requests are aborted and the ports close a moment later.
+    /// closed. With wiremock and in memory, requests are aborted, and the ports of wiremock close a moment later.
     pub fn stop(self) {
         drop(self.serving.wiremock);
         if let Some(running) = self.serving.hyper {

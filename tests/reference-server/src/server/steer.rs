@@ -100,7 +100,7 @@ impl ReferenceServer {
         self.suite.reset();
     }
 
-    /// Which HTTP server answers.
+    /// What answers.
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.suite.settings.transport

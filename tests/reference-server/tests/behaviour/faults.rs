@@ -270,12 +270,45 @@ async fn one_token_is_short_lived_and_lies_about_it() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "Transport::Hyper")]
-async fn what_wiremock_cannot_do_is_refused() {
-    let peer = Peer::start().await;
-    peer.server
-        .fault(Operation::ListPeople)
-        .drip_body(1, Duration::ZERO);
+async fn a_stalled_reply_on_a_socket_never_comes() {
+    let peer = Peer::on_hyper().await;
+    let token = peer.token(App::Crm).await;
+    peer.once(Operation::SubmitCommand).stall();
+    let body = json!({"commandType": "task.create", "payload": {"title": "Stalled"}});
+    let sending = peer.posting(App::Crm, "/api/crm/v1/commands", &body);
+    let sending = tokio::spawn(sending.bearer_auth(&token).send());
+    while peer.server.requests_for("submitCommand").is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(peer.server.commits("submitCommand"), 1);
+    assert_eq!(peer.server.requests_for("submitCommand")[0].status, None);
+    // A reply would be here by now.
+    let waited = tokio::time::timeout(Duration::from_millis(200), sending).await;
+    assert!(waited.is_err());
+}
+
+#[tokio::test]
+async fn what_a_transport_cannot_do_is_refused() {
+    type Effect = fn(Fault) -> Fault;
+    let on_wiremock = Peer::start().await;
+    let on_hyper = Peer::on_hyper().await;
+    let refused: [(&Peer, Effect, &str); 4] = [
+        (
+            &on_wiremock,
+            |fault| fault.drip_body(1, Duration::ZERO),
+            "Transport::Hyper",
+        ),
+        (&on_wiremock, Fault::break_body, "Transport::Hyper"),
+        (&on_wiremock, Fault::stall, "Transport::Hyper"),
+        (&on_hyper, Fault::refuse_connection, "in memory"),
+    ];
+    for (peer, effect, named) in refused {
+        let fault = peer.server.fault(Operation::ListPeople);
+        let problem = catch_unwind(AssertUnwindSafe(|| effect(fault))).unwrap_err();
+        let problem = problem.downcast::<String>().unwrap();
+        assert!(problem.contains(named), "{problem}");
+        peer.crm("/people").await.expect(200);
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod guide;
 mod http;
 mod lists;
 mod members;
+mod memory;
 mod notations;
 mod pages;
 mod peer;

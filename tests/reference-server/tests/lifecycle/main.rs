@@ -69,6 +69,29 @@ async fn leave_nothing_behind() {
     }
 }
 
+#[test]
+fn a_server_in_memory_takes_no_thread_and_no_file() {
+    use http_body_util::Empty;
+    use tower_service::Service;
+
+    let _alone = ALONE.lock().unwrap();
+    drops::single().block_on(async {
+        let before = at_rest().await;
+        for _ in 0..SERVERS {
+            let server = ReferenceServer::in_memory();
+            let request = http::Request::get(format!("{}/api/health", server.crm_url()));
+            let request = request.body(Empty::<&[u8]>::new()).unwrap();
+            let reply = server.service().call(request).await.unwrap();
+            assert_eq!(reply.status(), 200);
+            // Fewer than before are left from another test.
+            let now = open();
+            assert!(now.0 <= before.0 && now.1 <= before.1, "{now:?} {before:?}");
+        }
+    });
+    // It needs no runtime to be made either.
+    assert!(ReferenceServer::in_memory().control_url().is_none());
+}
+
 /// Waits until nobody listens at any of the ports; another process may have taken one for a while. They cannot always be
 /// bound: a client's connection may have come from one since.
 fn come_free(ports: &[u16], whose: &str) {

@@ -1,0 +1,53 @@
+//! What HTTP libraries add to a request and to a reply, for messages that pass through none.
+
+use http::StatusCode;
+use http::header::{self, HeaderValue};
+use hyper::body::Body;
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimePrinter;
+
+use super::body::ReplyBody;
+use crate::message::{Request, RequestBody};
+
+/// Adds the `Host` that a client sends.
+pub(super) fn name_host<B>(request: &mut http::Request<B>) {
+    let authority = request.uri().authority();
+    let host = authority.and_then(|authority| authority.as_str().rsplit('@').next());
+    if let Some(Ok(host)) = host.map(HeaderValue::from_str) {
+        request.headers_mut().entry(header::HOST).or_insert(host);
+    }
+}
+
+/// Adds the `Content-Length` that a client sends.
+pub(super) fn announce_length(request: &mut Request) {
+    if let RequestBody::Whole(body) = &request.body
+        && !body.is_empty()
+    {
+        let length = HeaderValue::from(body.len());
+        let known = request.headers.entry(header::CONTENT_LENGTH);
+        known.or_insert(length);
+    }
+}
+
+/// Adds what a server's HTTP library adds, and leaves out the content where HTTP has none.
+pub(super) fn complete(
+    response: &mut http::Response<ReplyBody>,
+    without_content: bool,
+    now: Timestamp,
+) {
+    let status = response.status();
+    let bare = status.is_informational()
+        || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+    let length = response.body().size_hint().exact().filter(|_| !bare);
+    if bare || without_content {
+        *response.body_mut() = ReplyBody::default();
+    }
+    let headers = response.headers_mut();
+    if let Some(length) = length {
+        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
+    if let Ok(Ok(date)) = date.map(HeaderValue::try_from) {
+        headers.entry(header::DATE).or_insert(date);
+    }
+}

@@ -1,0 +1,170 @@
+//! Serves without sockets: a request is a value that is handed over, on the caller's runtime.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{Method, Uri};
+use hyper::body::Body;
+use tokio::sync::watch;
+use tower_service::Service;
+
+use super::body::ReplyBody;
+use super::door::{Door, deliver, receive};
+use super::error::ConnectionError;
+use super::headers;
+use crate::app::App;
+use crate::suite::Suite;
+
+type Answered = Result<http::Response<ReplyBody>, ConnectionError>;
+
+/// A server as a [`tower_service::Service`], from [`ReferenceServer::service`](crate::ReferenceServer::service): it takes
+/// requests by the origin in their URI, and uses no socket and no thread.
+///
+/// A call needs a Tokio runtime with its timers. All waiting is on the clock of that runtime.
+///
+/// As on a network, a request arrives once its body was read to its end, even if the caller drops the call after that: it
+/// is counted and recorded, and it commits. A call that is dropped earlier sends nothing. A refused connection leaves the
+/// body untouched.
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use http_body_util::{BodyExt, Empty};
+/// use sdk_reference_server::{Operation, ReferenceServer};
+/// use tower_service::Service;
+///
+/// let server = ReferenceServer::in_memory();
+/// let url = format!("{}/api/health", server.crm_url());
+/// let request = http::Request::get(url).body(Empty::<&[u8]>::new())?;
+///
+/// let reply = server.service().call(request).await?;
+///
+/// assert_eq!(reply.status(), 200);
+/// assert!(reply.into_body().collect().await?.to_bytes().starts_with(b"{"));
+/// assert_eq!(server.attempts(Operation::GetHealth), 1);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct InMemoryService(Arc<Network>);
+
+struct Network {
+    suite: Arc<Suite>,
+    doors: Vec<(Uri, Door)>,
+    /// Ends with the server.
+    open: watch::Receiver<()>,
+}
+
+impl InMemoryService {
+    pub(crate) fn new(suite: Arc<Suite>, open: watch::Receiver<()>) -> InMemoryService {
+        let apps = App::all().map(|app| (suite.origin(app), Door::App(app)));
+        let control = suite.control.as_deref().map(|at| (at, Door::Control));
+        let doors = apps
+            .chain(control)
+            .filter_map(|(origin, door)| Some((origin.parse().ok()?, door)))
+            .collect();
+        InMemoryService(Arc::new(Network { suite, doors, open }))
+    }
+}
+
+impl<B> Service<http::Request<B>> for InMemoryService
+where
+    B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    type Response = http::Response<ReplyBody>;
+    type Error = ConnectionError;
+    type Future = Pin<Box<dyn Future<Output = Answered> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let network = Arc::clone(&self.0);
+        Box::pin(async move { network.call(request).await })
+    }
+}
+
+impl Network {
+    async fn call<B>(&self, request: http::Request<B>) -> Answered
+    where
+        B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
+    {
+        let door = self.reach(&request).map_err(ConnectionError::refused)?;
+        let mut open = self.open.clone();
+        tokio::select! {
+            biased;
+            _ = open.changed() => Err(ConnectionError::reset("the server was dropped")),
+            answered = self.exchange(door, request) => answered.map_err(ConnectionError::reset),
+        }
+    }
+
+    /// Where a request goes, unless the connection is refused.
+    fn reach<B>(&self, request: &http::Request<B>) -> Result<Door, String> {
+        let uri = request.uri();
+        if self.open.has_changed().is_err() {
+            return Err("the server was dropped".to_owned());
+        }
+        let found = self.doors.iter().find(|(at, _)| same_origin(at, uri));
+        let (_, door) = found.ok_or_else(|| {
+            let (scheme, host) = (uri.scheme_str(), uri.host());
+            let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
+            format!("no application of this server is at {scheme}://{host}")
+        })?;
+        match door {
+            Door::App(app) if self.suite.refuses(*app, request.method(), uri.path()) => {
+                Err("a scripted fault".to_owned())
+            }
+            door => Ok(*door),
+        }
+    }
+
+    async fn exchange<B>(
+        &self,
+        door: Door,
+        mut request: http::Request<B>,
+    ) -> io::Result<http::Response<ReplyBody>>
+    where
+        B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
+    {
+        headers::name_host(&mut request);
+        let mut request = receive(&self.suite, request).await?;
+        headers::announce_length(&mut request);
+        let without_content = request.method == Method::HEAD;
+        let suite = Arc::clone(&self.suite);
+        // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
+        let arriving = tokio::spawn(async move { door.answer(&suite, &request) });
+        let mut response = deliver(arriving.await?).await?;
+        headers::complete(&mut response, without_content, self.suite.clock.now());
+        Ok(response)
+    }
+}
+
+fn same_origin(one: &Uri, other: &Uri) -> bool {
+    let same = |one: Option<&str>, other: Option<&str>| {
+        one.zip(other)
+            .is_some_and(|(one, other)| one.eq_ignore_ascii_case(other))
+    };
+    same(one.scheme_str(), other.scheme_str())
+        && same(one.host(), other.host())
+        && port(one) == port(other)
+}
+
+fn port(uri: &Uri) -> u16 {
+    let usual = if uri.scheme_str() == Some("http") {
+        80
+    } else {
+        443
+    };
+    uri.port_u16().unwrap_or(usual)
+}
+
+impl fmt::Debug for InMemoryService {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origins = self.0.doors.iter().map(|(origin, _)| origin);
+        f.debug_list().entries(origins).finish()
+    }
+}
