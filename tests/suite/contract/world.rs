@@ -26,7 +26,7 @@ impl World {
         World::through(suite, server)
     }
 
-    fn through(suite: Suite, server: ReferenceServer) -> World {
+    pub(crate) fn through(suite: Suite, server: ReferenceServer) -> World {
         World {
             crm: suite.crm(),
             calendar: suite.calendar(),
