@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
+use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,15 +11,14 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame};
-use sdk_reference_server::{
-    App, ConnectionError, InMemoryService, Operation, ReferenceServer, ReplyBody, Transport,
-};
+use reqwest::{Method, RequestBuilder};
+use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 use tokio::time::{Instant, advance, timeout};
-use tower_service::Service;
+
+use crate::peer::Peer;
 
 const COMMANDS: &str = "/api/crm/v1/commands";
 const PEOPLE: &str = "/api/crm/v1/people";
@@ -26,11 +26,15 @@ const PEOPLE: &str = "/api/crm/v1/people";
 /// Longer than any test has reason to wait.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
-/// A server in memory, and somebody who calls it.
-struct Memory {
-    server: ReferenceServer,
-    service: InMemoryService,
-    token: String,
+/// Somebody with a token for the CRM.
+struct Memory(Peer, String);
+
+impl Deref for Memory {
+    type Target = Peer;
+
+    fn deref(&self) -> &Peer {
+        &self.0
+    }
 }
 
 impl Memory {
@@ -39,62 +43,29 @@ impl Memory {
     }
 
     async fn of(server: ReferenceServer) -> Memory {
-        let mut service = server.service();
-        let form = format!(
-            "grant_type=client_credentials&client_id={}&client_secret={}&audience={}",
-            server.client_id(),
-            server.client_secret(),
-            server.audience(App::Crm)
-        );
-        let request = Request::post(server.token_url())
-            .header("content-type", "application/x-www-form-urlencoded");
-        let reply = service
-            .call(request.body(Full::<Bytes>::from(form)).unwrap())
-            .await;
-        let reply = json_of(reply.unwrap()).await;
-        Memory {
-            token: reply["access_token"].as_str().unwrap().to_owned(),
-            server,
-            service,
-        }
+        let peer = Peer::of(server);
+        let token = peer.token(App::Crm).await;
+        Memory(peer, token)
     }
 
-    fn request<B>(&self, method: Method, path: &str, body: B) -> Request<B> {
-        Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.server.crm_url()))
-            .header("authorization", format!("Bearer {}", self.token))
-            .header("content-type", "application/json")
-            .body(body)
-            .unwrap()
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}{path}", self.server.crm_url());
+        self.http.request(method, url).bearer_auth(&self.1)
     }
 
-    async fn send<B>(&self, request: Request<B>) -> Result<Response<ReplyBody>, ConnectionError>
-    where
-        B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
-    {
-        self.service.clone().call(request).await
+    fn people(&self) -> RequestBuilder {
+        self.request(Method::GET, PEOPLE)
     }
 
-    async fn get(&self, path: &str) -> Result<Response<ReplyBody>, ConnectionError> {
-        self.send(self.request(Method::GET, path, Full::<Bytes>::default()))
-            .await
-    }
-
-    fn task(&self, title: &str) -> Request<Full<Bytes>> {
+    fn task(&self, title: &str) -> RequestBuilder {
         let body = json!({"commandType": "task.create", "payload": {"title": title}});
-        self.request(Method::POST, COMMANDS, Full::from(body.to_string()))
+        self.posting(App::Crm, COMMANDS, &body).bearer_auth(&self.1)
     }
 
     fn attempts_and_commits(&self) -> (u64, u64) {
         let command = Operation::SubmitCommand;
         (self.server.attempts(command), self.server.commits(command))
     }
-}
-
-async fn json_of(reply: Response<ReplyBody>) -> Value {
-    let body = reply.into_body().collect().await.unwrap().to_bytes();
-    serde_json::from_slice(&body).unwrap()
 }
 
 /// The kind that a caller finds behind an error.
@@ -105,135 +76,107 @@ fn io_kind(error: &(dyn Error + 'static)) -> io::ErrorKind {
         .kind()
 }
 
-/// A body that notes whether anybody asked for it, and that ends only if it has an end.
-struct Watched {
-    text: Option<Bytes>,
-    endless: bool,
-    polled: Arc<AtomicBool>,
+/// A body that notes that it was asked for.
+fn watched() -> (reqwest::Body, Arc<AtomicBool>) {
+    let asked = Arc::new(AtomicBool::new(false));
+    let noting = Arc::clone(&asked);
+    let body = r#"{"commandType": "task.create", "payload": {"title": "Watched"}}"#;
+    let body = Full::<Bytes>::from(body).map_frame(move |frame| {
+        noting.store(true, Ordering::Relaxed);
+        frame
+    });
+    (reqwest::Body::wrap(body), asked)
 }
 
-impl Watched {
-    fn new(endless: bool) -> (Watched, Arc<AtomicBool>) {
-        let polled = Arc::new(AtomicBool::new(false));
-        let body = json!({"commandType": "task.create", "payload": {"title": "Watched"}});
-        let watched = Watched {
-            text: Some(body.to_string().into()),
-            endless,
-            polled: Arc::clone(&polled),
-        };
-        (watched, polled)
-    }
-}
+/// A body that never comes to its end.
+struct Endless;
 
-impl Body for Watched {
+impl Body for Endless {
     type Data = Bytes;
     type Error = Infallible;
 
     fn poll_frame(
-        mut self: Pin<&mut Self>,
+        self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.polled.store(true, Ordering::Relaxed);
-        match self.text.take() {
-            None if self.endless => Poll::Pending,
-            text => Poll::Ready(text.map(|text| Ok(Frame::data(text)))),
-        }
+        Poll::Pending
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn tokens_age_with_the_callers_clock() {
+async fn tokens_age_with_the_callers_clock_unless_it_is_frozen() {
+    let frozen = Memory::of(ReferenceServer::builder().frozen_clock().in_memory()).await;
     let memory = Memory::start().await;
     let began = memory.server.now();
 
     advance(Duration::from_secs(299)).await;
-    assert_eq!(memory.get(PEOPLE).await.unwrap().status(), StatusCode::OK);
+    memory.read(memory.people()).await.expect(200);
     advance(Duration::from_secs(1)).await;
-    let late = memory.get(PEOPLE).await.unwrap();
+    memory.read(memory.people()).await.expect(401);
 
-    assert_eq!(late.status(), StatusCode::UNAUTHORIZED);
     assert_eq!((memory.server.now() - began).get_seconds(), 300);
+    frozen.read(frozen.people()).await.expect(200);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_frozen_clock_stays_frozen() {
-    let memory = Memory::of(ReferenceServer::builder().frozen_clock().in_memory()).await;
-
-    advance(A_DAY).await;
-
-    assert_eq!(memory.get(PEOPLE).await.unwrap().status(), StatusCode::OK);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_reply_has_what_http_libraries_add() {
+async fn requests_and_replies_have_what_http_libraries_add() {
     let memory = Memory::start().await;
     advance(Duration::from_secs(61)).await;
+    let reply = memory.read(memory.people()).await;
+    let length = reply.text.len().to_string();
+    assert_eq!(reply.header("content-length"), Some(length.as_str()));
+    assert_eq!(reply.header("date"), Some("Thu, 15 Jan 2026 09:01:01 GMT"));
 
-    let reply = memory.get(PEOPLE).await.unwrap();
-    assert_eq!(reply.headers()["date"], "Thu, 15 Jan 2026 09:01:01 GMT");
-    let length: usize = reply.headers()["content-length"]
-        .to_str()
-        .unwrap()
-        .parse()
-        .unwrap();
-    let body = reply.into_body().collect().await.unwrap().to_bytes();
-    assert_eq!(body.len(), length);
+    memory.read(memory.task("Task")).await.expect(201);
+    let seen = &memory.server.requests_for(Operation::SubmitCommand)[0];
+    assert_eq!(seen.header("host"), Some("crm.suite.test"));
+    let length = seen.body().len().to_string();
+    assert_eq!(seen.header("content-length"), Some(length.as_str()));
 
-    memory.send(memory.task("Task")).await.unwrap();
-    let seen = memory.server.requests_for(Operation::SubmitCommand);
-    assert_eq!(seen[0].header("host"), Some("crm.suite.test"));
-    let sent = seen[0].body().len().to_string();
-    assert_eq!(seen[0].header("content-length"), Some(sent.as_str()));
+    let page = memory.read(memory.request(Method::GET, "/")).await;
+    let head = memory.read(memory.request(Method::HEAD, "/")).await;
+    let length = page.text.len().to_string();
+    assert_eq!(head.header("content-length"), Some(length.as_str()));
+    assert_eq!(head.text, "");
 
-    let head = memory.request(Method::HEAD, "/", Full::<Bytes>::default());
-    let page = memory.send(head).await.unwrap();
-    let length = page.headers()["content-length"].to_str().unwrap();
-    assert!(length.parse::<usize>().unwrap() > 1000);
-    let body = page.into_body().collect().await.unwrap().to_bytes();
-    assert!(body.is_empty());
-
-    let fault = memory.server.fault(Operation::ListPeople);
+    let fault = memory.once(Operation::ListPeople);
     fault.status(204).header("date", "yesterday");
-    let bare = memory.get(PEOPLE).await.unwrap();
-    assert_eq!(bare.headers()["date"], "yesterday");
-    assert!(!bare.headers().contains_key("content-length"));
+    let bare = memory.read(memory.people()).await;
+    assert_eq!(bare.header("date"), Some("yesterday"));
+    assert_eq!(bare.header("content-length"), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn delays_and_drips_wait_on_the_callers_clock() {
     let memory = Memory::start().await;
-    let whole = json_of(memory.get(PEOPLE).await.unwrap()).await;
+    let whole = memory.read(memory.people()).await.text;
     let (delay, pause) = (Duration::from_secs(60), Duration::from_secs(3_600));
-    let length = 1 + serde_json::to_vec(&whole).unwrap().len() / 4;
-    let fault = memory.server.fault(Operation::ListPeople);
-    fault.times(1).delay(delay).drip_body(length, pause);
+    let piece = whole.len().div_ceil(4);
+    let fault = memory.once(Operation::ListPeople);
+    fault.delay(delay).drip_body(piece, pause);
     let began = Instant::now();
 
-    let reply = memory.get(PEOPLE).await.unwrap();
+    let mut body = memory.hand(memory.people()).await.unwrap().into_body();
     assert_eq!(began.elapsed(), delay);
-    let mut body = reply.into_body();
-    let announced = body.size_hint().exact().unwrap();
+    let announced = body.size_hint().exact();
     let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
-    let left = body.size_hint().exact().unwrap();
+    let left = body.size_hint().exact();
     let rest = body.collect().await.unwrap().to_bytes();
 
+    assert_eq!((announced, first.len()), (Some(whole.len() as u64), piece));
     // A body says what is left of it, not what it was.
-    assert_eq!(
-        (first.len(), left),
-        (length, announced - first.len() as u64)
-    );
-    let dripped: Value = serde_json::from_slice(&[first, rest].concat()).unwrap();
-    assert_eq!(dripped, whole);
+    assert_eq!(left, Some((whole.len() - piece) as u64));
+    assert_eq!([first, rest].concat(), whole.as_bytes());
     assert_eq!(began.elapsed(), delay + pause * 3);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_body_is_cut_in_the_middle() {
     let memory = Memory::start().await;
-    memory.server.fault(Operation::ListPeople).break_body();
+    memory.once(Operation::ListPeople).break_body();
 
-    let reply = memory.get(PEOPLE).await.unwrap();
-    assert_eq!(reply.status(), StatusCode::OK);
+    let reply = memory.hand(memory.people()).await.unwrap();
+    assert_eq!(reply.status(), 200);
     let mut body = reply.into_body();
     let announced = body.size_hint().exact().unwrap();
     let first = body.frame().await.unwrap().unwrap().into_data().unwrap();
@@ -246,23 +189,21 @@ async fn a_body_is_cut_in_the_middle() {
 #[tokio::test(start_paused = true)]
 async fn a_lost_reply_is_a_commit_and_a_closed_connection_is_none() {
     let memory = Memory::start().await;
-    let command = Operation::SubmitCommand;
-    let fault = memory.server.fault(command).times(1).close_connection();
-    let closed = memory.send(memory.task("Lost")).await.unwrap_err();
+    memory.once(Operation::SubmitCommand).close_connection();
+    let closed = memory.hand(memory.task("Lost")).await.unwrap_err();
     assert_eq!(io_kind(&closed), io::ErrorKind::ConnectionReset);
     assert!(!closed.is_refused());
-    assert_eq!((fault.struck(), memory.attempts_and_commits()), (1, (1, 0)));
+    assert_eq!(memory.attempts_and_commits(), (1, 0));
 
-    memory.server.fault(command).times(1).lose_reply();
-    let lost = memory.send(memory.task("Lost")).await.unwrap_err();
+    memory.once(Operation::SubmitCommand).lose_reply();
+    let lost = memory.hand(memory.task("Lost")).await.unwrap_err();
     assert_eq!(io_kind(&lost), io::ErrorKind::ConnectionReset);
     assert_eq!(memory.attempts_and_commits(), (2, 1));
 
     // The same command again is a replay.
-    let reply = memory.send(memory.task("Lost")).await.unwrap();
-    assert_eq!(reply.status(), StatusCode::OK);
+    memory.read(memory.task("Lost")).await.expect(200);
     assert_eq!(memory.attempts_and_commits(), (3, 1));
-    let seen = memory.server.requests_for(command);
+    let seen = memory.server.requests_for(Operation::SubmitCommand);
     let statuses: Vec<_> = seen.iter().map(|request| request.status).collect();
     assert_eq!(statuses, [None, None, Some(200)]);
 }
@@ -270,112 +211,89 @@ async fn a_lost_reply_is_a_commit_and_a_closed_connection_is_none() {
 #[tokio::test(start_paused = true)]
 async fn a_stalled_call_commits_and_never_answers() {
     let memory = Memory::start().await;
-    let json = r#"{"faults": [{"operation": "submitCommand", "when": {"times": 1}, "then": {"stall": true}}]}"#;
-    memory.server.load_faults(json).unwrap();
+    let stall = r#"{"faults": [{"operation": "submitCommand", "then": {"stall": true}}]}"#;
+    memory.server.load_faults(stall).unwrap();
 
-    let waited = timeout(A_DAY, memory.send(memory.task("Stalled"))).await;
+    let waited = timeout(A_DAY, memory.hand(memory.task("Stalled"))).await;
 
     assert!(waited.is_err());
     assert_eq!(memory.attempts_and_commits(), (1, 1));
     let seen = memory.server.requests_for(Operation::SubmitCommand);
     assert_eq!(seen[0].status, None);
-    memory.send(memory.task("Stalled")).await.unwrap();
-    assert_eq!(memory.attempts_and_commits(), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refused_connection_leaves_the_request_untouched() {
     let memory = Memory::start().await;
-    let json = r#"{"faults": [{"operation": "submitCommand", "when": {"skip": 1, "times": 2},
+    let refuse = r#"{"faults": [{"operation": "submitCommand", "when": {"skip": 1, "times": 2},
         "then": {"refuseConnection": true}}]}"#;
-    let refusing = memory.server.load_faults(json).unwrap();
+    let refusing = memory.server.load_faults(refuse).unwrap();
     let delaying = memory.server.fault(Operation::SubmitCommand).skip(1);
     let delaying = delaying.delay(Duration::from_secs(7));
     let mut outcomes = Vec::new();
     for _ in 0..4 {
-        let (body, polled) = Watched::new(false);
+        let (body, asked) = watched();
         let began = Instant::now();
-        let sent = memory
-            .send(memory.request(Method::POST, COMMANDS, body))
-            .await;
-        if let Err(error) = &sent {
-            assert_eq!(io_kind(error), io::ErrorKind::ConnectionRefused);
-        }
-        let polled = polled.load(Ordering::Relaxed);
-        outcomes.push((sent.is_ok(), polled, began.elapsed().as_secs()));
+        let sent = memory.hand(memory.task("").body(body)).await;
+        let kind = sent.err().map(|error| io_kind(&error));
+        let asked = asked.load(Ordering::Relaxed);
+        outcomes.push((kind, asked, began.elapsed().as_secs()));
     }
 
-    let refused = (false, false, 0);
+    let refused = (Some(io::ErrorKind::ConnectionRefused), false, 0);
     // What was never sent moves no other fault's schedule either.
-    let expected = [(true, true, 0), refused, refused, (true, true, 7)];
+    let expected = [(None, true, 0), refused, refused, (None, true, 7)];
     assert_eq!(outcomes, expected);
     assert_eq!((refusing[0].struck(), delaying.struck()), (2, 1));
     assert_eq!(memory.attempts_and_commits(), (2, 1));
     assert_eq!(memory.server.requests_for("submitCommand").len(), 2);
     let log = memory.server.fault_log();
     assert_eq!((log.len(), log[0].request_id.as_str()), (3, ""));
-    assert_eq!(memory.get(PEOPLE).await.unwrap().status(), StatusCode::OK);
+    memory.read(memory.people()).await.expect(200);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_was_sent_arrives_though_the_caller_is_gone() {
     let memory = Memory::start().await;
     let context = &mut Context::from_waker(Waker::noop());
+    let endless = memory.task("").body(reqwest::Body::wrap(Endless));
+    for (request, polls, arrives) in [
+        (memory.task("Not begun"), false, 0),
+        (endless, true, 0),
+        (memory.task("Sent"), true, 1),
+    ] {
+        let mut sending = Box::pin(memory.hand(request));
+        if polls {
+            assert!(sending.as_mut().poll(context).is_pending());
+        }
+        drop(sending);
+        tokio::task::yield_now().await;
+        assert_eq!(memory.attempts_and_commits(), (arrives, arrives));
+    }
 
-    // Never polled, and polled without end: nothing was sent, or only a part.
-    let mut service = memory.service.clone();
-    drop(service.call(memory.task("Never polled")));
-    let (endless, polled) = Watched::new(true);
-    let mut sending = Box::pin(memory.send(memory.request(Method::POST, COMMANDS, endless)));
-    assert!(sending.as_mut().poll(context).is_pending());
-    drop(sending);
-    tokio::task::yield_now().await;
-    assert!(polled.load(Ordering::Relaxed));
-    assert_eq!(memory.attempts_and_commits(), (0, 0));
-
-    let mut sending = Box::pin(memory.send(memory.task("Sent")));
-    assert!(sending.as_mut().poll(context).is_pending());
-    drop(sending);
-    tokio::task::yield_now().await;
-    assert_eq!(memory.attempts_and_commits(), (1, 1));
-
-    let fault = memory.server.fault(Operation::SubmitCommand);
-    fault.times(1).delay(A_DAY);
+    memory.once(Operation::SubmitCommand).delay(A_DAY);
     let limit = Duration::from_secs(1);
-    let late = timeout(limit, memory.send(memory.task("Late"))).await;
+    let late = timeout(limit, memory.hand(memory.task("Late"))).await;
     assert!(late.is_err());
     assert_eq!(memory.attempts_and_commits(), (2, 2));
-    let seen = memory.server.requests_for(Operation::SubmitCommand);
-    assert_eq!(seen.len(), 2);
+    assert_eq!(memory.server.requests_for("submitCommand").len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_without_end_is_cut_off_in_time() {
-    let server = ReferenceServer::builder().read_timeout(Duration::from_secs(5));
-    let memory = Memory::of(server.in_memory()).await;
+async fn limits_are_those_of_a_socket() {
+    let limit = Duration::from_secs(5);
+    let memory = Memory::of(ReferenceServer::builder().read_timeout(limit).in_memory()).await;
     let began = Instant::now();
-
-    let (endless, _) = Watched::new(true);
-    let request = memory.request(Method::POST, COMMANDS, endless);
-    let error = memory.send(request).await.unwrap_err();
-
+    let endless = memory.task("").body(reqwest::Body::wrap(Endless));
+    let error = memory.hand(endless).await.unwrap_err();
     assert_eq!(io_kind(&error), io::ErrorKind::ConnectionReset);
-    assert_eq!(began.elapsed(), Duration::from_secs(5));
-    assert_eq!(memory.attempts_and_commits(), (0, 0));
-}
+    assert_eq!(began.elapsed(), limit);
 
-#[tokio::test(start_paused = true)]
-async fn limits_and_foreign_hosts_are_those_of_a_socket() {
-    let memory = Memory::start().await;
-    let long = Full::<Bytes>::from(vec![b' '; (1 << 20) + 1]);
-    let long = memory.request(Method::POST, COMMANDS, long);
-    assert_eq!(memory.send(long).await.unwrap().status(), 400);
-
-    let mut foreign = memory.task("Foreign");
-    let host = "elsewhere.invalid".parse().unwrap();
-    foreign.headers_mut().insert("host", host);
-    assert_eq!(memory.send(foreign).await.unwrap().status(), 403);
-    assert_eq!(memory.server.commits(Operation::SubmitCommand), 0);
+    let long = memory.task("").body(vec![b' '; (1 << 20) + 1]);
+    memory.read(long).await.expect(400);
+    let foreign = memory.task("").header("host", "elsewhere.invalid");
+    memory.read(foreign).await.expect(403);
+    assert_eq!(memory.attempts_and_commits(), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]
@@ -385,42 +303,29 @@ async fn nobody_answers_at_other_addresses() {
         "https://elsewhere.suite.test/",
         "http://crm.suite.test/",
         "https://crm.suite.test:444/",
-        "/api/crm/v1/commands",
     ] {
-        let (body, polled) = Watched::new(false);
-        let request = Request::post(address).body(body).unwrap();
-        let error = memory.send(request).await.unwrap_err();
+        let (body, asked) = watched();
+        let request = memory.http.post(address).body(body);
+        let error = memory.hand(request).await.unwrap_err();
         assert_eq!(io_kind(&error), io::ErrorKind::ConnectionRefused);
-        assert!(error.is_refused() && !polled.load(Ordering::Relaxed));
+        assert!(error.is_refused() && !asked.load(Ordering::Relaxed));
     }
-    for address in ["https://CRM.suite.test:443/", "HTTPS://crm.suite.test"] {
-        let request = Request::get(address).body(Full::<Bytes>::default());
-        let page = memory.send(request.unwrap()).await.unwrap();
-        assert_eq!(page.status(), StatusCode::OK);
-    }
+    let same = memory.http.get("HTTPS://user@CRM.suite.test:443/");
+    memory.read(same).await.expect(200);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_server_refuses_and_resets() {
     let memory = Memory::start().await;
-    memory.server.fault(Operation::ListPeople).delay(A_DAY);
-    let mut waiting = pin!(memory.service.clone().call(memory.request(
-        Method::GET,
-        PEOPLE,
-        Full::<Bytes>::default()
-    )));
+    memory.once(Operation::ListPeople).delay(A_DAY);
+    let mut waiting = pin!(memory.hand(memory.people()));
     assert!(timeout(Duration::from_secs(1), &mut waiting).await.is_err());
-    let request = memory.task("Late");
-    let Memory {
-        server,
-        mut service,
-        ..
-    } = memory;
+    let late = memory.hand(memory.task("Late"));
 
-    drop(server);
+    drop(memory);
 
     assert!(!waiting.await.unwrap_err().is_refused());
-    assert!(service.call(request).await.unwrap_err().is_refused());
+    assert!(late.await.unwrap_err().is_refused());
 }
 
 #[tokio::test]
@@ -428,15 +333,9 @@ async fn a_server_on_sockets_has_a_service_too() {
     for transport in [Transport::Hyper, Transport::Wiremock] {
         let builder = ReferenceServer::builder().transport(transport);
         let memory = Memory::of(builder.start().await).await;
-        memory.send(memory.task("In memory")).await.unwrap();
-
-        let url = format!("{}{COMMANDS}", memory.server.crm_url());
-        let request = reqwest::Client::new().post(url).bearer_auth(&memory.token);
-        let request = request.header("content-type", "application/json");
-        let task = r#"{"commandType":"task.create","payload":{"title":"On a socket"}}"#;
-        let reply = request.body(task).send().await.unwrap();
-
-        assert_eq!(reply.status(), StatusCode::CREATED);
+        let reply = memory.hand(memory.task("In memory")).await.unwrap();
+        assert_eq!(reply.status(), 201);
+        memory.read(memory.task("On a socket")).await.expect(201);
         assert_eq!(memory.attempts_and_commits(), (2, 2));
     }
 }
@@ -445,34 +344,23 @@ async fn a_server_on_sockets_has_a_service_too() {
 async fn the_control_endpoint_is_in_memory_too() {
     let builder = ReferenceServer::builder().transport(Transport::InMemory);
     let memory = Memory::of(builder.control_port(0).start().await).await;
-    assert_eq!(memory.server.transport(), Transport::InMemory);
-    let url = format!("{}/-/counters", memory.server.control_url().unwrap());
-
-    let request = Request::get(url).body(Full::<Bytes>::default()).unwrap();
-    let counters = json_of(memory.send(request).await.unwrap()).await;
-
+    let counters = format!("{}/-/counters", memory.server.control_url().unwrap());
+    let counters = memory.read(memory.http.get(counters)).await.expect(200);
     assert_eq!(counters["exchanges"], 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn thousands_of_calls_at_once_are_all_served() {
     const CALLS: u64 = 5_000;
-    let memory = Arc::new(Memory::start().await);
-    let calls: Vec<_> = (0..CALLS)
-        .map(|number| {
-            let memory = Arc::clone(&memory);
-            tokio::spawn(async move {
-                let reply = memory.send(memory.task(&number.to_string())).await;
-                json_of(reply.unwrap()).await["publicReference"].to_string()
-            })
-        })
-        .collect();
-
+    let memory = Memory::start().await;
+    let calls = (0..CALLS).map(|number| memory.hand(memory.task(&number.to_string())));
+    let calls: tokio::task::JoinSet<_> = calls.collect();
     let mut created = std::collections::HashSet::new();
-    for call in calls {
-        created.insert(call.await.unwrap());
+    for reply in calls.join_all().await {
+        let body = reply.unwrap().into_body().collect().await.unwrap();
+        let receipt: Value = serde_json::from_slice(&body.to_bytes()).unwrap();
+        created.insert(receipt["publicReference"].to_string());
     }
-
     assert_eq!(created.len() as u64, CALLS);
     assert_eq!(memory.attempts_and_commits(), (CALLS, CALLS));
 }
