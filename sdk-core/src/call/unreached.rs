@@ -83,12 +83,18 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
         target(progress),
         cause::root(&error)
     );
+    let unprocessed = cause::is_unprocessed(&error);
+    let effect = if unprocessed {
+        Effect::NotSent
+    } else {
+        Effect::Unknown
+    };
     fail(
         Error::new(kind, message)
             .with_cause(error)
-            .with_effect(Effect::Unknown)
+            .with_effect(effect)
             .with_retryable(true),
-        progress.may_replay,
+        unprocessed || progress.may_replay,
     )
 }
 

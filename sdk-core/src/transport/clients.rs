@@ -111,6 +111,9 @@ fn finish(
 ) -> Result<Client, reqwest::Error> {
     let mut builder = builder
         .redirect(reqwest::redirect::Policy::none())
+        // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
+        // counted, waits, and has a budget.
+        .retry(reqwest::retry::never())
         .connect_timeout(waits.connect);
     // Names that stand for loopback bypass the resolver.
     for name in addresses.iter().filter_map(Url::host_str) {

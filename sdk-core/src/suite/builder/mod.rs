@@ -240,9 +240,9 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes. The suite turns redirects off,
-    /// sets the user agent, the [connect timeout](Self::connect_timeout) and HTTP/2 pings (`http2_pings`), and binds names
-    /// such as `localhost` to loopback.
+    /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes. The suite turns redirects and
+    /// the client's own retries off, sets the user agent, the [connect timeout](Self::connect_timeout) and HTTP/2 pings
+    /// (`http2_pings`), and binds names such as `localhost` to loopback.
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
     /// them for loopback too, unless it is built with `no_proxy`.
