@@ -31,10 +31,19 @@ pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
 
 /// A suite whose applications and token endpoint are all one scripted peer.
 pub(crate) fn suite_at(peer: &Peer) -> Suite {
-    builder_at(&peer.url()).build().unwrap()
+    builder_to(peer).build().unwrap()
 }
 
-/// [`suite_at`] any origin, to be changed before it is built. One origin cannot be the audience of all applications.
+/// [`suite_at`], to be changed before it is built.
+pub(crate) fn builder_to(peer: &Peer) -> SuiteBuilder {
+    let builder = builder_at(&peer.url());
+    match peer.protocol().client() {
+        Some(client) => builder.http_client(client),
+        None => builder,
+    }
+}
+
+/// [`builder_to`] any origin. One origin cannot be the audience of all applications.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
     App::all().fold(builder, |builder, app| {
@@ -82,7 +91,7 @@ pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {
 }
 
 pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {
-    builder_at(&peer.url()).crm()
+    builder_to(peer).crm()
 }
 
 pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
@@ -90,7 +99,7 @@ pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
 }
 
 pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
-    builder_at(&peer.url()).calendar()
+    builder_to(peer).calendar()
 }
 
 /// Lets an operation of a server answer with this JSON.

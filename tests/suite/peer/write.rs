@@ -15,7 +15,7 @@ use super::step::{Act, Step};
 type Stream = BufReader<TcpStream>;
 
 /// No endless body is longer than this: a client that reads on has failed the test long before.
-const PATIENCE: usize = 256 * 1024 * 1024;
+pub(super) const PATIENCE: usize = 256 * 1024 * 1024;
 
 /// Sends a reply as any server would.
 pub(super) async fn whole(stream: &mut Stream, step: &Step, shared: &Shared) -> io::Result<()> {
@@ -58,7 +58,7 @@ pub(super) async fn odd(stream: &mut Stream, step: &Step, shared: &Shared) -> io
             Ok(())
         }
         Act::Raw(bytes) => send(stream, bytes, shared).await,
-        Act::Whole | Act::Stall | Act::Close | Act::Reset => Ok(()),
+        Act::Whole | Act::Stall | Act::Close | Act::Reset | Act::Refuse | Act::GoAway(_) => Ok(()),
     }
 }
 
