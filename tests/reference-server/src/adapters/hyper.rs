@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
 use tokio::runtime;
 use tokio::sync::watch;
 
@@ -24,6 +24,9 @@ use crate::suite::Suite;
 
 /// How much of an oversized body is read and discarded.
 const LONGEST_SURPLUS: usize = 64 << 20;
+
+/// The beginning of a connection that speaks HTTP/2. Looked for here, since hyper would wait for all of it without a limit.
+const PREFACE: [u8; 4] = *b"PRI ";
 
 /// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -157,9 +160,23 @@ async fn connection(
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
     });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(read_timeout);
+    let mut first = [0; PREFACE.len()];
+    tokio::select! {
+        peeked = tokio::time::timeout(read_timeout, stream.peek(&mut first)) => match peeked {
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) | Err(_) => return,
+        },
+        _ = stopped.changed() => return,
+    }
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    if first == PREFACE {
+        http = http.http2_only();
+    } else {
+        http = http.http1_only();
+        http.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(read_timeout);
+    }
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}
