@@ -17,7 +17,7 @@ use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::peer::Peer;
+use crate::peer::{Peer, Protocol};
 
 /// A suite of all four applications of a reference server.
 pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
@@ -36,8 +36,12 @@ pub(crate) fn suite_at(peer: &Peer) -> Suite {
 
 /// [`suite_at`], to be changed before it is built.
 pub(crate) fn builder_to(peer: &Peer) -> SuiteBuilder {
-    let builder = builder_at(&peer.url());
-    match peer.protocol().client() {
+    over(peer.protocol(), builder_at(&peer.url()))
+}
+
+/// A suite whose clients speak this protocol.
+pub(crate) fn over(protocol: Protocol, builder: SuiteBuilder) -> SuiteBuilder {
+    match protocol.client() {
         Some(client) => builder.http_client(client),
         None => builder,
     }
