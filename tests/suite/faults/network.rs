@@ -92,53 +92,56 @@ async fn fault_45_where_a_connection_stood_nothing_is_known(over: Protocol) {
 }
 
 over_both! {
-    blocking:
     fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time
 }
 
-fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time(
+async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time(
     over: Protocol,
 ) {
-    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
-    for is_command in [false, true] {
-        let peer = over.start(always(if is_command { committed() } else { person() }));
-        let crm = builder_to(&peer).timeout(Duration::from_millis(300)).crm();
-        let call = async || {
-            if is_command {
-                let receipt = add_person(&crm).await?;
-                return Ok(receipt.attempts());
-            }
-            Ok(get_person(&crm).await?.attempts())
-        };
-        // It keeps what it has, and nobody drives it any more.
-        let idle = runtime();
-        idle.block_on(call()).unwrap();
+    // This runtime is neither of the two.
+    let elsewhere = tokio::task::spawn_blocking(move || {
+        let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+        for is_command in [false, true] {
+            let peer = over.start(always(if is_command { committed() } else { person() }));
+            let crm = builder_to(&peer).timeout(Duration::from_millis(300)).crm();
+            let call = async || {
+                if is_command {
+                    let receipt = add_person(&crm).await?;
+                    return Ok(receipt.attempts());
+                }
+                Ok(get_person(&crm).await?.attempts())
+            };
+            // It keeps what it has, and nobody drives it any more.
+            let idle = runtime();
+            idle.block_on(call()).unwrap();
 
-        let again: Result<u32, Error> = runtime().block_on(call());
+            let again: Result<u32, Error> = runtime().block_on(call());
 
-        let seen = peer.requests();
-        match over {
-            Protocol::Http1 => {
-                assert_eq!(again.unwrap(), 2);
-                assert_eq!(seen.len(), 2, "the first attempt got nowhere");
-                assert_ne!(seen[0].connection, seen[1].connection);
+            let seen = peer.requests();
+            match over {
+                Protocol::Http1 => {
+                    assert_eq!(again.unwrap(), 2);
+                    assert_eq!(seen.len(), 2, "the first attempt got nowhere");
+                    assert_ne!(seen[0].connection, seen[1].connection);
+                }
+                // All attempts wait for the connection that they share.
+                Protocol::Http2 => {
+                    let effect = if is_command {
+                        Effect::NotSent
+                    } else {
+                        Effect::Unknown
+                    };
+                    assert_tried(&again.unwrap_err(), ErrorKind::Timeout, effect, 3);
+                    assert_eq!(seen.len(), 1);
+                }
             }
-            // All attempts wait for the connection that they share.
-            Protocol::Http2 => {
-                let effect = if is_command {
-                    Effect::NotSent
-                } else {
-                    Effect::Unknown
-                };
-                assert_tried(&again.unwrap_err(), ErrorKind::Timeout, effect, 3);
-                assert_eq!(seen.len(), 1);
-            }
+            // What was given up is not sent when the other runtime goes on, which can use what it kept.
+            idle.block_on(tokio::task::yield_now());
+            idle.block_on(call()).unwrap();
+            assert_eq!(peer.requests().len(), seen.len() + 1);
         }
-        // What was given up is not sent when the other runtime goes on, which can use what it kept.
-        idle.block_on(tokio::task::yield_now());
-        idle.block_on(call()).unwrap();
-        assert_eq!(peer.requests().len(), seen.len() + 1);
-    }
+    });
+    elsewhere.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

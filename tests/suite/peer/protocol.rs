@@ -24,36 +24,27 @@ impl Protocol {
     }
 }
 
-/// Runs tests over both protocols, as `name::http1` and `name::http2`: asynchronous ones, those with a paused clock, and
-/// those that make their own runtimes.
+/// Runs tests over both protocols, as `name::http1` and `name::http2`; if so said, with a paused clock.
 macro_rules! over_both {
-    ($($name:ident)+) => {
-        $crate::peer::over_both! { @ [#[tokio::test]] [async] [.await] $($name)+ }
-    };
+    ($($name:ident)+) => { $crate::peer::over_both! { #[tokio::test] $($name)+ } };
     (paused: $($name:ident)+) => {
-        $crate::peer::over_both! { @ [#[tokio::test(start_paused = true)]] [async] [.await] $($name)+ }
+        $crate::peer::over_both! { #[tokio::test(start_paused = true)] $($name)+ }
     };
-    (blocking: $($name:ident)+) => {
-        $crate::peer::over_both! { @ [#[test]] [] [] $($name)+ }
-    };
-    (@ $test:tt $begin:tt $end:tt $($name:ident)+) => {
-        $($crate::peer::over_both! { @@ $test $begin $end $name })+
-    };
-    (@@ [$($test:tt)*] [$($begin:tt)*] [$($end:tt)*] $name:ident) => {
+    (#[$test:meta] $($name:ident)+) => {$(
         mod $name {
             use $crate::peer::Protocol;
 
-            $($test)*
-            $($begin)* fn http1() {
-                super::$name(Protocol::Http1)$($end)*;
+            #[$test]
+            async fn http1() {
+                super::$name(Protocol::Http1).await;
             }
 
-            $($test)*
-            $($begin)* fn http2() {
-                super::$name(Protocol::Http2)$($end)*;
+            #[$test]
+            async fn http2() {
+                super::$name(Protocol::Http2).await;
             }
         }
-    };
+    )+};
 }
 
 pub(crate) use over_both;
