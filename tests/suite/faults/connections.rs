@@ -6,7 +6,7 @@ use sdk_core::{App, Backoff, Effect, ErrorKind, RetryPolicy};
 
 use super::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{
-    Last, Peer, Protocol, Reserved, Step, always, close, go_away, over_both, refuse, reset,
+    Last, Peer, Protocol, Reserved, Step, always, close, go_away, over_both, refuse, reset, script,
 };
 use crate::samples::event;
 use crate::support::{
@@ -14,6 +14,7 @@ use crate::support::{
 };
 
 over_both! {
+    fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt
     fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed
     fault_13_a_keyed_command_is_sent_again_with_its_key_and_body
     fault_14_a_refused_connection_was_never_sent_and_is_tried_again
@@ -21,6 +22,18 @@ over_both! {
 
 /// A wait that is soon over.
 const SHORT: Duration = Duration::from_millis(20);
+
+async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: Protocol) {
+    let peer = over.start([committed().last(), committed()]);
+    let crm = crm_at(&peer);
+
+    for _ in 0..2 {
+        assert_eq!(add_person(&crm).await.unwrap().attempts(), 1);
+    }
+
+    assert_eq!(peer.requests().len(), 2);
+    assert_eq!(peer.connections(), 2);
+}
 
 async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over: Protocol) {
     let peer = over.start([person().close_on_reuse(), person()]);
@@ -90,14 +103,33 @@ fn not_processed() -> [Step; 2] {
 #[tokio::test]
 async fn fault_13_an_http2_server_that_did_not_process_a_command_gets_it_again() {
     for step in not_processed() {
-        let peer = Protocol::Http2.start([committed(), step, committed()]);
+        let steps = script([committed(), step.clone(), committed()]);
+        let peer = Protocol::Http2.start(steps.tokens([step]));
         let crm = crm_at(&peer);
         add_person(&crm).await.unwrap();
+        assert_eq!(peer.exchanges().len(), 2);
 
         let receipt = add_person(&crm).await.unwrap();
 
         assert_eq!((receipt.attempts(), peer.requests().len()), (2, 3));
     }
+}
+
+#[tokio::test]
+async fn fault_13_an_http2_server_that_goes_away_ends_what_it_has_begun() {
+    let peer = Protocol::Http2.start([committed().held(), go_away(Last::Before), committed()]);
+    let crm = crm_at(&peer);
+    let begun = tokio::spawn(add_person(&crm).send());
+    peer.saw(1).await;
+
+    // Both are on one connection, which takes the first and not the second.
+    let late = add_person(&crm).await.unwrap();
+    peer.release(1);
+    let begun = begun.await.unwrap().unwrap();
+
+    assert_eq!((begun.attempts(), late.attempts()), (1, 2));
+    let seen = peer.requests().into_iter().map(|seen| seen.connection);
+    assert_eq!(seen.collect::<Vec<_>>(), [1, 1, 2]);
 }
 
 #[tokio::test]

@@ -139,6 +139,9 @@ async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_mo
             idle.block_on(tokio::task::yield_now());
             idle.block_on(call()).unwrap();
             assert_eq!(peer.requests().len(), seen.len() + 1);
+            // And a runtime that is gone leaves nobody waiting.
+            drop(idle);
+            runtime().block_on(call()).unwrap();
         }
     });
     elsewhere.await.unwrap();

@@ -82,8 +82,10 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> i
             Act::Whole => write::whole(&mut stream, &step, shared).await?,
             _ => return write::odd(&mut stream, &step, shared).await,
         }
-        if step.then == Then::CloseOnReuse {
-            if let Some(seen) = Seen::read(&mut stream, number).await? {
+        if step.then != Then::KeepAlive {
+            if step.then == Then::CloseOnReuse
+                && let Some(seen) = Seen::read(&mut stream, number).await?
+            {
                 lock(&shared.requests).push(seen);
             }
             return Ok(());

@@ -63,6 +63,8 @@ pub(super) enum Then {
     KeepAlive,
     /// It looks like that, and is closed once the next request has come.
     CloseOnReuse,
+    /// It says that it ends with the reply, and does; over HTTP/2, by a GOAWAY.
+    End,
 }
 
 /// A whole reply without a body.
@@ -216,6 +218,14 @@ impl Step {
     pub(crate) fn close_on_reuse(self) -> Self {
         Self {
             then: Then::CloseOnReuse,
+            ..self
+        }
+    }
+
+    /// Ends the connection with the reply, in all form.
+    pub(crate) fn last(self) -> Self {
+        Self {
+            then: Then::End,
             ..self
         }
     }

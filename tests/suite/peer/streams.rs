@@ -126,8 +126,11 @@ async fn reply(
     if let Some(length) = announced {
         head = head.header("content-length", length);
     }
-    if step.then == Then::CloseOnReuse {
-        wire.closes_on_reuse.store(true, Ordering::Relaxed);
+    match step.then {
+        Then::KeepAlive => {}
+        Then::CloseOnReuse => wire.closes_on_reuse.store(true, Ordering::Relaxed),
+        // Before the reply, so that no request comes in between.
+        Then::End => wire.go_away(respond.stream_id().into())?,
     }
     let mut stream = respond.send_response(head.body(())?, false)?;
     match &step.act {

@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio::time::sleep;
 
 use super::Shared;
-use super::step::{Act, Step};
+use super::step::{Act, Step, Then};
 
 type Stream = BufReader<TcpStream>;
 
@@ -106,6 +106,9 @@ fn head(step: &Step, length: Option<u64>) -> String {
     };
     for (name, value) in &step.headers {
         let _ = write!(head, "{name}: {value}\r\n");
+    }
+    if step.then == Then::End {
+        head.push_str("connection: close\r\n");
     }
     let _ = write!(head, "{framing}\r\n\r\n");
     head
