@@ -165,7 +165,8 @@ impl SuiteBuilder {
     ///
     /// All runtimes share the connection pool. A pooled connection whose runtime nobody drives any more (for example after one
     /// `block_on` per runtime) is dropped only when an attempt over it times out. Each such connection costs an attempt, so
-    /// many of them can use up a call's attempts before it gets a live one.
+    /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
+    /// it in vain until its runtime is driven again or dropped.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.attempt_timeout = timeout;
         self
