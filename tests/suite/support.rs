@@ -17,7 +17,7 @@ use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::peer::Peer;
+use crate::peer::{Peer, Protocol};
 
 /// A suite of all four applications of a reference server.
 pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
@@ -31,10 +31,23 @@ pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
 
 /// A suite whose applications and token endpoint are all one scripted peer.
 pub(crate) fn suite_at(peer: &Peer) -> Suite {
-    builder_at(&peer.url()).build().unwrap()
+    builder_to(peer).build().unwrap()
 }
 
-/// [`suite_at`] any origin, to be changed before it is built. One origin cannot be the audience of all applications.
+/// [`suite_at`], to be changed before it is built.
+pub(crate) fn builder_to(peer: &Peer) -> SuiteBuilder {
+    over(peer.protocol(), builder_at(&peer.url()))
+}
+
+/// A suite whose clients speak this protocol.
+pub(crate) fn over(protocol: Protocol, builder: SuiteBuilder) -> SuiteBuilder {
+    match protocol.client() {
+        Some(client) => builder.http_client(client),
+        None => builder,
+    }
+}
+
+/// [`builder_to`] any origin. One origin cannot be the audience of all applications.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
     App::all().fold(builder, |builder, app| {
@@ -82,7 +95,7 @@ pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {
 }
 
 pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {
-    builder_at(&peer.url()).crm()
+    builder_to(peer).crm()
 }
 
 pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
@@ -90,7 +103,7 @@ pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
 }
 
 pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
-    builder_at(&peer.url()).calendar()
+    builder_to(peer).calendar()
 }
 
 /// Lets an operation of a server answer with this JSON.

@@ -87,12 +87,19 @@ fn lost(error: TransportError, progress: &Progress<'_>) -> Verdict {
     } else {
         ErrorKind::Transport
     };
+    // By the word of the server, although the connection stood.
+    let unprocessed = cause::is_unprocessed(&error);
+    let effect = if unprocessed {
+        Effect::NotSent
+    } else {
+        Effect::Unknown
+    };
     let (target, why) = (target(progress), cause::root(&error).to_string());
     let error = Error::new(kind, format!("no reply from {target}: {why}"))
         .with_cause(error)
-        .with_effect(Effect::Unknown)
+        .with_effect(effect)
         .with_retryable(true);
-    fail(error, progress.may_replay)
+    fail(error, unprocessed || progress.may_replay)
 }
 
 fn target(progress: &Progress<'_>) -> String {

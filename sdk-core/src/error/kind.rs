@@ -100,7 +100,8 @@ impl fmt::Display for ErrorKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// It never reached the server: it was refused locally, or no connection was made.
+    /// The server did nothing with it: it was refused locally, no connection was made, or an HTTP/2 server said that it did not
+    /// process it.
     NotSent,
     /// The server refused it (any 4xx): it had no effect (assumed: A52).
     Refused,

@@ -26,6 +26,22 @@ pub(crate) fn is_tls(error: &(dyn Error + 'static)) -> bool {
         .any(|error| error.kind() == io::ErrorKind::InvalidData)
 }
 
+/// Whether the server says that it did not process the request: it refused the stream, or went away with a last stream before
+/// it (RFC 9113, sections 6.8 and 8.7). Streams up to the last one end in an I/O error instead.
+#[cfg(feature = "http2")]
+pub(crate) fn is_unprocessed(error: &(dyn Error + 'static)) -> bool {
+    let refused = |error: &h2::Error| error.reason() == Some(h2::Reason::REFUSED_STREAM);
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<h2::Error>())
+        .any(|error| error.is_remote() && (error.is_go_away() || refused(error)))
+}
+
+/// Only HTTP/2 says so.
+#[cfg(not(feature = "http2"))]
+pub(crate) fn is_unprocessed(_error: &(dyn Error + 'static)) -> bool {
+    false
+}
+
 /// An error and what lies behind it, from the outside in.
 pub(crate) fn chain<'a>(
     error: &'a (dyn Error + 'static),

@@ -167,6 +167,9 @@ impl Resolve for Pinned {
 fn finish(builder: ClientBuilder, waits: Waits) -> Result<Client, reqwest::Error> {
     let builder = builder
         .redirect(Policy::none())
+        // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
+        // counted, waits, and has a budget.
+        .retry(reqwest::retry::never())
         .connect_timeout(waits.connect);
     #[cfg(feature = "http2")]
     let builder = builder

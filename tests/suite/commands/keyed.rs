@@ -5,26 +5,31 @@ use sdk_core::Receipt;
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage};
+use crate::peer::{Protocol, over_both};
 use crate::samples::{draft, import, kick_off};
 use crate::wire::{Then, Way};
 
-#[tokio::test]
-async fn fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply() {
+over_both! {
+    fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply
+    fault_13_a_key_goes_along_when_the_request_itself_breaks_off
+}
+
+async fn fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply(over: Protocol) {
     for mishap in Mishap::ALL {
-        let stage = Stage::start().await;
+        let stage = Stage::over(over).await;
         let accounting = &stage.accounting;
-        stage.mishap(mishap, Operation::SubmitEventCommand);
+        stage.mishap(mishap, Operation::SubmitEventCommand).await;
         let event = kick_off(&stage.calendar).await.unwrap();
         let told = (event.http_status(), event.operation.as_str());
         assert_eq!(told, (200, "event.create"));
         check(&stage, mishap, &event);
 
-        stage.mishap(mishap, Operation::CreateInvoiceDraft);
+        stage.mishap(mishap, Operation::CreateInvoiceDraft).await;
         let draft = draft(&stage.server.sample_counterparty(), 1);
         let draft = accounting.invoice_drafts().create(&draft).await.unwrap();
         check(&stage, mishap, &draft);
 
-        stage.mishap(mishap, Operation::CreateImportRun);
+        stage.mishap(mishap, Operation::CreateImportRun).await;
         let run = import("ledger", ImportMode::FullHistory);
         let run = accounting.import_runs().create(&run).await.unwrap();
         check(&stage, mishap, &run);
@@ -50,11 +55,10 @@ fn check<T>(stage: &Stage, mishap: Mishap, receipt: &Receipt<T>) {
     }
 }
 
-#[tokio::test]
-async fn fault_13_a_key_goes_along_when_the_request_itself_breaks_off() {
+async fn fault_13_a_key_goes_along_when_the_request_itself_breaks_off(over: Protocol) {
     // Within the head, and within the body: nothing was committed by the first attempt.
     for bytes in [0, 40, 400] {
-        let stage = Stage::start().await;
+        let stage = Stage::over(over).await;
         stage.calendar.prewarm().await.unwrap();
         let wire = stage.wire("calendar");
         wire.break_after(bytes, Way::Up, Then::Reset);

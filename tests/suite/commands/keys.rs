@@ -126,7 +126,9 @@ async fn calls_under_way_with_one_key_and_one_body_are_one_command() {
 #[tokio::test]
 async fn a_caller_who_knows_better_gives_a_key_to_a_command_without_a_documented_one() {
     let stage = Stage::start().await;
-    stage.mishap(Mishap::Unavailable, Operation::SubmitCommand);
+    stage
+        .mishap(Mishap::Unavailable, Operation::SubmitCommand)
+        .await;
 
     let call = stage.crm.commands().submit(new_person("Ann"));
     let receipt = call.idempotency_key(key()).await.unwrap();
@@ -146,7 +148,9 @@ async fn a_caller_who_knows_better_gives_a_key_to_a_command_without_a_documented
         bob(&stage.crm).exact_replay(ExactReplay::Forbidden),
         bob(&stage.crm.with_defaults(forbid)),
     ] {
-        stage.mishap(Mishap::Unavailable, Operation::SubmitCommand);
+        stage
+            .mishap(Mishap::Unavailable, Operation::SubmitCommand)
+            .await;
         let error = call.idempotency_key(key()).await.unwrap_err();
         assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
     }

@@ -105,7 +105,9 @@ async fn operations_that_are_known_by_name_only_do_not_tell() {
 #[tokio::test]
 async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
     let stage = Stage::start().await;
-    stage.mishap(Mishap::Unavailable, Operation::SubmitEventCommand);
+    stage
+        .mishap(Mishap::Unavailable, Operation::SubmitEventCommand)
+        .await;
     let receipt = kick_off(&stage.calendar).await.unwrap();
     assert_eq!(facts(&receipt), (200, Some(true), 2, true));
     assert!(receipt.request_id().is_some());

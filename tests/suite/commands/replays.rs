@@ -16,7 +16,9 @@ async fn a_replay_has_its_own_time_attempts_and_policy() {
     let stage = Stage::start().await;
     let command = kick_off(&stage.calendar).prepare().unwrap();
 
-    stage.mishap(Mishap::LostReply, Operation::SubmitEventCommand);
+    stage
+        .mishap(Mishap::LostReply, Operation::SubmitEventCommand)
+        .await;
     let once = stage.calendar.send_prepared(&command);
     let error = once.retry(RetryPolicy::none()).await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
@@ -82,7 +84,7 @@ async fn fault_23_a_replay_that_is_refused_is_final() {
 #[tokio::test]
 async fn a_raw_path_whose_effect_is_unknown_can_be_replayed_too() {
     let stage = Stage::start().await;
-    stage.mishap(Mishap::LostReply, Operation::ManageHold);
+    stage.mishap(Mishap::LostReply, Operation::ManageHold).await;
     let holds = "/calendar/v1/hold-commands";
     let hold = stage.calendar.raw_call((Method::Post, holds));
     let error = hold.body(json!({"note": "any"})).await.unwrap_err();

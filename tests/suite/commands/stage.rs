@@ -1,15 +1,17 @@
 //! A reference server behind wires that break, and what can go wrong after it committed a command.
 
-use sdk_core::{App, Suite};
+use sdk_core::{App, Method, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
 use crate::faults::fixtures::server;
-use crate::support::{Clients, builder_for, once};
+use crate::peer::Protocol;
+use crate::support::{Clients, builder_for, once, over};
 use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
 pub(super) struct Stage {
+    protocol: Protocol,
     pub(super) server: ReferenceServer,
     pub(super) crm: sdk_crm::Client,
     pub(super) calendar: sdk_calendar::Client,
@@ -20,6 +22,11 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn start() -> Stage {
+        Self::over(Protocol::Http1).await
+    }
+
+    /// With clients that speak this protocol.
+    pub(super) async fn over(protocol: Protocol) -> Stage {
         let server = server().await;
         let origins = [
             server.crm_url(),
@@ -27,7 +34,7 @@ impl Stage {
             server.accounting_url(),
         ];
         let wires = origins.each_ref().map(|origin| Proxy::start(origin));
-        let mut builder = builder_for(&server);
+        let mut builder = over(protocol, builder_for(&server));
         for (app, (wire, origin)) in App::all().zip(wires.iter().zip(&origins)) {
             builder = builder
                 .application_url(app, wire.url())
@@ -38,6 +45,7 @@ impl Stage {
             crm: suite.crm(),
             calendar: suite.calendar(),
             accounting: suite.accounting(),
+            protocol,
             server,
             wires,
         }
@@ -64,7 +72,16 @@ impl Stage {
     }
 
     /// Lets this happen to the next command of an operation.
-    pub(super) fn mishap(&self, mishap: Mishap, operation: Operation) {
+    pub(super) async fn mishap(&self, mishap: Mishap, operation: Operation) {
+        if self.protocol == Protocol::Http2 {
+            // The first thing that a server says over HTTP/2 is no reply: let it be said.
+            let anything = (Method::Get, "/anything");
+            let _ = match operation.app().id() {
+                "crm" => self.crm.raw_call(anything).await,
+                "calendar" => self.calendar.raw_call(anything).await,
+                _ => self.accounting.raw_call(anything).await,
+            };
+        }
         let fault = || once(&self.server, operation);
         let wire = self.wire(operation.app().id());
         match mishap {

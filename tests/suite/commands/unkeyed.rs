@@ -5,8 +5,14 @@ use sdk_core::{Effect, Error, ErrorKind, ExactReplay, RawJson, Receipt};
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage, review};
+use crate::peer::{Protocol, over_both};
 use crate::samples::new_person;
 use crate::support::{Clients, assert_says, assert_tried, stored};
+
+over_both! {
+    fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had
+    fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_result
+}
 
 /// All that leave the effect open. A 401 does not: it says that there was none.
 fn mishaps() -> impl Iterator<Item = Mishap> {
@@ -15,16 +21,19 @@ fn mishaps() -> impl Iterator<Item = Mishap> {
         .filter(|mishap| *mishap != Mishap::Unauthenticated)
 }
 
-#[tokio::test]
-async fn fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had() {
+async fn fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had(
+    over: Protocol,
+) {
     for mishap in mishaps() {
-        let stage = Stage::start().await;
-        stage.mishap(mishap, Operation::SubmitCommand);
+        let stage = Stage::over(over).await;
+        stage.mishap(mishap, Operation::SubmitCommand).await;
         let call = stage.crm.commands().submit(new_person("Ann Example"));
         let error = call.await.unwrap_err();
         check(&stage, mishap, Operation::SubmitCommand, error).await;
 
-        stage.mishap(mishap, Operation::ReviewIntakeSubmission);
+        stage
+            .mishap(mishap, Operation::ReviewIntakeSubmission)
+            .await;
         let call = stage.crm.intake().review(review(&stage.server));
         let error = call.await.unwrap_err();
         check(&stage, mishap, Operation::ReviewIntakeSubmission, error).await;
@@ -59,11 +68,12 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
     assert!(seen.iter().all(|request| request.body() == seen[0].body()));
 }
 
-#[tokio::test]
-async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_result() {
+async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_result(over: Protocol) {
     // The one 4xx that is followed by another attempt. The contract calls an exact replay harmless.
-    let stage = Stage::start().await;
-    stage.mishap(Mishap::Unauthenticated, Operation::SubmitCommand);
+    let stage = Stage::over(over).await;
+    stage
+        .mishap(Mishap::Unauthenticated, Operation::SubmitCommand)
+        .await;
 
     let call = stage.crm.commands().submit(new_person("Ann Example"));
     assert_repeated(&stage, &call.await.unwrap());
@@ -73,7 +83,7 @@ async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_resu
 async fn a_caller_who_allows_exact_replays_has_crm_commands_repeated() {
     for mishap in mishaps() {
         let stage = Stage::start().await;
-        stage.mishap(mishap, Operation::SubmitCommand);
+        stage.mishap(mishap, Operation::SubmitCommand).await;
         let call = stage.crm.commands().submit(new_person("Ann Example"));
         let call = call.exact_replay(ExactReplay::Allowed);
         assert_repeated(&stage, &call.await.unwrap());

@@ -3,8 +3,15 @@
 use sdk_core::{Effect, ErrorKind};
 
 use super::fixtures::{get_person, person};
-use crate::peer::{Peer, always, endless, gzip_bomb, reply};
-use crate::support::{Clients, assert_failed, assert_says, builder_at, crm_at};
+use crate::peer::{Peer, Protocol, always, endless, gzip_bomb, over_both, reply};
+use crate::support::{Clients, assert_failed, assert_says, builder_to, crm_at};
+
+over_both! {
+    fault_30_a_body_is_read_up_to_the_limit
+    fault_30_an_error_page_without_an_end_is_still_its_status
+    fault_30_an_endless_401_still_renews_the_token
+    fault_30_headers_are_bounded_too
+}
 
 /// What a reply may have here.
 const LIMIT: usize = 1024 * 1024;
@@ -16,12 +23,11 @@ const GIGABYTE: u64 = 1024 * 1024 * 1024;
 
 /// Reads a person with the limit set.
 async fn read(peer: &Peer) -> sdk_core::Error {
-    let crm = builder_at(&peer.url()).max_response_bytes(LIMIT).crm();
+    let crm = builder_to(peer).max_response_bytes(LIMIT).crm();
     get_person(&crm).await.unwrap_err()
 }
 
-#[tokio::test]
-async fn fault_30_a_body_is_read_up_to_the_limit() {
+async fn fault_30_a_body_is_read_up_to_the_limit(over: Protocol) {
     let bomb = person()
         .header("content-encoding", "gzip")
         .body(gzip_bomb(64));
@@ -30,7 +36,7 @@ async fn fault_30_a_body_is_read_up_to_the_limit() {
         ("endless", endless(None)),
         ("bomb", bomb),
     ] {
-        let peer = Peer::start(always(step.header("x-request-id", "req-30")));
+        let peer = over.start(always(step.header("x-request-id", "req-30")));
 
         let error = read(&peer).await;
 
@@ -50,8 +56,7 @@ async fn fault_30_a_body_is_read_up_to_the_limit() {
     }
 }
 
-#[tokio::test]
-async fn fault_30_an_error_page_without_an_end_is_still_its_status() {
+async fn fault_30_an_error_page_without_an_end_is_still_its_status(over: Protocol) {
     for (status, kind, attempts) in [
         (503, ErrorKind::Unavailable, 3),
         (404, ErrorKind::NotFound, 1),
@@ -61,7 +66,7 @@ async fn fault_30_an_error_page_without_an_end_is_still_its_status() {
             endless(Some(GIGABYTE)),
             reply(status).body("<html>").cut_at(3),
         ] {
-            let peer = Peer::start(always(step.with_status(status)));
+            let peer = over.start(always(step.with_status(status)));
 
             let error = read(&peer).await;
 
@@ -71,9 +76,8 @@ async fn fault_30_an_error_page_without_an_end_is_still_its_status() {
     }
 }
 
-#[tokio::test]
-async fn fault_30_an_endless_401_still_renews_the_token() {
-    let peer = Peer::start([endless(None).with_status(401), person()]);
+async fn fault_30_an_endless_401_still_renews_the_token(over: Protocol) {
+    let peer = over.start([endless(None).with_status(401), person()]);
 
     let person = get_person(&crm_at(&peer)).await.unwrap();
 
@@ -81,19 +85,22 @@ async fn fault_30_an_endless_401_still_renews_the_token() {
     assert_eq!(peer.exchanges().len(), 2);
 }
 
-#[tokio::test]
-async fn fault_30_headers_are_bounded_too() {
+async fn fault_30_headers_are_bounded_too(over: Protocol) {
     let many = (0..10_000).fold(person(), |step, number| {
         step.header(&format!("x-{number}"), "value")
     });
     let long = person().header("x-long", "x".repeat(4 * 1024 * 1024));
     for step in [many, long] {
-        let peer = Peer::start(always(step));
+        let peer = over.start(always(step));
 
         let error = read(&peer).await;
 
         assert_failed(&error, ErrorKind::Transport, Effect::Unknown);
-        assert!(error.message().contains("too large"), "{error}");
+        let said = match over {
+            Protocol::Http1 => "too large",
+            Protocol::Http2 => "connection error detected",
+        };
+        assert_says(&error.message(), &[said]);
         peer.has_open(0).await;
     }
 }

@@ -3,13 +3,18 @@
 use tokio::task::JoinSet;
 
 use super::fixtures::{PERSON, get_person, person, server};
-use crate::peer::{Peer, always, script, stall, token};
+use crate::peer::{Protocol, always, over_both, script, stall, token};
 use crate::support::{Ahead as _, Clients, crm_at, crm_for, suite_at, until};
 use crate::walks::page;
 
-#[tokio::test]
-async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others() {
-    let peer = Peer::start(script([person(), stall(), person().held()]).then_always(person()));
+over_both! {
+    fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others
+    fault_36_cancelled_waiters_for_a_token_take_nobody_along
+    fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open
+}
+
+async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over: Protocol) {
+    let peer = over.start(script([person(), stall(), person().held()]).then_always(person()));
     let crm = crm_at(&peer);
     get_person(&crm).await.unwrap();
 
@@ -18,7 +23,7 @@ async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others()
     cancelled.abort();
     peer.has_open(0).await;
 
-    // Two at once need two connections, which then serve everything.
+    // Two at once need two connections, which then serve everything; a connection of streams serves everything itself.
     let other = tokio::spawn(get_person(&crm).send());
     peer.saw(3).await;
     get_person(&crm).await.unwrap();
@@ -27,13 +32,16 @@ async fn fault_36_a_cancelled_call_closes_its_connection_and_leaves_the_others()
     for _ in 0..20 {
         get_person(&crm).await.unwrap();
     }
-    assert_eq!(peer.connections(), 3);
+    let connections = match over {
+        Protocol::Http1 => 3,
+        Protocol::Http2 => 1,
+    };
+    assert_eq!(peer.connections(), connections);
     assert_eq!(peer.exchanges().len(), 1);
 }
 
-#[tokio::test]
-async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along() {
-    let peer = Peer::start(always(person()).tokens([token("t-held").held()]));
+async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along(over: Protocol) {
+    let peer = over.start(always(person()).tokens([token("t-held").held()]));
     let crm = crm_at(&peer);
     let mut calls = JoinSet::new();
     let spawn = |_| calls.spawn(get_person(&crm).send());
@@ -73,11 +81,10 @@ async fn fault_36_a_dropped_stream_asks_for_nothing_more() {
     assert!((3..=4).contains(&pages), "one page ahead at most: {pages}");
 }
 
-#[tokio::test]
-async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection() {
+async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open(over: Protocol) {
     let first = page(&[PERSON], "cursor-2");
     for ahead in [false, true] {
-        let peer = Peer::start(script([first.clone(), stall()]).then_always(person()));
+        let peer = over.start(script([first.clone(), stall()]).then_always(person()));
         let suite = suite_at(&peer);
         let crm = suite.crm();
 
@@ -93,6 +100,6 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_closes_its_connection
         get_person(&crm).await.unwrap();
         assert_eq!(peer.requests().len(), 3);
         drop((crm, suite));
-        peer.has_open(0).await;
+        peer.is_left().await;
     }
 }

@@ -5,16 +5,38 @@ use std::time::Duration;
 use sdk_core::{App, Backoff, Effect, ErrorKind, RetryPolicy};
 
 use super::fixtures::{add_person, committed, created, get_person, person};
-use crate::peer::{Peer, Reserved, always, close, reset};
+use crate::peer::{
+    Last, Peer, Protocol, Reserved, Step, always, close, go_away, over_both, refuse, reset, script,
+};
 use crate::samples::event;
-use crate::support::{Clients, assert_says, assert_tried, builder_at, calendar_at, crm_at, until};
+use crate::support::{
+    Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at, until,
+};
+
+over_both! {
+    fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt
+    fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed
+    fault_13_a_keyed_command_is_sent_again_with_its_key_and_body
+    fault_14_a_refused_connection_was_never_sent_and_is_tried_again
+}
 
 /// A wait that is soon over.
 const SHORT: Duration = Duration::from_millis(20);
 
-#[tokio::test]
-async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed() {
-    let peer = Peer::start([person().close_on_reuse(), person()]);
+async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: Protocol) {
+    let peer = over.start([committed().last(), committed()]);
+    let crm = crm_at(&peer);
+
+    for _ in 0..2 {
+        assert_eq!(add_person(&crm).await.unwrap().attempts(), 1);
+    }
+
+    assert_eq!(peer.requests().len(), 2);
+    assert_eq!(peer.connections(), 2);
+}
+
+async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over: Protocol) {
+    let peer = over.start([person().close_on_reuse(), person()]);
     let crm = crm_at(&peer);
     get_person(&crm).await.unwrap();
 
@@ -27,10 +49,9 @@ async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed() {
     assert_ne!(seen[2].connection, seen[1].connection);
 }
 
-#[tokio::test]
-async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body() {
+async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body(over: Protocol) {
     for broken in [close(), reset()] {
-        let peer = Peer::start([created().close_on_reuse(), broken, created()]);
+        let peer = over.start([created().close_on_reuse(), broken, created()]);
         let calendar = calendar_at(&peer);
         let first = calendar.events().command(&event("First")).await;
         assert_eq!(first.unwrap().attempts(), 1);
@@ -49,11 +70,10 @@ async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body() {
     }
 }
 
-#[tokio::test]
-async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
-    let tokens = Peer::start([]);
+async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: Protocol) {
+    let tokens = over.start([]);
     let crm_port = Reserved::new();
-    let suite = builder_at(&tokens.url()).application_url(App::Crm, crm_port.url());
+    let suite = builder_to(&tokens).application_url(App::Crm, crm_port.url());
     let suite = suite.suite();
     let crm = suite.crm();
 
@@ -69,10 +89,83 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again() {
     let command = add_person(&crm).retry(patient).send();
     let command = tokio::spawn(command);
     until(|| suite.stats().attempts >= 3 + 2).await;
-    let peer = crm_port.open([committed()]);
+    let peer = crm_port.open(over, [committed()]);
     let receipt = command.await.unwrap().unwrap();
     assert!(receipt.attempts() > 2);
     assert_eq!(peer.requests().len(), 1);
+}
+
+/// What a peer does over HTTP/2 with a command that it says it did nothing with.
+fn not_processed() -> [Step; 2] {
+    [refuse(), go_away(Last::Before)]
+}
+
+#[tokio::test]
+async fn fault_13_an_http2_server_that_did_not_process_a_command_gets_it_again() {
+    for step in not_processed() {
+        let steps = script([committed(), step.clone(), committed()]);
+        let peer = Protocol::Http2.start(steps.tokens([step]));
+        let crm = crm_at(&peer);
+        add_person(&crm).await.unwrap();
+        assert_eq!(peer.exchanges().len(), 2);
+
+        let receipt = add_person(&crm).await.unwrap();
+
+        assert_eq!((receipt.attempts(), peer.requests().len()), (2, 3));
+    }
+}
+
+#[tokio::test]
+async fn fault_13_an_http2_server_that_goes_away_ends_what_it_has_begun() {
+    let peer = Protocol::Http2.start([committed().held(), go_away(Last::Before), committed()]);
+    let crm = crm_at(&peer);
+    let begun = tokio::spawn(add_person(&crm).send());
+    peer.saw(1).await;
+
+    // Both are on one connection, which takes the first and not the second.
+    let late = add_person(&crm).await.unwrap();
+    peer.release(1);
+    let begun = begun.await.unwrap().unwrap();
+
+    assert_eq!((begun.attempts(), late.attempts()), (1, 2));
+    let seen = peer.requests().into_iter().map(|seen| seen.connection);
+    assert_eq!(seen.collect::<Vec<_>>(), [1, 1, 2]);
+}
+
+#[tokio::test]
+async fn fault_13_an_http2_server_that_processes_nothing_sees_no_more_attempts_than_are_told() {
+    for step in not_processed() {
+        let peer = Protocol::Http2.start(always(step));
+        let crm = crm_at(&peer);
+        let command = add_person(&crm).await.unwrap_err();
+        assert_tried(&command, ErrorKind::Transport, Effect::NotSent, 3);
+        assert!(command.is_retryable() && command.is_unavailable());
+        let read = get_person(&crm).await.unwrap_err();
+        assert_eq!((read.attempts(), peer.requests().len()), (3, 6));
+    }
+}
+
+#[tokio::test]
+async fn fault_13_an_http2_server_that_may_have_processed_a_command_leaves_its_effect_open() {
+    for step in [reset(), close(), go_away(Last::This)] {
+        let peer = Protocol::Http2.start([committed(), step, committed()]);
+        let crm = crm_at(&peer);
+        add_person(&crm).await.unwrap();
+
+        let error = add_person(&crm).await.unwrap_err();
+
+        assert_tried(&error, ErrorKind::Transport, Effect::Unknown, 1);
+        assert_eq!(peer.requests().len(), 2);
+    }
+    // What is known of a later attempt says nothing about the first.
+    let peer = Protocol::Http2.start([reset(), refuse(), refuse()]);
+    let error = calendar_at(&peer).events().command(&event("First")).await;
+    assert_tried(
+        &error.unwrap_err(),
+        ErrorKind::Transport,
+        Effect::Unknown,
+        3,
+    );
 }
 
 #[tokio::test]

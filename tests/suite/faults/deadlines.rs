@@ -8,12 +8,26 @@ use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use super::fixtures::{add_person, created, get_person, person};
-use crate::peer::{Peer, Step, always, json, reply, script, stall};
+use crate::peer::{Protocol, Step, always, json, over_both, reply, script, stall};
 use crate::samples::kick_off;
 use crate::support::{
-    Clients, HoldClock, assert_failed, assert_says, assert_tried, builder_at, calendar_at, crm_at,
+    Clients, HoldClock, assert_failed, assert_says, assert_tried, builder_to, calendar_at, crm_at,
     quick_retry, quick_tokens, until,
 };
+
+over_both! {
+    fault_15_limits_beyond_the_clock_are_none
+    fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is
+    fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body
+}
+
+over_both! {
+    paused:
+    fault_15_the_deadline_holds_over_all_attempts
+    fault_15_waiting_for_a_token_counts
+    fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without
+    fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadline
+}
 
 /// How long an attempt may take, and how long a call: two attempts and a rest.
 const ATTEMPT: Duration = Duration::from_secs(4);
@@ -27,8 +41,7 @@ fn many_attempts() -> RetryPolicy {
     quick_retry().with_attempts(100)
 }
 
-#[tokio::test(start_paused = true)]
-async fn fault_15_the_deadline_holds_over_all_attempts() {
+async fn fault_15_the_deadline_holds_over_all_attempts(over: Protocol) {
     let _clock = HoldClock::new();
     let slow: [(&str, Step); 3] = [
         ("black hole", stall()),
@@ -36,7 +49,7 @@ async fn fault_15_the_deadline_holds_over_all_attempts() {
         ("dripped body", person().dripped(PAUSE)),
     ];
     for (name, step) in slow {
-        let peer = Peer::start(always(step));
+        let peer = over.start(always(step));
         let call = get_person(&crm_at(&peer));
         let call = call.timeout(ATTEMPT).deadline(CALL).retry(many_attempts());
         let start = Instant::now();
@@ -57,10 +70,9 @@ async fn fault_15_the_deadline_holds_over_all_attempts() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn fault_15_waiting_for_a_token_counts() {
+async fn fault_15_waiting_for_a_token_counts(over: Protocol) {
     let _clock = HoldClock::new();
-    let peer = Peer::start(script([]).tokens_always(stall()));
+    let peer = over.start(script([]).tokens_always(stall()));
     let start = Instant::now();
 
     let call = tokio::spawn(get_person(&crm_at(&peer)).deadline(CALL / 2).send());
@@ -74,10 +86,11 @@ async fn fault_15_waiting_for_a_token_counts() {
     assert_eq!(peer.requests().len(), 0);
 }
 
-#[tokio::test(start_paused = true)]
-async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without() {
+async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without(
+    over: Protocol,
+) {
     let _clock = HoldClock::new();
-    let peer = Peer::start([created().held(), created()]);
+    let peer = over.start([created().held(), created()]);
     let command = kick_off(&calendar_at(&peer));
     let call = tokio::spawn(command.timeout(ATTEMPT).send());
     peer.saw(1).await;
@@ -87,7 +100,7 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
     assert_eq!(seen[0].key(), seen[1].key());
     assert_eq!(seen[0].body, seen[1].body);
 
-    let peer = Peer::start(always(stall()));
+    let peer = over.start(always(stall()));
     let command = add_person(&crm_at(&peer));
     let call = tokio::spawn(command.timeout(ATTEMPT).send());
     peer.saw(1).await;
@@ -98,9 +111,8 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
     assert_eq!(peer.requests().len(), 1);
 }
 
-#[tokio::test]
-async fn fault_15_limits_beyond_the_clock_are_none() {
-    let peer = Peer::start([reply(503), person()]);
+async fn fault_15_limits_beyond_the_clock_are_none(over: Protocol) {
+    let peer = over.start([reply(503), person()]);
 
     let call = get_person(&crm_at(&peer)).timeout(Duration::MAX);
     let person = call.deadline(Duration::MAX).await.unwrap();
@@ -108,12 +120,13 @@ async fn fault_15_limits_beyond_the_clock_are_none() {
     assert_eq!(person.attempts(), 2);
 }
 
-#[tokio::test]
-async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is() {
+async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is(
+    over: Protocol,
+) {
     // Its head comes at once, and its body byte by byte until long after the test.
     let hung = |status| {
         let body = json!({"error": {"code": "NO"}, "error_description": "no"});
-        let peer = Peer::start([json(status, &body).dripped(Duration::from_secs(3_600))]);
+        let peer = over.start([json(status, &body).dripped(Duration::from_secs(3_600))]);
         let (crm, calendar) = (crm_at(&peer), calendar_at(&peer));
         async move {
             let brief = Duration::from_millis(300);
@@ -132,13 +145,12 @@ async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it
     assert_tried(&busy, ErrorKind::Unavailable, Effect::Unknown, 1);
 }
 
-#[tokio::test]
-async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
+async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body(over: Protocol) {
     let body = json!({"error": "invalid_client"});
     let hung = json(401, &body).dripped(Duration::from_secs(3_600));
-    let peer = Peer::start(always(person()).tokens_always(hung));
+    let peer = over.start(always(person()).tokens_always(hung));
     let policy = quick_tokens().with_exchange_timeout(Duration::from_millis(300));
-    let crm = builder_at(&peer.url()).token_policy(policy).crm();
+    let crm = builder_to(&peer).token_policy(policy).crm();
 
     let error = get_person(&crm).await.unwrap_err();
 
@@ -147,13 +159,12 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body() {
     assert_eq!((peer.exchanges().len(), peer.requests().len()), (1, 0));
 }
 
-#[tokio::test(start_paused = true)]
-async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadline() {
+async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadline(over: Protocol) {
     let _clock = HoldClock::new();
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
     for ahead in [true, false] {
-        let peer = Peer::start(script([]).tokens_always(stall()));
-        let crm = builder_at(&peer.url()).deadline(CALL / 2).crm();
+        let peer = over.start(script([]).tokens_always(stall()));
+        let crm = builder_to(&peer).deadline(CALL / 2).crm();
         let wait = tokio::spawn(async move {
             if ahead {
                 crm.prewarm().await

@@ -26,7 +26,6 @@ mod table;
 mod token_endpoint;
 mod tokens;
 mod truncated;
-mod two;
 mod types;
 mod unsent;
 mod walks;

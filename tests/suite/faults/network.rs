@@ -5,31 +5,27 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use sdk_core::{App, Effect, ErrorKind, RetryPolicy, SuiteBuilder};
+use sdk_core::{App, Effect, Error, ErrorKind, RetryPolicy, SuiteBuilder};
 
 use tokio::runtime::{Builder, Runtime};
 
 use super::fixtures::{Given, add_person, at_once, committed, get_person, person};
-use super::two::Http2;
-use crate::peer::{Peer, Seen, always, raw, reply, script};
+use crate::peer::{Peer, Protocol, Seen, always, over_both, raw, reply, script};
 use crate::programs::{output, program, told};
 use crate::support::{
-    Clients, Events, HoldClock, assert_says, assert_tried, builder_at, crm_at, until,
+    Clients, Events, HoldClock, assert_says, assert_tried, builder_at, builder_to, crm_at, until,
 };
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
 async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
-    let server = Http2::start();
-    let wire = Proxy::start(&server.url());
-    let tokens = Peer::start([]);
+    let peer = Protocol::Http2.start(always(person()));
+    let wire = Proxy::start(&peer.url());
     let ping = Duration::from_millis(100);
-    let suite = builder_at(&tokens.url())
+    let suite = builder_to(&peer)
         .application_url(App::Crm, wire.url())
-        .http_client(reqwest::Client::builder().http2_prior_knowledge())
         .http2_pings(ping, ping);
-    // The token endpoint speaks HTTP/1.1 only, so the token comes from elsewhere.
-    let crm = suite.token_source(Given).crm();
+    let crm = suite.crm();
     get_person(&crm).await.unwrap();
 
     wire.break_after(0, Way::Down, Then::Hold);
@@ -39,10 +35,11 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
     assert_eq!(again.attempts(), 2);
     let waited = start.elapsed();
     assert!(waited < Duration::from_secs(5), "{waited:?}");
-    assert_eq!(server.connections(), 2);
+    // One for the token, and two for the calls.
+    assert_eq!(peer.connections(), 3);
     // From here on everybody is on the new one.
     get_person(&crm).await.unwrap();
-    assert_eq!((server.connections(), server.requests()), (2, 4));
+    assert_eq!((peer.connections(), peer.requests().len()), (3, 4));
 }
 
 #[test]
@@ -79,10 +76,13 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     let whole = add_person(&crm).deadline(Duration::from_millis(30));
     let error = whole.await.unwrap_err();
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
+}
 
-    // Where a connection stood, nothing is known.
+over_both! { fault_45_where_a_connection_stood_nothing_is_known }
+
+async fn fault_45_where_a_connection_stood_nothing_is_known(over: Protocol) {
     let steps = script([committed().close_on_reuse(), committed()]);
-    let peer = Peer::start(steps.then_always(committed().held()));
+    let peer = over.start(steps.then_always(committed().held()));
     let crm = crm_at(&peer);
     add_person(&crm).await.unwrap();
     let late = add_person(&crm).timeout(Duration::from_millis(50));
@@ -91,36 +91,60 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     assert_eq!(told, (1, Effect::Unknown), "{error}");
 }
 
-#[test]
-fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_one_attempt() {
-    let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
-    let crm_of = |peer: &Peer| {
-        let builder = builder_at(&peer.url());
-        builder.timeout(Duration::from_millis(300)).crm()
-    };
-    let peer = Peer::start(always(person()));
-    let crm = crm_of(&peer);
-    // It keeps what it has, and nobody drives it any more.
-    let idle = runtime();
-    idle.block_on(get_person(&crm).send()).unwrap();
+over_both! {
+    fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time
+}
 
-    let again = runtime().block_on(get_person(&crm).send()).unwrap();
+async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time(
+    over: Protocol,
+) {
+    // This runtime is neither of the two.
+    let elsewhere = tokio::task::spawn_blocking(move || {
+        let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
+        for is_command in [false, true] {
+            let peer = over.start(always(if is_command { committed() } else { person() }));
+            let crm = builder_to(&peer).timeout(Duration::from_millis(300)).crm();
+            let call = async || {
+                if is_command {
+                    let receipt = add_person(&crm).await?;
+                    return Ok(receipt.attempts());
+                }
+                Ok(get_person(&crm).await?.attempts())
+            };
+            // It keeps what it has, and nobody drives it any more.
+            let idle = runtime();
+            idle.block_on(call()).unwrap();
 
-    assert_eq!(again.attempts(), 2);
-    let seen = peer.requests();
-    assert_eq!(seen.len(), 2, "the first attempt got nowhere");
-    assert_ne!(seen[0].connection, seen[1].connection);
+            let again: Result<u32, Error> = runtime().block_on(call());
 
-    // A command waited for that connection all the time, and is known not to have been sent.
-    let peer = Peer::start(always(committed()));
-    let crm = crm_of(&peer);
-    idle.block_on(add_person(&crm).send()).unwrap();
-    let again = runtime().block_on(add_person(&crm).send());
-    assert_eq!(again.unwrap().attempts(), 2);
-    assert_eq!(peer.requests().len(), 2);
-    // Nor is it sent when the other runtime goes on.
-    idle.block_on(tokio::task::yield_now());
-    assert_eq!(peer.requests().len(), 2);
+            let seen = peer.requests();
+            match over {
+                Protocol::Http1 => {
+                    assert_eq!(again.unwrap(), 2);
+                    assert_eq!(seen.len(), 2, "the first attempt got nowhere");
+                    assert_ne!(seen[0].connection, seen[1].connection);
+                }
+                // All attempts wait for the connection that they share.
+                Protocol::Http2 => {
+                    let effect = if is_command {
+                        Effect::NotSent
+                    } else {
+                        Effect::Unknown
+                    };
+                    assert_tried(&again.unwrap_err(), ErrorKind::Timeout, effect, 3);
+                    assert_eq!(seen.len(), 1);
+                }
+            }
+            // What was given up is not sent when the other runtime goes on, which can use what it kept.
+            idle.block_on(tokio::task::yield_now());
+            idle.block_on(call()).unwrap();
+            assert_eq!(peer.requests().len(), seen.len() + 1);
+            // And a runtime that is gone leaves nobody waiting.
+            drop(idle);
+            runtime().block_on(call()).unwrap();
+        }
+    });
+    elsewhere.await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

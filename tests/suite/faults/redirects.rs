@@ -3,18 +3,25 @@
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 
 use super::fixtures::{created, get_person, person};
-use crate::peer::{Peer, always, redirect};
+use crate::peer::{Peer, Protocol, always, over_both, redirect};
 use crate::samples::kick_off;
-use crate::support::{Clients, assert_says, assert_tried, builder_at, calendar_at, crm_at};
+use crate::support::{
+    Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at,
+};
+
+over_both! {
+    fault_28_a_redirected_call_goes_nowhere
+    fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself
+    fault_28_a_redirected_exchange_takes_no_secret_along
+}
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
-#[tokio::test]
-async fn fault_28_a_redirected_call_goes_nowhere() {
+async fn fault_28_a_redirected_call_goes_nowhere(over: Protocol) {
     for status in STATUSES {
-        let elsewhere = Peer::start(always(person()));
-        let here = Peer::start(always(redirect(status, "/elsewhere")));
-        let away = Peer::start(always(redirect(status, elsewhere.url())));
+        let elsewhere = over.start(always(person()));
+        let here = over.start(always(redirect(status, "/elsewhere")));
+        let away = over.start(always(redirect(status, elsewhere.url())));
         for peer in [&here, &away] {
             let error = get_person(&crm_at(peer)).await.unwrap_err();
 
@@ -27,11 +34,10 @@ async fn fault_28_a_redirected_call_goes_nowhere() {
     }
 }
 
-#[tokio::test]
-async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself() {
+async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself(over: Protocol) {
     for status in STATUSES {
-        let elsewhere = Peer::start(always(created()));
-        let peer = Peer::start(always(redirect(status, elsewhere.url())));
+        let elsewhere = over.start(always(created()));
+        let peer = over.start(always(redirect(status, elsewhere.url())));
 
         let error = kick_off(&calendar_at(&peer)).await.unwrap_err();
 
@@ -41,15 +47,14 @@ async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself() {
     }
 }
 
-#[tokio::test]
-async fn fault_28_a_redirected_exchange_takes_no_secret_along() {
+async fn fault_28_a_redirected_exchange_takes_no_secret_along(over: Protocol) {
     for status in STATUSES {
-        let elsewhere = Peer::start([]);
+        let elsewhere = over.start([]);
         let moved = redirect(status, format!("{}/oauth/token", elsewhere.url()));
-        let peer = Peer::start(always(person()).tokens_always(moved));
+        let peer = over.start(always(person()).tokens_always(moved));
         let in_body = ClientCredentials::new("client", "secret")
             .with_authentication(ClientAuthentication::RequestBody);
-        let crm = builder_at(&peer.url()).credentials(in_body).crm();
+        let crm = builder_to(&peer).credentials(in_body).crm();
         let error = get_person(&crm).await.unwrap_err();
 
         assert_eq!(error.kind(), ErrorKind::TokenUnavailable);

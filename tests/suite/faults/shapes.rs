@@ -4,12 +4,20 @@ use sdk_core::{Effect, Error, ErrorKind, Method};
 use serde_json::{Value, json};
 
 use super::fixtures::{PERSON, add_person, committed, created, get_person, person};
-use crate::peer::{Peer, always, endless, json, reply, script};
+use crate::peer::{Peer, Protocol, always, endless, json, over_both, reply, script};
 use crate::samples::kick_off;
 use crate::support::{
-    Clients, assert_says, assert_tried, builder_at, calendar_at, crm_at, quick_tokens, suite_at,
+    Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at, quick_tokens,
+    suite_at,
 };
 use crate::walks;
+
+over_both! {
+    fault_43_memory_is_taken_for_bytes_that_came
+    fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown
+    fault_57_where_a_body_is_shown_its_absence_is_an_error
+    fault_57_a_202_with_a_result_is_not_called_committed
+}
 
 /// An error about a 2xx that came: it has its status, and may have had an effect.
 pub(super) fn assert_unreadable(error: &Error, kind: ErrorKind, words: &[&str]) {
@@ -24,11 +32,10 @@ fn notes(crm: &sdk_crm::Client, method: Method) -> sdk_core::RawCall {
     crm.raw_call((method, "/api/crm/v1/notes"))
 }
 
-#[tokio::test]
-async fn fault_43_memory_is_taken_for_bytes_that_came() {
+async fn fault_43_memory_is_taken_for_bytes_that_came(over: Protocol) {
     let huge = Some(1_u64 << 62);
-    let peer = Peer::start([endless(huge).cut_short(), person()]);
-    let crm = builder_at(&peer.url())
+    let peer = over.start([endless(huge).cut_short(), person()]);
+    let crm = builder_to(&peer)
         .max_response_bytes(usize::MAX)
         .max_response_elements(usize::MAX)
         .crm();
@@ -37,8 +44,8 @@ async fn fault_43_memory_is_taken_for_bytes_that_came() {
     assert_eq!(person.attempts(), 2);
 
     let policy = quick_tokens().with_max_response_bytes(usize::MAX);
-    let peer = Peer::start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
-    let crm = builder_at(&peer.url()).token_policy(policy).crm();
+    let peer = over.start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
+    let crm = builder_to(&peer).token_policy(policy).crm();
     get_person(&crm).await.unwrap();
     assert_eq!(peer.exchanges().len(), 2);
 }
@@ -92,10 +99,9 @@ async fn fault_86_a_flood_of_elements_or_members_is_an_error_wherever_it_is() {
     get_person(&crm_at(&peer)).await.unwrap();
 }
 
-#[tokio::test]
-async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown() {
+async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown(over: Protocol) {
     for status in [200, 201, 202, 204] {
-        let peer = Peer::start([reply(status), reply(status), reply(status), reply(status)]);
+        let peer = over.start([reply(status), reply(status), reply(status), reply(status)]);
         let suite = suite_at(&peer);
         let (crm, calendar) = (suite.crm(), suite.calendar());
 
@@ -116,9 +122,8 @@ async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown() {
     }
 }
 
-#[tokio::test]
-async fn fault_57_where_a_body_is_shown_its_absence_is_an_error() {
-    let peer = Peer::start(always(reply(204)));
+async fn fault_57_where_a_body_is_shown_its_absence_is_an_error(over: Protocol) {
+    let peer = over.start(always(reply(204)));
     let crm = crm_at(&peer);
     let empty = "the body is empty";
     let error = crm.today().get().await.unwrap_err();
@@ -134,10 +139,9 @@ async fn fault_57_where_a_body_is_shown_its_absence_is_an_error() {
     assert_eq!(peer.requests().len(), 4);
 }
 
-#[tokio::test]
-async fn fault_57_a_202_with_a_result_is_not_called_committed() {
+async fn fault_57_a_202_with_a_result_is_not_called_committed(over: Protocol) {
     let accepted = created().with_status(202);
-    let peer = Peer::start([accepted, committed().with_status(202)]);
+    let peer = over.start([accepted, committed().with_status(202)]);
     let suite = suite_at(&peer);
     let calendar = suite.calendar();
     let receipt = kick_off(&calendar).await.unwrap();

@@ -3,9 +3,16 @@
 use sdk_core::Effect;
 
 use super::fixtures::{add_person, committed, created, get_person, person};
-use crate::peer::{Peer, Step, reply};
+use crate::peer::{Protocol, Step, over_both, reply};
 use crate::samples::kick_off;
 use crate::support::{calendar_at, crm_at};
+
+over_both! {
+    fault_16_a_read_is_repeated_when_its_reply_breaks_off
+    fault_16_a_reply_may_break_off_within_a_character
+    fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off
+    fault_16_without_a_key_the_effect_is_unknown
+}
 
 /// The ways in which the second half of a reply can go missing.
 fn halves(whole: &Step) -> [Step; 3] {
@@ -13,10 +20,9 @@ fn halves(whole: &Step) -> [Step; 3] {
     [half.clone(), whole.clone().cut_at(20), half.unended()]
 }
 
-#[tokio::test]
-async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off() {
+async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off(over: Protocol) {
     for half in halves(&person()) {
-        let peer = Peer::start([half, person()]);
+        let peer = over.start([half, person()]);
 
         let person = get_person(&crm_at(&peer)).await.unwrap();
 
@@ -25,21 +31,19 @@ async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off() {
     }
 }
 
-#[tokio::test]
-async fn fault_16_a_reply_may_break_off_within_a_character() {
+async fn fault_16_a_reply_may_break_off_within_a_character(over: Protocol) {
     let text = "{\"displayName\":\"Zoë\"}";
     let cut = reply(200).body(&text.as_bytes()[..=text.find('ë').unwrap()]);
-    let peer = Peer::start([cut, person()]);
+    let peer = over.start([cut, person()]);
 
     let person = get_person(&crm_at(&peer)).await.unwrap();
 
     assert_eq!(person.attempts(), 2);
 }
 
-#[tokio::test]
-async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off() {
+async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off(over: Protocol) {
     for half in halves(&created()) {
-        let peer = Peer::start([half.clone(), half, created()]);
+        let peer = over.start([half.clone(), half, created()]);
 
         let receipt = kick_off(&calendar_at(&peer)).await.unwrap();
 
@@ -51,10 +55,9 @@ async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off() {
     }
 }
 
-#[tokio::test]
-async fn fault_16_without_a_key_the_effect_is_unknown() {
+async fn fault_16_without_a_key_the_effect_is_unknown(over: Protocol) {
     for half in halves(&committed()) {
-        let peer = Peer::start([half, committed()]);
+        let peer = over.start([half, committed()]);
         let error = add_person(&crm_at(&peer)).await.unwrap_err();
         assert_eq!((error.attempts(), error.effect()), (1, Effect::Unknown));
         assert_eq!(error.status(), Some(201));

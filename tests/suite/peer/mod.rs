@@ -10,12 +10,16 @@
 //! Each request takes the next step of the script; `POST /oauth/token` is answered with a token by itself, unless
 //! the script has steps for it. The peer runs on a thread and a runtime of its own: a test may pause its clock, or
 //! end its runtime.
+//!
+//! It speaks HTTP/1.1 and, to clients that begin with its preface, HTTP/2; each step says what it is in both.
 
 mod bomb;
+mod protocol;
 mod script;
 mod seen;
 mod serve;
 mod step;
+mod streams;
 mod write;
 
 use std::net::SocketAddr;
@@ -28,13 +32,17 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::support::{apart, until};
 
 pub(crate) use bomb::gzip_bomb;
+pub(crate) use protocol::{Protocol, over_both};
 pub(crate) use script::{Script, always, script};
 pub(crate) use seen::Seen;
-pub(crate) use step::{Step, close, endless, json, raw, redirect, reply, reset, stall, token};
+pub(crate) use step::{
+    Last, Step, close, endless, go_away, json, raw, redirect, refuse, reply, reset, stall, token,
+};
 
 /// A peer that listens on a free port of loopback until it is dropped.
 pub(crate) struct Peer {
     address: SocketAddr,
+    protocol: Protocol,
     shared: Arc<Shared>,
     _stop: oneshot::Sender<()>,
 }
@@ -49,6 +57,8 @@ struct Shared {
     /// Connections accepted so far.
     accepted: AtomicUsize,
     /// Connections that are open now.
+    connected: AtomicUsize,
+    /// Those of HTTP/1.1 among them, and the open streams of the others.
     open: AtomicUsize,
     /// Bytes written so far.
     written: AtomicUsize,
@@ -57,9 +67,14 @@ struct Shared {
 }
 
 impl Peer {
-    /// Starts to listen and to act.
+    /// Starts to listen and to act, for clients of HTTP/1.1.
     pub(crate) fn start(script: impl Into<Script>) -> Self {
-        Reserved::new().open(script)
+        Reserved::new().open(Protocol::Http1, script)
+    }
+
+    /// The protocol that its clients speak.
+    pub(crate) fn protocol(&self) -> Protocol {
+        self.protocol
     }
 
     /// Its origin, without a trailing slash.
@@ -102,9 +117,14 @@ impl Peer {
         until(|| self.requests().len() >= requests).await;
     }
 
-    /// Waits until no more than so many connections are open.
-    pub(crate) async fn has_open(&self, connections: usize) {
-        until(|| self.shared.open.load(Ordering::Relaxed) <= connections).await;
+    /// Waits until no more than so many connections are open; over HTTP/2, so many streams.
+    pub(crate) async fn has_open(&self, most: usize) {
+        until(|| self.shared.open.load(Ordering::Relaxed) <= most).await;
+    }
+
+    /// Waits until all connections are closed.
+    pub(crate) async fn is_left(&self) {
+        until(|| self.shared.connected.load(Ordering::Relaxed) == 0).await;
     }
 }
 
@@ -128,13 +148,14 @@ impl Reserved {
     }
 
     /// Accepts connections from now on.
-    pub(crate) fn open(self, script: impl Into<Script>) -> Peer {
+    pub(crate) fn open(self, protocol: Protocol, script: impl Into<Script>) -> Peer {
         let shared = Arc::new(Shared {
             script: Mutex::new(script.into()),
             requests: Mutex::default(),
             exchanges: Mutex::default(),
             accepted_token: Mutex::default(),
             accepted: AtomicUsize::new(0),
+            connected: AtomicUsize::new(0),
             open: AtomicUsize::new(0),
             written: AtomicUsize::new(0),
             gate: Semaphore::new(0),
@@ -149,6 +170,7 @@ impl Reserved {
         listening.recv().unwrap();
         Peer {
             address: self.address,
+            protocol,
             shared,
             _stop: stop,
         }

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use h2::RecvStream;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::TcpStream;
 
@@ -45,6 +46,31 @@ impl Seen {
         seen.body.resize(length, 0);
         stream.read_exact(&mut seen.body).await?;
         Ok(Some(seen))
+    }
+
+    /// Receives a request on a stream; `None` when it breaks off.
+    pub(super) async fn receive(
+        request: http::Request<RecvStream>,
+        connection: usize,
+    ) -> Option<Self> {
+        let (head, mut stream) = request.into_parts();
+        let text = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
+        let headers = head.headers.iter();
+        let mut seen = Self {
+            connection,
+            method: head.method.to_string(),
+            target: head.uri.path_and_query()?.to_string(),
+            headers: headers
+                .map(|(name, value)| (name.to_string(), text(value)))
+                .collect(),
+            body: Vec::new(),
+        };
+        while let Some(piece) = stream.data().await {
+            let piece = piece.ok()?;
+            stream.flow_control().release_capacity(piece.len()).ok()?;
+            seen.body.extend_from_slice(&piece);
+        }
+        Some(seen)
     }
 
     /// The value of a header, if it came.

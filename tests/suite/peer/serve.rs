@@ -2,16 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::step::{Act, Step, Then, reply};
-use super::{Seen, Shared, lock, write};
+use super::{Seen, Shared, lock, streams, write};
 
 /// The first byte of a TLS handshake.
 const HANDSHAKE: u8 = 0x16;
+
+/// The beginning of a connection that speaks HTTP/2.
+const PREFACE: &[u8] = b"PRI ";
 
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
@@ -19,26 +22,47 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             continue;
         };
         let number = shared.accepted.fetch_add(1, Ordering::Relaxed) + 1;
-        shared.open.fetch_add(1, Ordering::Relaxed);
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
+            let _connected = Counted::new(&shared.connected);
             // That the client goes away in the middle is what many scripts are about.
-            let _ = connection(BufReader::new(stream), number, &shared).await;
-            shared.open.fetch_sub(1, Ordering::Relaxed);
+            let _ = connection(stream, number, &shared).await;
         });
     }
 }
 
-async fn connection(
-    mut stream: BufReader<TcpStream>,
-    number: usize,
-    shared: &Shared,
-) -> io::Result<()> {
-    stream.get_ref().set_nodelay(true)?;
-    if stream.fill_buf().await?.first() == Some(&HANDSHAKE) {
+/// Something that is counted as long as it lasts.
+pub(super) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(super) fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    // A second handle, for what the other protocol's library does not write.
+    let stream = stream.into_std()?;
+    let socket = stream.try_clone()?;
+    let mut stream = BufReader::new(TcpStream::from_std(stream)?);
+    let first = stream.fill_buf().await?;
+    if first.starts_with(PREFACE) {
+        return streams::serve(stream, socket, number, shared).await;
+    }
+    drop(socket);
+    if first.first() == Some(&HANDSHAKE) {
         // Plain text where TLS is expected.
         return stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
     }
+    let _open = Counted::new(&shared.open);
     while let Some(seen) = Seen::read(&mut stream, number).await? {
         let step = note(seen, shared);
         if step.held {
@@ -53,12 +77,15 @@ async fn connection(
                 return Ok(());
             }
             Act::Close => return Ok(()),
+            Act::Refuse | Act::GoAway(_) => unimplemented!("only HTTP/2 has it"),
             Act::Reset => return stream.get_ref().set_zero_linger(),
             Act::Whole => write::whole(&mut stream, &step, shared).await?,
             _ => return write::odd(&mut stream, &step, shared).await,
         }
-        if step.then == Then::CloseOnReuse {
-            if let Some(seen) = Seen::read(&mut stream, number).await? {
+        if step.then != Then::KeepAlive {
+            if step.then == Then::CloseOnReuse
+                && let Some(seen) = Seen::read(&mut stream, number).await?
+            {
                 lock(&shared.requests).push(seen);
             }
             return Ok(());
@@ -68,7 +95,7 @@ async fn connection(
 }
 
 /// Writes the request down and takes the step for it.
-fn note(seen: Seen, shared: &Shared) -> Step {
+pub(super) fn note(seen: Seen, shared: &Shared) -> Step {
     let mut script = lock(&shared.script);
     let accepted = lock(&shared.accepted_token);
     let refused = accepted.is_some() && seen.bearer() != accepted.as_deref();

@@ -21,13 +21,13 @@ pub(crate) struct Step {
 pub(super) enum Act {
     /// Whole, with its length.
     Whole,
-    /// Announced whole, and broken off after so many bytes of the body.
+    /// Announced whole, and broken off after so many bytes of the body: by the end of the connection, or of the stream.
     Cut(usize),
-    /// In chunks, without the last one.
+    /// In chunks, without the last one; over HTTP/2, without the end of the stream. Then the connection ends.
     Unended,
     /// Body byte by byte, with a pause after each.
     Drip(Duration),
-    /// Everything byte by byte, the head too.
+    /// Everything byte by byte, the head too; over HTTP/2, interim replies instead of the head.
     Trickle(Duration),
     /// A head, and then a body without an end; announced as so long, or in chunks.
     Endless(Option<u64>),
@@ -39,8 +39,21 @@ pub(super) enum Act {
     Stall,
     /// Nothing, and the connection is closed.
     Close,
-    /// Nothing, and the connection is reset.
+    /// Nothing, and the connection is reset; over HTTP/2, the stream by an internal error.
     Reset,
+    /// Nothing, and the stream is refused.
+    Refuse,
+    /// Nothing, and the connection goes away; this stream is the last one that it processes, or comes too late.
+    GoAway(Last),
+}
+
+/// What the GOAWAY of a connection says of the stream that it comes upon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Last {
+    /// It may be processed. The connection then ends without a reply.
+    This,
+    /// It is not processed.
+    Before,
 }
 
 /// What becomes of the connection after a whole reply.
@@ -50,6 +63,8 @@ pub(super) enum Then {
     KeepAlive,
     /// It looks like that, and is closed once the next request has come.
     CloseOnReuse,
+    /// It says that it ends with the reply, and does; over HTTP/2, by a GOAWAY.
+    End,
 }
 
 /// A whole reply without a body.
@@ -103,7 +118,17 @@ pub(crate) fn close() -> Step {
     doing(Act::Close)
 }
 
-/// The connection is reset once the request has been read.
+/// The stream is refused once the request has been read: the server says that it did nothing with it. Only HTTP/2 has it.
+pub(crate) fn refuse() -> Step {
+    doing(Act::Refuse)
+}
+
+/// The server goes away once the request has been read, and says whether that was processed. Only HTTP/2 has it.
+pub(crate) fn go_away(last: Last) -> Step {
+    doing(Act::GoAway(last))
+}
+
+/// The connection is reset once the request has been read; over HTTP/2, its stream.
 pub(crate) fn reset() -> Step {
     doing(Act::Reset)
 }
@@ -193,6 +218,14 @@ impl Step {
     pub(crate) fn close_on_reuse(self) -> Self {
         Self {
             then: Then::CloseOnReuse,
+            ..self
+        }
+    }
+
+    /// Ends the connection with the reply, in all form.
+    pub(crate) fn last(self) -> Self {
+        Self {
+            then: Then::End,
             ..self
         }
     }

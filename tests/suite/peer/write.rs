@@ -10,12 +10,12 @@ use tokio::net::TcpStream;
 use tokio::time::sleep;
 
 use super::Shared;
-use super::step::{Act, Step};
+use super::step::{Act, Step, Then};
 
 type Stream = BufReader<TcpStream>;
 
 /// No endless body is longer than this: a client that reads on has failed the test long before.
-const PATIENCE: usize = 256 * 1024 * 1024;
+pub(super) const PATIENCE: usize = 256 * 1024 * 1024;
 
 /// Sends a reply as any server would.
 pub(super) async fn whole(stream: &mut Stream, step: &Step, shared: &Shared) -> io::Result<()> {
@@ -58,7 +58,7 @@ pub(super) async fn odd(stream: &mut Stream, step: &Step, shared: &Shared) -> io
             Ok(())
         }
         Act::Raw(bytes) => send(stream, bytes, shared).await,
-        Act::Whole | Act::Stall | Act::Close | Act::Reset => Ok(()),
+        Act::Whole | Act::Stall | Act::Close | Act::Reset | Act::Refuse | Act::GoAway(_) => Ok(()),
     }
 }
 
@@ -106,6 +106,9 @@ fn head(step: &Step, length: Option<u64>) -> String {
     };
     for (name, value) in &step.headers {
         let _ = write!(head, "{name}: {value}\r\n");
+    }
+    if step.then == Then::End {
+        head.push_str("connection: close\r\n");
     }
     let _ = write!(head, "{framing}\r\n\r\n");
     head

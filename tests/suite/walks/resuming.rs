@@ -4,8 +4,10 @@ use sdk_core::{Checkpoint, RetryPolicy};
 use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{name, page, rest, rest_of_pages, server_of};
-use crate::peer::{Peer, reply, reset};
+use crate::peer::{Protocol, over_both, reply, reset};
 use crate::support::{Ahead as _, Clients, assert_says, builder_for, crm_at, crm_for, stored};
+
+over_both! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
 
 #[tokio::test]
 async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
@@ -96,10 +98,9 @@ async fn fault_26_a_walk_goes_on_with_pages_of_another_size() {
     }
 }
 
-#[tokio::test]
-async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another() {
+async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Protocol) {
     for ahead in [false, true] {
-        let peer = Peer::start([
+        let peer = over.start([
             page(&["a", "b"], "cursor-2"),
             reply(503),
             page(&["c"], "cursor-3"),

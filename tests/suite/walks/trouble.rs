@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use tokio::time::advance;
 
 use super::{PEOPLE, name, page, rest};
-use crate::peer::{Peer, reply, reset, script};
+use crate::peer::{Protocol, over_both, reply, reset, script};
 use crate::support::{Ahead as _, HoldClock, crm_at, crm_for};
+
+over_both! { paused: fault_27_three_hundred_pages_over_raw_sockets }
 
 const PAGES: u64 = 300;
 
@@ -79,8 +81,7 @@ async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
     assert!(attempts >= PAGES + failed.len() as u64 + 2);
 }
 
-#[tokio::test(start_paused = true)]
-async fn fault_27_three_hundred_pages_over_raw_sockets() {
+async fn fault_27_three_hundred_pages_over_raw_sockets(over: Protocol) {
     let _clock = HoldClock::new();
     // The reference server closes connections; this peer resets them.
     let mut steps = Vec::new();
@@ -102,7 +103,7 @@ async fn fault_27_three_hundred_pages_over_raw_sockets() {
         steps.push(page(&[&format!("{at}-a"), &format!("{at}-b")], next));
     }
     for ahead in [false, true] {
-        let peer = Peer::start(script(steps.clone()));
+        let peer = over.start(script(steps.clone()));
         let mut pages = crm_at(&peer).people().list().pages().ahead(ahead);
 
         let mut names = Vec::new();

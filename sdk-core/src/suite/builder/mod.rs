@@ -167,7 +167,8 @@ impl SuiteBuilder {
     ///
     /// All runtimes share the connection pool. A pooled connection whose runtime nobody drives any more (for example after one
     /// `block_on` per runtime) is dropped only when an attempt over it times out. Each such connection costs an attempt, so
-    /// many of them can use up a call's attempts before it gets a live one.
+    /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
+    /// it in vain until its runtime is driven again or dropped.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.settings.attempt_timeout = timeout;
         self
@@ -245,10 +246,12 @@ impl SuiteBuilder {
     /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes: a builder, or a client that
     /// exists already.
     ///
-    /// In a builder, the suite turns redirects off, sets the [connect timeout](Self::connect_timeout) and HTTP/2 pings
-    /// (`http2_pings`), and binds names such as `localhost` to loopback.
+    /// In a builder, the suite turns redirects and the client's own retries off, sets the
+    /// [connect timeout](Self::connect_timeout) and HTTP/2 pings (`http2_pings`), and binds names such as `localhost` to
+    /// loopback.
     ///
-    /// In a client that exists already it can change nothing. Build it with `redirect::Policy::none()`: a call whose reply comes
+    /// In a client that exists already it can change nothing. Build it with `redirect::Policy::none()` and
+    /// `retry::never()`: a call whose reply comes
     /// from another address than it was sent to fails and names the redirect, and a body that holds a secret is not taken
     /// along, but headers have been sent by then. Plain HTTP then goes to loopback by address only, such as `127.0.0.1`.
     ///

@@ -9,15 +9,18 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
 use tokio::runtime;
 use tokio::sync::watch;
 
 use super::body::ReplyBody;
 use super::door::{Door, deliver, receive};
 use crate::suite::Suite;
+
+/// The beginning of a connection that speaks HTTP/2. Looked for here, since hyper would wait for all of it without a limit.
+const PREFACE: [u8; 4] = *b"PRI ";
 
 /// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -144,9 +147,23 @@ async fn connection(
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
     });
-    let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new())
-        .header_read_timeout(read_timeout);
+    let mut first = [0; PREFACE.len()];
+    tokio::select! {
+        peeked = tokio::time::timeout(read_timeout, stream.peek(&mut first)) => match peeked {
+            Ok(Ok(_)) => {}
+            Ok(Err(_)) | Err(_) => return,
+        },
+        _ = stopped.changed() => return,
+    }
+    let mut http = auto::Builder::new(TokioExecutor::new());
+    if first == PREFACE {
+        http = http.http2_only();
+    } else {
+        http = http.http1_only();
+        http.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(read_timeout);
+    }
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}

@@ -20,7 +20,8 @@ pub enum Transport {
     /// one at a time, which suits tests. It has no read timeout.
     #[default]
     Wiremock,
-    /// hyper: fast, with flat memory, and able to break a connection in the middle of a body.
+    /// hyper: fast, with flat memory, and able to break a connection in the middle of a body. It speaks HTTP/2 to
+    /// clients that begin with it.
     Hyper,
     /// No HTTP server, no socket and no thread: [`ReferenceServer::service`](crate::ReferenceServer::service) is all there
     /// is. The server's clock is tokio's, so that a test may pause it.

@@ -7,12 +7,16 @@ use serde_json::json;
 
 use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
 use crate::faults::fixtures::get_person;
-use crate::peer::{Peer, Step, always, close, json, reply, reset, script, stall};
+use crate::peer::{Protocol, Step, always, close, json, over_both, reply, reset, script, stall};
 use crate::samples::{event, kick_off};
-use crate::support::{Clients, Events, builder_at, key};
+use crate::support::{Clients, Events, builder_to, key};
 
-#[tokio::test]
-async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
+over_both! {
+    fault_32_no_error_event_or_panic_shows_what_was_sent
+    fault_32_a_failing_exchange_shows_no_secret
+}
+
+async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Protocol) {
     let (events, _guard) = Events::here();
     // Servers that repeat what they were sent, in every place that gets into an error.
     let echo = "canary-token canary-key-of-row-32";
@@ -29,8 +33,8 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
     ];
     let mut printed = String::new();
     for step in steps {
-        let peer = Peer::start(with_canary_tokens(always(step)));
-        let calendar = builder_at(&peer.url())
+        let peer = over.start(with_canary_tokens(always(step)));
+        let calendar = builder_to(&peer)
             .credentials(credentials(ClientAuthentication::RequestBody))
             .timeout(Duration::from_millis(50))
             .calendar();
@@ -62,8 +66,7 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent() {
     }
 }
 
-#[tokio::test]
-async fn fault_32_a_failing_exchange_shows_no_secret() {
+async fn fault_32_a_failing_exchange_shows_no_secret(over: Protocol) {
     let (events, _guard) = Events::here();
     let echo = json!({"error": "canary-secret", "error_description": "not canary-secret"});
     for step in [
@@ -72,8 +75,8 @@ async fn fault_32_a_failing_exchange_shows_no_secret() {
         reply(200).body("canary-token"),
         close(),
     ] {
-        let peer = Peer::start(script([]).tokens_always(step));
-        let crm = builder_at(&peer.url())
+        let peer = over.start(script([]).tokens_always(step));
+        let crm = builder_to(&peer)
             .credentials(credentials(ClientAuthentication::RequestBody))
             .crm();
 
