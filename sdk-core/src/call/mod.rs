@@ -149,7 +149,8 @@ impl Call {
 
     fn ensure_key(&mut self) {
         if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
-            self.options.key = Some(Arc::new(IdempotencyKey::random()));
+            let chance = &self.client.suite().chance;
+            self.options.key = Some(Arc::new(IdempotencyKey::drawn_from(chance)));
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::spans as observe;
 use crate::options::ScopePolicy;
-use crate::policy::chance::roll;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -201,9 +200,10 @@ impl Call {
             return None;
         }
         // Never earlier than the server asked, and with jitter, so that callers do not all return at once.
+        let roll = self.client.suite().chance.roll();
         let wait = after
             .unwrap_or_default()
-            .saturating_add(limits.retry.backoff.full_jitter(made, roll()));
+            .saturating_add(limits.retry.backoff.full_jitter(made, roll));
         // If the wait does not end before the deadline, the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
