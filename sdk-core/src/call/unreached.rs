@@ -51,11 +51,6 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
     }
     if error.is_connect() {
         let tls = cause::is_tls(&error);
-        let what = if tls {
-            "TLS handshake failed with"
-        } else {
-            "cannot connect to"
-        };
         // The root cause of a timeout does not say how long it was.
         let why = if error.is_timeout() {
             let most = progress.client.suite().clients.connect_timeout();
@@ -63,33 +58,50 @@ pub(super) fn failed(error: reqwest::Error, progress: &Progress<'_>) -> Verdict 
         } else {
             cause::root(&error).to_string()
         };
-        let message = format!("{what} {}: {why}", target(progress));
-        // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
-        return fail(
-            Error::new(ErrorKind::Connect, message)
-                .with_cause(error)
-                .with_retryable(!tls),
-            !tls,
-        );
+        return unconnected(&why, tls, error, progress);
     }
-    let timeout = error.is_timeout();
-    let kind = if timeout {
+    let kind = if error.is_timeout() {
         ErrorKind::Timeout
     } else {
         ErrorKind::Transport
     };
+    lost(kind, error, progress)
+}
+
+/// No connection came up.
+pub(super) fn unconnected(
+    why: &str,
+    tls: bool,
+    cause: impl std::error::Error + Send + Sync + 'static,
+    progress: &Progress<'_>,
+) -> Verdict {
+    let what = if tls {
+        "TLS handshake failed with"
+    } else {
+        "cannot connect to"
+    };
+    let message = format!("{what} {}: {why}", target(progress));
+    let error = Error::new(ErrorKind::Connect, message).with_cause(cause);
+    // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
+    fail(error.with_retryable(!tls), !tls)
+}
+
+/// The request may have been sent, and no reply began.
+pub(super) fn lost(
+    kind: ErrorKind,
+    cause: impl std::error::Error + Send + Sync + 'static,
+    progress: &Progress<'_>,
+) -> Verdict {
     let message = format!(
         "no reply from {}: {}",
         target(progress),
-        cause::root(&error)
+        cause::root(&cause)
     );
-    fail(
-        Error::new(kind, message)
-            .with_cause(error)
-            .with_effect(Effect::Unknown)
-            .with_retryable(true),
-        progress.may_replay,
-    )
+    let error = Error::new(kind, message)
+        .with_cause(cause)
+        .with_effect(Effect::Unknown)
+        .with_retryable(true);
+    fail(error, progress.may_replay)
 }
 
 fn target(progress: &Progress<'_>) -> String {

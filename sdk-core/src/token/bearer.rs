@@ -39,7 +39,7 @@ pub(super) enum Phase {
 
 impl BearerToken {
     /// Prepares a token that was requested at `start`.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         token: &AccessToken,
         start: Instant,
         generation: u64,
