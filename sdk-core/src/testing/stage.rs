@@ -1,5 +1,6 @@
 //! A call that is never sent, for a client that has nowhere to send it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -44,7 +45,7 @@ const fn application(app: App) -> Application {
 }
 
 /// What both builders are told of the call and the reply.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Stage {
     pub(super) operation: Option<&'static Operation>,
     pub(super) attempts: Option<u32>,
@@ -133,6 +134,16 @@ impl Stage {
         let mut call = Call::new(&client, self.operation.unwrap_or(&own.raw.read));
         call.options.key.clone_from(&self.key);
         call
+    }
+}
+
+impl fmt::Debug for Stage {
+    /// Without headers and body, which may be real ones.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stage")
+            .field("operation", &self.operation.map(|it| it.id))
+            .field("attempts", &self.attempts)
+            .finish_non_exhaustive()
     }
 }
 
