@@ -15,5 +15,6 @@ mod rooms;
 mod samples;
 mod support;
 mod times;
+mod values;
 mod walks;
 mod wire;
