@@ -9,22 +9,21 @@ use http::HeaderMap;
 use crate::call::Call;
 use crate::call::attempt::Outcome;
 use crate::call::classify::classify;
-use crate::call::progress::{Progress, Take};
+use crate::call::progress::Progress;
 use crate::call::refusal::unscoped;
 use crate::call::unreached::{lost, timed_out, unconnected};
 use crate::call::verdict::Verdict;
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::reply::decode::{FromReply, Terms, decode};
+use crate::reply::decode::{FromReply, decode};
 use crate::reply::response::{Reply, Response};
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
-use crate::transport::body::Unread;
 
 /// A call that is never sent, and what its attempts are said to have done.
 pub(crate) struct Rehearsal {
-    call: Call,
+    pub(crate) call: Call,
     draft: Draft,
     limits: Limits,
     bearer: Option<Arc<BearerToken>>,
@@ -45,54 +44,35 @@ pub(crate) enum Silence {
 }
 
 impl Rehearsal {
-    pub(crate) fn new(mut call: Call, draft: Draft, bearer: Arc<BearerToken>) -> Self {
+    /// The end of a call after this many attempts, of which those before the last one had this effect.
+    pub(crate) fn new(
+        mut call: Call,
+        draft: Draft,
+        bearer: BearerToken,
+        attempts: u32,
+        before: Effect,
+    ) -> Self {
         call.ensure_key();
         Self {
             limits: call.client.limits(&call.options),
-            bearer: call.is_authenticated().then_some(bearer),
+            bearer: call.is_authenticated().then(|| Arc::new(bearer)),
             call,
             draft,
-            attempts: 1,
-            before: Effect::NotSent,
+            attempts,
+            before,
         }
     }
 
-    /// The same call after this many attempts, of which those before the last one had this effect.
-    pub(crate) fn after(mut self, attempts: u32, before: Effect) -> Self {
-        (self.attempts, self.before) = (attempts, before);
-        self
-    }
-
-    /// What the call makes of a reply.
+    /// What the call makes of a reply. The schema version counts where the contract shows none.
     pub(crate) fn reply<T: FromReply>(
         &self,
         status: u16,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Response<T>, Error> {
-        self.reply_with(self.call.terms(&self.limits), status, headers, body)
-    }
-
-    /// [`reply`](Self::reply), for a contract that shows this schema version.
-    pub(crate) fn versioned<T: FromReply>(
-        &self,
-        version: &'static str,
-        status: u16,
-        headers: HeaderMap,
-        body: Bytes,
+        schema_version: Option<&'static str>,
     ) -> Result<Response<T>, Error> {
         let mut terms = self.call.terms(&self.limits);
-        terms.schema_version = terms.schema_version.or(Some(version));
-        self.reply_with(terms, status, headers, body)
-    }
-
-    fn reply_with<T: FromReply>(
-        &self,
-        terms: Terms,
-        status: u16,
-        headers: HeaderMap,
-        body: Bytes,
-    ) -> Result<Response<T>, Error> {
+        terms.schema_version = terms.schema_version.or(schema_version);
         let mut value = None;
         let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
             value = Some(decode::<T>(body, terms, shown)?);
@@ -103,62 +83,48 @@ impl Rehearsal {
             headers,
             body: Ok(body),
         };
-        let reply = self.judge(|progress| classify(outcome, false, progress, &mut take))?;
-        let value = value.ok_or_else(|| Error::decode("the reply was not decoded"));
-        value.map(|value| Response::new(value, reply))
-    }
-
-    /// The error of a reply that begins and does not end in time.
-    pub(crate) fn unended(&self, status: u16, headers: HeaderMap) -> Error {
-        let outcome = Outcome::Reply {
-            status,
-            headers,
-            body: Err(Unread::Late),
-        };
-        let take: Take<'_> = &mut |_, _| Ok(());
-        let judged = self.judge(|progress| classify(outcome, false, progress, take));
-        judged
-            .err()
-            .unwrap_or_else(|| Error::decode("the reply was read"))
+        match classify(outcome, false, &self.progress(), &mut take) {
+            Verdict::Done(reply) => {
+                let key = self.call.options.key.clone();
+                let value = value.expect("an accepted reply was decoded");
+                Ok(Response::new(value, Reply { key, ..reply }))
+            }
+            Verdict::Renew(error) | Verdict::Fail { error, .. } => Err(self.ended(error)),
+        }
     }
 
     /// The error of an attempt without a reply.
     pub(crate) fn silence(&self, silence: Silence) -> Error {
-        let broken = |kind: io::ErrorKind| io::Error::from(kind);
-        let judged = self.judge(|progress| match silence {
+        let progress = &self.progress();
+        let verdict = match silence {
             Silence::Unconnected => {
-                let cause = broken(io::ErrorKind::ConnectionRefused);
+                let cause = io::Error::from(io::ErrorKind::ConnectionRefused);
                 unconnected(&cause.to_string(), false, cause, progress)
             }
             Silence::Lost => {
-                let cause = broken(io::ErrorKind::ConnectionReset);
+                let cause = io::Error::from(io::ErrorKind::ConnectionReset);
                 lost(ErrorKind::Transport, cause, progress)
             }
             Silence::Late { begun } => timed_out(false, !begun, progress),
-        });
-        judged
-            .err()
-            .unwrap_or_else(|| Error::decode("there was a reply"))
+        };
+        match verdict {
+            Verdict::Renew(error) | Verdict::Fail { error, .. } => self.ended(error),
+            Verdict::Done(_) => unreachable!("nothing replied"),
+        }
     }
 
-    /// The error of a call whose token surely lacks the scope, where the policy is not to send it.
+    /// The error of a call that is not sent, because its token surely lacks the scope.
     pub(crate) fn unscoped(&self) -> Error {
+        let bearer = self.bearer.as_ref().expect("the operation takes a token");
         let confidential = self.call.confidential();
-        let bearer = self.bearer.as_deref();
-        let error = bearer.map(|bearer| unscoped(self.call.operation, bearer, &confidential));
-        self.unsent(error.unwrap_or_else(|| Error::configuration("the call takes no token")))
+        self.ended(unscoped(self.call.operation, bearer, &confidential))
     }
 
-    /// An error that ends the call between two attempts, or before the first one.
-    pub(crate) fn unsent(&self, error: Error) -> Error {
+    /// The error of a call that ends with this one.
+    pub(crate) fn ended(&self, error: Error) -> Error {
         let mut progress = self.progress();
         progress.effect = self.before;
         self.call.finish(error, &mut progress)
-    }
-
-    /// An error about the content of a page that was received.
-    pub(crate) fn unfit<T>(&self, error: Error, page: &Response<T>) -> Error {
-        self.call.unfit(error, page)
     }
 
     fn progress(&self) -> Progress<'_> {
@@ -166,20 +132,5 @@ impl Rehearsal {
         progress.attempts = self.attempts;
         progress.bearer.clone_from(&self.bearer);
         progress
-    }
-
-    /// The end of the call, if this is the verdict on its last attempt.
-    fn judge(&self, judge: impl FnOnce(&Progress<'_>) -> Verdict) -> Result<Reply, Error> {
-        let mut progress = self.progress();
-        match judge(&progress) {
-            Verdict::Done(reply) => Ok(Reply {
-                key: self.call.options.key.clone(),
-                ..reply
-            }),
-            Verdict::Renew(error) | Verdict::Fail { error, .. } => {
-                progress.effect = self.before.or(error.effect());
-                Err(self.call.finish(error, &mut progress))
-            }
-        }
     }
 }

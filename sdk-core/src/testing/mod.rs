@@ -98,8 +98,7 @@ pub fn prepared(operation: &'static Operation, body: &impl Serialize) -> Prepare
         "{operation} is not a command"
     );
     let body = serde_json::to_vec(body).expect("the body can be written as JSON");
-    let stage = Stage::default().of(operation);
-    stage
+    Stage::of(operation)
         .prepared(body.into())
         .expect("the command can be prepared")
 }

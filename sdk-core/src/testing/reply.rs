@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -36,7 +38,7 @@ pub struct ReplyBuilder {
 impl ReplyBuilder {
     pub(super) fn new(operation: &'static Operation, status: u16) -> Self {
         Self {
-            stage: Stage::default().of(operation),
+            stage: Stage::of(operation),
             status,
         }
     }
@@ -66,9 +68,9 @@ impl ReplyBuilder {
         assert!(known.contains(&self.status), "no reply has this status");
         let attempts = self.stage.attempts.unwrap_or(1);
         assert!(attempts > 0, "a reply takes an attempt");
-        let rehearsal = self.stage.rehearsal().after(attempts, Effect::NotSent);
+        let rehearsal = self.stage.rehearsal(attempts, Effect::NotSent);
         let body = self.stage.body.unwrap_or_default();
-        rehearsal.reply(self.status, self.stage.headers, body)
+        rehearsal.reply(self.status, self.stage.headers, body, None)
     }
 
     /// What a command returns for this reply.

@@ -15,6 +15,7 @@ use crate::client::ApiClient;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
+use crate::error::kind::Effect;
 use crate::operation::{Operation, RawOperations, Safety};
 use crate::request::draft::Draft;
 use crate::suite::Suite;
@@ -51,15 +52,17 @@ pub(super) struct Stage {
     pub(super) attempts: Option<u32>,
     pub(super) headers: HeaderMap,
     pub(super) body: Option<Bytes>,
-    key: Option<Arc<IdempotencyKey>>,
-    command: Option<Arc<PreparedCommand>>,
-    granted: Option<Vec<String>>,
+    pub(super) key: Option<Arc<IdempotencyKey>>,
+    pub(super) command: Option<Arc<PreparedCommand>>,
+    pub(super) granted: Option<Vec<String>>,
 }
 
 impl Stage {
-    pub(super) fn of(mut self, operation: &'static Operation) -> Self {
-        self.operation = Some(operation);
-        self
+    pub(super) fn of(operation: &'static Operation) -> Self {
+        Self {
+            operation: Some(operation),
+            ..Self::default()
+        }
     }
 
     #[track_caller]
@@ -69,29 +72,19 @@ impl Stage {
         self.headers.append(name, value);
     }
 
-    pub(super) fn key(&mut self, key: IdempotencyKey) {
-        self.key = Some(Arc::new(key));
-    }
-
-    pub(super) fn command(&mut self, command: PreparedCommand) {
-        self.command = Some(Arc::new(command));
-    }
-
-    pub(super) fn granted(&mut self, scopes: impl IntoIterator<Item = impl Into<String>>) {
-        self.granted = Some(scopes.into_iter().map(Into::into).collect());
-    }
-
-    /// The call, about to be judged.
+    /// The end of a call.
     ///
     /// # Panics
     /// If a command does not fit its operation, or a read has a key.
     #[track_caller]
-    pub(super) fn rehearsal(&self) -> Rehearsal {
+    pub(super) fn rehearsal(&self, attempts: u32, before: Effect) -> Rehearsal {
         let mut call = self.call();
-        let read = call.operation().safety == Safety::Read;
-        assert!(self.key.is_none() || !read, "a read has no idempotency key");
+        let operation = call.operation();
+        assert!(
+            self.key.is_none() || operation.safety != Safety::Read,
+            "a read has no idempotency key"
+        );
         if let Some(command) = &self.command {
-            let operation = call.operation();
             assert!(
                 command.operation() == operation.id,
                 "a command {} needs its `operation`, and this is {operation}",
@@ -107,11 +100,7 @@ impl Stage {
         let policy = TokenPolicy::default();
         let bearer = BearerToken::prepare(&token, Instant::now(), 1, &policy, 0.5);
         let draft = draft_of(&call, Bytes::from_static(b"{}"));
-        Rehearsal::new(call, draft, Arc::new(bearer.expect("a token")))
-    }
-
-    pub(super) fn client(&self) -> ApiClient {
-        self.call().client
+        Rehearsal::new(call, draft, bearer.expect("a token"), attempts, before)
     }
 
     pub(super) fn prepared(&self, body: Bytes) -> Result<PreparedCommand, Error> {
@@ -142,17 +131,15 @@ impl fmt::Debug for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stage")
             .field("operation", &self.operation.map(|it| it.id))
-            .field("attempts", &self.attempts)
             .finish_non_exhaustive()
     }
 }
 
 fn draft_of(call: &Call, body: Bytes) -> Draft {
     let operation = call.operation();
-    let endpoint = call.endpoint();
     // A segment for each parameter, so that the path follows the route.
     let path = operation.route.replace(['{', '}'], "");
-    let mut draft = endpoint.get(&path);
+    let mut draft = call.endpoint().get(&path);
     draft.method = operation.method;
     if operation.body {
         draft = draft.json(body);
@@ -196,19 +183,19 @@ macro_rules! stage_setters {
 
         /// Sets the scopes that the token was granted; by default the token endpoint did not say.
         pub fn granted(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-            self.stage.granted(scopes);
+            self.stage.granted = Some(scopes.into_iter().map(Into::into).collect());
             self
         }
 
         /// Sets the key of the command; a random one by default, if the operation takes one.
         pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
-            self.stage.key(key);
+            self.stage.key = Some(Arc::new(key));
             self
         }
 
         /// Makes the call a replay of this command, as `send_prepared` does. Its key counts.
         pub fn command(mut self, command: PreparedCommand) -> Self {
-            self.stage.command(command);
+            self.stage.command = Some(Arc::new(command));
             self
         }
     };
