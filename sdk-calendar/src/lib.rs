@@ -2,6 +2,7 @@
 
 //! Client of the suite's Calendar application.
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod event;
 mod generated;
@@ -11,12 +12,18 @@ pub use generated::face::{
     RespondAttendance, SubmitEventCommand,
 };
 pub use generated::{operations, types};
+#[cfg(feature = "test-util")]
+#[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]
+pub use sdk_core::testing;
 pub use sdk_core::{
-    App, Backoff, CallOptions, Checkpoint, ClientCredentials, ContractMatch, ContractReport, Date,
-    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Items, JsonBody, Members, Method,
-    MissingScopes, Operation, Page, Pages, PreparedCommand, RawCall, RawJson, RawTarget, Receipt,
-    Record, Response, RetryPolicy, SchemaPolicy, ScopePolicy, SendPrepared, Suite, Timestamp,
-    ZonedTime,
+    AccessToken, App, Backoff, CallOptions, Checkpoint, ClientAuthentication, ClientCredentials,
+    ContractMatch, ContractReport, Date, Effect, Error, ErrorKind, ExactReplay, IdempotencyKey,
+    Items, JsonBody, Members, Method, MissingScopes, Number, Operation, Page, PageItems, Pages,
+    ParkReason, PreparedCommand, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay,
+    Response, RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats,
+    StoredRule, StoredStep, Suite, SuiteBuilder, Timestamp, TokenError, TokenErrorKind,
+    TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime, least_scopes,
+    one_line, transport,
 };
 
 sdk_core::application_client! {

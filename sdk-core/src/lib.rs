@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[allow(
     unused_extern_crates,
@@ -29,6 +30,9 @@ mod reply;
 mod request;
 mod secret;
 mod suite;
+#[cfg(feature = "test-util")]
+#[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]
+pub mod testing;
 mod text;
 mod token;
 #[cfg_attr(

@@ -1,5 +1,6 @@
 //! The public face: what its names promise, whatever the contract shows next.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -31,6 +32,40 @@ fn every_public_name_is_written_down_where_it_is_made_public() {
         let root = format!("sdk-{package}/src/lib.rs");
         let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&root)).unwrap();
         assert!(text.contains("pub use ") && !text.contains("::*"), "{root}");
+    }
+}
+
+/// The names at the root of a crate, by the record of its public API.
+fn public_names(package: &str) -> BTreeSet<String> {
+    let record = format!("api/{package}.txt");
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(record)).unwrap();
+    let root = format!("{}::", package.replace('-', "_"));
+    let items = text.lines().filter(|line| !line.starts_with("impl"));
+    let paths = items.filter_map(|line| {
+        let (_, path) = line.split_once(&root)?;
+        let is_path = |letter: char| letter == '_' || letter == ':' || letter.is_alphanumeric();
+        let end = path.find(|letter| !is_path(letter)).unwrap_or(path.len());
+        Some(path[..end].trim_end_matches(':'))
+    });
+    let names = paths.filter(|path| !path.contains("::"));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_a_program_names_comes_from_its_client() {
+    // Pages to read, which links lead to; nothing for a program to name.
+    let not_passed_on = ["guide"];
+    let core = public_names("sdk-core");
+    assert!(
+        ["Suite", "TokenSource", "one_line", "testing", "transport"]
+            .map(str::to_owned)
+            .iter()
+            .all(|name| core.contains(name))
+    );
+    for client in ["crm", "calendar", "accounting", "platform"] {
+        let own = public_names(&format!("sdk-{client}"));
+        let missing: Vec<_> = core.difference(&own).collect();
+        assert_eq!(missing, not_passed_on, "{client}");
     }
 }
 

@@ -17,5 +17,6 @@ mod samples;
 mod support;
 mod times;
 mod transport;
+mod values;
 mod walks;
 mod wire;

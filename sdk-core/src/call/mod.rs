@@ -8,6 +8,8 @@ pub(crate) mod outgoing;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 pub(crate) mod refusal;
+#[cfg(feature = "test-util")]
+pub(crate) mod rehearsal;
 pub(crate) mod send;
 pub(crate) mod unreached;
 pub(crate) mod verdict;
@@ -20,6 +22,7 @@ use bytes::Bytes;
 
 use crate::client::ApiClient;
 use crate::client::endpoint::Endpoint;
+use crate::client::limits::Limits;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
@@ -120,12 +123,7 @@ impl Call {
             let mut value = None;
             let limits = self.client.limits(&self.options);
             let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
-                let terms = Terms {
-                    schema_version: self.operation.schema_version,
-                    lenient: limits.schema_policy == SchemaPolicy::Warn,
-                    max_elements: limits.max_elements,
-                };
-                value = Some(decode::<T>(body, terms, shown)?);
+                value = Some(decode::<T>(body, self.terms(&limits), shown)?);
                 Ok(())
             };
             let reply = self.execute(draft, &limits, &mut take).await?;
@@ -133,6 +131,15 @@ impl Call {
             value
                 .map(|value| wrap(Response::new(value, reply)))
                 .ok_or_else(|| Error::decode("the reply was not decoded").of(self.operation))
+        }
+    }
+
+    /// What a reply is checked against.
+    fn terms(&self, limits: &Limits) -> Terms {
+        Terms {
+            schema_version: self.operation.schema_version,
+            lenient: limits.schema_policy == SchemaPolicy::Warn,
+            max_elements: limits.max_elements,
         }
     }
 
@@ -149,7 +156,8 @@ impl Call {
 
     fn ensure_key(&mut self) {
         if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
-            self.options.key = Some(Arc::new(IdempotencyKey::random()));
+            let chance = &self.client.suite().chance;
+            self.options.key = Some(Arc::new(IdempotencyKey::drawn_from(chance)));
         }
     }
 }

@@ -109,8 +109,19 @@ fn of_proxy(error: Error, progress: &Progress<'_>) -> Error {
     }
 }
 
+/// A call that is not sent, because its token surely lacks the scope.
+pub(super) fn unscoped(
+    operation: &Operation,
+    bearer: &BearerToken,
+    confidential: &Confidential,
+) -> Error {
+    let message = "not sent, because the token lacks the required scope";
+    let hint = scope_hint(operation, Some(bearer), confidential);
+    Error::new(ErrorKind::Forbidden, message).hint(hint)
+}
+
 /// The scopes that the operation requires and those that the token was granted.
-pub(super) fn scope_hint(
+fn scope_hint(
     operation: &Operation,
     bearer: Option<&BearerToken>,
     confidential: &Confidential,

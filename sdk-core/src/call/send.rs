@@ -8,15 +8,14 @@ use tracing::{Instrument as _, Span};
 
 use crate::call::classify::classify;
 use crate::call::progress::{Progress, Take};
-use crate::call::refusal::scope_hint;
+use crate::call::refusal::unscoped;
 use crate::call::verdict::{Verdict, fail};
 use crate::call::{Call, attempt};
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::error::kind::{Effect, ErrorKind};
+use crate::error::kind::Effect;
 use crate::observe::spans as observe;
 use crate::options::ScopePolicy;
-use crate::policy::chance::roll;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -185,9 +184,7 @@ impl Call {
         if limits.scope_policy == ScopePolicy::Refuse
             && self.operation.surely_missing(bearer.granted_scopes())
         {
-            let hint = scope_hint(self.operation, Some(&bearer), &self.confidential());
-            let message = "not sent, because the token lacks the required scope";
-            return Err(Error::new(ErrorKind::Forbidden, message).hint(hint));
+            return Err(unscoped(self.operation, &bearer, &self.confidential()));
         }
         Ok(bearer)
     }
@@ -203,16 +200,17 @@ impl Call {
             return None;
         }
         // Never earlier than the server asked, and with jitter, so that callers do not all return at once.
+        let roll = self.client.suite().chance.roll();
         let wait = after
             .unwrap_or_default()
-            .saturating_add(limits.retry.backoff.full_jitter(made, roll()));
+            .saturating_add(limits.retry.backoff.full_jitter(made, roll));
         // If the wait does not end before the deadline, the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
         (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
     }
 
     /// Completes an error with what is known of all attempts, and with the command to send again.
-    fn finish(&self, error: Error, progress: &mut Progress<'_>) -> Error {
+    pub(super) fn finish(&self, error: Error, progress: &mut Progress<'_>) -> Error {
         // A failed renewal explains why the call was not sent again; the refusal is its result.
         let error = match progress.refusal.take() {
             Some(refusal) => refusal.after_failed_renewal(error),

@@ -5,6 +5,7 @@ use std::fmt;
 use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::policy::chance::Chance;
 use crate::text::counted;
 
 /// How many characters a key has (contract, Limits).
@@ -63,10 +64,13 @@ impl IdempotencyKey {
     /// If the operating system provides no random bytes.
     #[must_use]
     pub fn random() -> Self {
-        // Not from the source of jitter: whoever guesses a key can get the result of its command, or use the key first.
-        let mut bytes = [0_u8; 16];
-        getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
-        Self(hex(&bytes))
+        Self::drawn_from(&Chance::default())
+    }
+
+    /// A new key of a suite. Without a seed nobody can guess it: whoever does can get the result of its command, or use the key
+    /// first.
+    pub(crate) fn drawn_from(chance: &Chance) -> Self {
+        Self(hex(&chance.bits()))
     }
 
     /// A key derived from business data, the same in every process, version and platform.

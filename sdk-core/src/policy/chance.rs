@@ -1,20 +1,60 @@
-//! The one source of chance for waits and margins. It can be guessed: idempotency keys come from the operating system.
+//! The one source of chance: waits, margins and random keys.
 
-/// A random number from 0 to 1, 1 excluded.
-pub(crate) fn roll() -> f64 {
-    fastrand::f64()
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fastrand::Rng;
+
+/// Where a suite draws from.
+///
+/// By default, waits and margins come from a generator of the thread, which can be guessed, and keys from the operating system.
+/// With a seed, everything comes from one generator, so that a run can be repeated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chance(Option<Arc<Mutex<Rng>>>);
+
+impl Chance {
+    /// A source that always draws the same.
+    #[cfg(any(test, feature = "test-util"))]
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self(Some(Arc::new(Mutex::new(Rng::with_seed(seed)))))
+    }
+
+    /// A random number from 0 to 1, 1 excluded.
+    pub(crate) fn roll(&self) -> f64 {
+        self.draw(Rng::f64).unwrap_or_else(fastrand::f64)
+    }
+
+    /// 128 random bits. Nobody can guess them unless there is a seed.
+    ///
+    /// # Panics
+    /// If the operating system provides no random bytes.
+    pub(crate) fn bits(&self) -> [u8; 16] {
+        self.draw(|rng| rng.u128(..).to_be_bytes())
+            .unwrap_or_else(|| {
+                let mut bytes = [0_u8; 16];
+                getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
+                bytes
+            })
+    }
+
+    fn draw<T>(&self, draw: impl FnOnce(&mut Rng) -> T) -> Option<T> {
+        let rng = self.0.as_ref()?;
+        let mut rng = rng.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(draw(&mut rng))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::roll;
+    use super::Chance;
 
     #[test]
     fn rolls_spread_over_their_range() {
-        let rolls: Vec<f64> = (0..1_000).map(|_| roll()).collect();
-        let mean = rolls.iter().sum::<f64>() / 1_000.0;
-        assert!(rolls.iter().all(|roll| (0.0..1.0).contains(roll)));
-        assert!((0.4..0.6).contains(&mean), "{mean}");
-        assert!(!rolls.is_sorted() && !rolls.is_sorted_by(|one, next| one >= next));
+        for chance in [Chance::default(), Chance::seeded(7)] {
+            let rolls: Vec<f64> = (0..1_000).map(|_| chance.roll()).collect();
+            let mean = rolls.iter().sum::<f64>() / 1_000.0;
+            assert!(rolls.iter().all(|roll| (0.0..1.0).contains(roll)));
+            assert!((0.4..0.6).contains(&mean), "{mean}");
+            assert!(!rolls.is_sorted() && !rolls.is_sorted_by(|one, next| one >= next));
+        }
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod layers;
 pub(crate) mod settings;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +16,7 @@ use url::Url;
 use crate::app::App;
 use crate::error::Error;
 use crate::policy::budget::RetryBudget;
+use crate::policy::chance::Chance;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 use crate::suite::address::refused;
@@ -45,7 +46,7 @@ use crate::transport::connections::Connections;
 #[derive(Clone)]
 pub struct Suite {
     pub(crate) shared: Arc<Shared>,
-    applications: Arc<HashMap<App, ApplicationConfig>>,
+    applications: Arc<BTreeMap<App, ApplicationConfig>>,
 }
 
 pub(crate) struct Shared {
@@ -55,6 +56,7 @@ pub(crate) struct Shared {
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
+    pub(crate) chance: Chance,
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,

@@ -11,7 +11,6 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
 use crate::operation::Operation;
-use crate::policy::chance::roll;
 use crate::secret::wiped::Wiped;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
@@ -40,11 +39,12 @@ pub(super) enum Phase {
 
 impl BearerToken {
     /// Prepares a token that was requested at `start`.
-    pub(super) fn prepare(
+    pub(crate) fn prepare(
         token: &AccessToken,
         start: Instant,
         generation: u64,
         policy: &TokenPolicy,
+        roll: f64,
     ) -> Result<Self, TokenError> {
         let secret = token.expose();
         let lifetime = lifetime::effective(token.lifetime(), secret, policy);
@@ -52,7 +52,7 @@ impl BearerToken {
             header: bearer_header(secret)?,
             scopes: token.scopes().map(Arc::from),
             generation,
-            schedule: lifetime::schedule(start, lifetime, policy, roll()),
+            schedule: lifetime::schedule(start, lifetime, policy, roll),
             served: AtomicU64::new(0),
         })
     }

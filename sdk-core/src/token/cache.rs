@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::entry::TokenEntry;
 use crate::token::policy::TokenPolicy;
@@ -16,6 +17,7 @@ use crate::token::source::{TokenRequest, TokenSource};
 pub struct TokenCache {
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
+    chance: Chance,
     /// Recent tokens, which a server may repeat.
     recent: Arc<Recent>,
     entries: Mutex<HashMap<TokenRequest, Arc<TokenEntry>>>,
@@ -27,9 +29,16 @@ impl TokenCache {
         Self {
             source,
             policy: Arc::new(policy),
+            chance: Chance::default(),
             recent: Arc::default(),
             entries: Mutex::default(),
         }
+    }
+
+    /// Sets where margins and backoff are drawn from.
+    pub(crate) fn drawing_from(mut self, chance: &Chance) -> Self {
+        self.chance = chance.clone();
+        self
     }
 
     /// The entry for `request`; equal requests share one.
@@ -40,6 +49,7 @@ impl TokenCache {
                 request.clone(),
                 Arc::clone(&self.source),
                 Arc::clone(&self.policy),
+                self.chance.clone(),
                 Arc::clone(&self.recent),
             ))
         });

@@ -12,6 +12,7 @@ use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
 use crate::operation::Operation;
+use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::bearer::BearerToken;
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -34,6 +35,7 @@ pub struct TokenEntry {
     request: TokenRequest,
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
+    chance: Chance,
     recent: Arc<Recent>,
     state: RwLock<State>,
     /// Whether any target may have refused a token.
@@ -47,12 +49,14 @@ impl TokenEntry {
         request: TokenRequest,
         source: Arc<dyn TokenSource>,
         policy: Arc<TokenPolicy>,
+        chance: Chance,
         recent: Arc<Recent>,
     ) -> Self {
         Self {
             request,
             source,
             policy,
+            chance,
             recent,
             state: RwLock::default(),
             has_rejections: AtomicBool::new(false),
@@ -92,9 +96,10 @@ impl TokenEntry {
     #[must_use = "a call must not resend if the token is kept"]
     pub fn reject(&self, token: &BearerToken, target: Target, renewals: u32) -> Rejection {
         let now = Instant::now();
+        let roll = self.chance.roll();
         let rejection = self
             .write()
-            .reject(token, target, renewals, now, &self.policy);
+            .reject(token, target, renewals, now, &self.policy, roll);
         self.has_rejections.store(true, Ordering::Relaxed);
         rejection
     }
@@ -224,8 +229,9 @@ impl TokenEntry {
                 self.recent.confide(&mut confidential);
                 error.withheld(&confidential)
             });
+        let roll = self.chance.roll();
         self.write()
-            .settle(id, started, Instant::now(), answer, &self.policy)
+            .settle(id, started, Instant::now(), answer, &self.policy, roll)
     }
 
     /// The token, unless it has expired.

@@ -8,7 +8,7 @@ use http::{HeaderMap, Method};
 use tokio::time::{Instant, sleep, timeout_at};
 use url::Url;
 
-use crate::policy::chance::roll;
+use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -38,6 +38,7 @@ pub struct ClientCredentialsSource {
     /// Made once. If that fails, every exchange returns the error.
     authorization: Result<Option<Basic>, TokenError>,
     policy: TokenPolicy,
+    chance: Chance,
     /// The proxy in front of the endpoint, if it is known.
     proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
@@ -63,6 +64,7 @@ impl ClientCredentialsSource {
             credentials,
             authorization,
             policy: policy.clone(),
+            chance: Chance::default(),
             proxy: None,
             given: Recent::default(),
         }
@@ -77,6 +79,12 @@ impl ClientCredentialsSource {
     /// Sets the proxy that errors name.
     pub(crate) fn through(mut self, proxy: Option<String>) -> Self {
         self.proxy = proxy;
+        self
+    }
+
+    /// Sets where waits are drawn from.
+    pub(crate) fn drawing_from(mut self, chance: &Chance) -> Self {
+        self.chance = chance.clone();
         self
     }
 
@@ -95,7 +103,8 @@ impl ClientCredentialsSource {
                 return Err(error);
             }
             // Never earlier than asked, and not all clients at once.
-            let wait = asked.saturating_add(self.policy.backoff.full_jitter(attempt, roll()));
+            let wait =
+                asked.saturating_add(self.policy.backoff.full_jitter(attempt, self.chance.roll()));
             tracing::debug!(attempt, error = %error, ?wait, "token exchange will be retried");
             sleep(wait).await;
             attempt += 1;

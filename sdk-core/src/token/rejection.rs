@@ -1,6 +1,6 @@
 //! What a 401 does to a token, and how a storm of them is limited.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ impl Target {
 /// as they arrive: the first two of these rejections are believed at once. Further ones are believed more and more rarely, if
 /// they follow each other closely and no call to the target succeeds in between.
 #[derive(Debug, Default)]
-pub(super) struct Rejections(HashMap<Key, Streak>);
+pub(super) struct Rejections(BTreeMap<Key, Streak>);
 
 /// Tokens in a row that an operation, or one of its paths, refused as soon as they arrived.
 #[derive(Debug)]
@@ -126,6 +126,7 @@ impl Rejections {
         self.0
             .retain(|_, streak| now.saturating_duration_since(streak.last) < memory);
         if self.0.len() >= MOST_STREAKS {
+            // Of several, the first one: a map without an order would choose by chance.
             let oldest = self.0.iter().min_by_key(|(_, streak)| streak.last);
             if let Some(oldest) = oldest.map(|(key, _)| *key) {
                 self.0.remove(&oldest);

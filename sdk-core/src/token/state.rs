@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::runtime;
 use tokio::time::Instant;
 
-use crate::policy::chance::roll;
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::{Flight, Outcome};
@@ -164,7 +163,7 @@ impl State {
         self.flight.take_if(|flight| flight.id == id);
     }
 
-    /// Takes the result of renewal `id`, which began at `started` and ends at `now`.
+    /// Takes the result of renewal `id`, which began at `started` and ends at `now`; `roll`, from 0 to 1, sets the jitter.
     ///
     /// A token that has expired on arrival is a failure. One that expires before the live token does not replace it. The result
     /// of an abandoned renewal counts only if it is an improvement.
@@ -175,11 +174,12 @@ impl State {
         now: Instant,
         answer: Result<AccessToken, TokenError>,
         policy: &TokenPolicy,
+        roll: f64,
     ) -> Outcome {
         let current = self.flight.take_if(|flight| flight.id == id).is_some();
         let prepared = answer.and_then(|token| {
             let start = token.requested_at().unwrap_or(started);
-            let bearer = BearerToken::prepare(&token, start, self.generation + 1, policy)?;
+            let bearer = BearerToken::prepare(&token, start, self.generation + 1, policy, roll)?;
             if bearer.phase(now) == Phase::Dead {
                 return Err(TokenError::new(TokenErrorKind::Expired));
             }
@@ -204,17 +204,24 @@ impl State {
             }
             Err(error) => {
                 if current {
-                    self.set_back(id, now, error.clone(), policy);
+                    self.set_back(id, now, error.clone(), policy, roll);
                 }
                 Err(error)
             }
         }
     }
 
-    fn set_back(&mut self, flight: u64, now: Instant, error: TokenError, policy: &TokenPolicy) {
+    fn set_back(
+        &mut self,
+        flight: u64,
+        now: Instant,
+        error: TokenError,
+        policy: &TokenPolicy,
+        roll: f64,
+    ) {
         self.failures = self.failures.saturating_add(1);
         let backoff = policy.renewal_backoff;
-        let wait = backoff.half_jitter(self.failures, roll());
+        let wait = backoff.half_jitter(self.failures, roll);
         // Never earlier than asked, within the cap, and not all clients at once.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
         self.setback = Some(Setback {
@@ -238,6 +245,7 @@ impl State {
         renewals: u32,
         now: Instant,
         policy: &TokenPolicy,
+        roll: f64,
     ) -> Rejection {
         let enough = renewals >= MOST_RENEWALS;
         // The caller's borrow keeps the address in use, so an equal address is the same token.
@@ -253,8 +261,7 @@ impl State {
         let on_arrival = enough || !token.was_accepted();
         if on_arrival {
             let generation = token.generation();
-            self.rejections
-                .count(target, generation, now, policy, roll());
+            self.rejections.count(target, generation, now, policy, roll);
         }
         let in_backoff = self.rejections.in_backoff(target, token, now);
         if in_backoff || (on_arrival && renewals > 0) {

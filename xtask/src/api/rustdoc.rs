@@ -38,9 +38,11 @@ pub(crate) fn stand_in(rustdoc: &OsStr) -> ExitCode {
 pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     let own = env::current_exe().map_err(at("this program has no path"))?;
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
-    // All of the workspace, or cargo would choose other features for shared dependencies, and check these anew.
+    // All of the workspace, or cargo would choose other features for shared dependencies, and check these anew. What tests of
+    // users stand on is public too.
     let status = cargo(root)
         .args(["doc", "--workspace", "--no-deps", "--lib", "--quiet"])
+        .args(["--features", "test-util"])
         .env("RUSTDOC", own)
         .env(WRAPPED, rustdoc)
         .env(

@@ -1,6 +1,6 @@
 //! The checks of a suite, and its parts.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::HeaderValue;
@@ -72,15 +72,17 @@ impl SuiteBuilder {
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, policy);
-                Arc::new(source.by(agent.clone()).through(proxy))
+                let source = source.by(agent.clone()).through(proxy);
+                Arc::new(source.drawing_from(&self.chance))
             }
         };
         let shared = Shared {
             connections,
             agent,
-            tokens: TokenCache::new(source, self.token_policy),
+            tokens: TokenCache::new(source, self.token_policy).drawing_from(&self.chance),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
+            chance: self.chance,
             counters: Counters::default(),
             token_endpoint,
             credentials: own,
@@ -92,7 +94,7 @@ impl SuiteBuilder {
         })
     }
 
-    fn applications(&mut self, faults: &mut Vec<Error>) -> HashMap<App, ApplicationConfig> {
+    fn applications(&mut self, faults: &mut Vec<Error>) -> BTreeMap<App, ApplicationConfig> {
         let mut scopes = std::mem::take(&mut self.scopes);
         let mut configure = |app: App| {
             let url = self.layers.get(Key::Url(app)).and_then(|url| {

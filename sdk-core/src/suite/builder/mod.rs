@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::app::App;
 use crate::error::Error;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
+use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
 use crate::suite::Suite;
@@ -45,6 +46,7 @@ pub struct SuiteBuilder {
     settings: Settings,
     token_policy: TokenPolicy,
     retry_budget: Option<u32>,
+    chance: Chance,
     digest_key: Option<Secret>,
     transport: Choice,
     waits: Waits,
@@ -196,6 +198,15 @@ impl SuiteBuilder {
     /// Sets the size of the retry budget; 500 by default. Each retry takes 5 out, each success puts 1 back.
     pub fn retry_budget(mut self, capacity: u32) -> Self {
         self.retry_budget = Some(capacity);
+        self
+    }
+
+    /// Draws waits, margins of tokens and random idempotency keys from this seed, so that a run can be repeated: for tests, on a
+    /// runtime of one thread with a paused clock. Suites with one seed use the same keys, which anybody can guess.
+    /// [`IdempotencyKey::random`](crate::IdempotencyKey::random) belongs to no suite and stays random.
+    #[cfg(feature = "test-util")]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.chance = Chance::seeded(seed);
         self
     }
 

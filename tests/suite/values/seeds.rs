@@ -1,0 +1,127 @@
+//! A run with a seed can be repeated.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sdk_core::{
+    AccessToken, Backoff, RetryPolicy, Suite, TokenError, TokenFuture, TokenPolicy, TokenRequest,
+    TokenSource,
+};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, advance, sleep};
+
+use crate::faults::fixtures::get_person;
+use crate::peer::{Peer, always, reply};
+use crate::samples::kick_off;
+use crate::support::{Clients, Events, HoldClock, builder_at, until};
+
+/// The keys of three commands, and the waits of a call that is attempted four times.
+async fn keys_and_waits(seed: Option<u64>) -> Vec<String> {
+    let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
+    let peer = Peer::start(always(reply(503)));
+    let retry = RetryPolicy::default().with_attempts(4);
+    let mut builder = builder_at(&peer.url()).retry(retry);
+    if let Some(seed) = seed {
+        builder = builder.seed(seed);
+    }
+    let suite = builder.suite();
+    let calendar = suite.calendar();
+    let key = |_| {
+        let command = kick_off(&calendar).prepare().unwrap();
+        command.idempotency_key().unwrap().as_str().to_owned()
+    };
+    let mut drawn: Vec<String> = (0..3).map(key).collect();
+    let call = tokio::spawn(get_person(&suite.crm()).send());
+    let retried = || events.lines("DEBUG", &["the call is retried"]);
+    for attempt in 1..=3 {
+        until(|| retried().len() == attempt).await;
+        advance(Duration::from_secs(5)).await;
+    }
+    assert_eq!(call.await.unwrap().unwrap_err().attempts(), 4);
+    drawn.extend(retried().iter().map(|line| {
+        let (_, wait) = line.split_once("wait_ms=").unwrap();
+        wait.split(' ').next().unwrap().to_owned()
+    }));
+    drawn
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_seed_gives_the_same_keys_and_waits_and_none_gives_others() {
+    let first = keys_and_waits(Some(7)).await;
+    assert_eq!(first.len(), 6);
+    assert_eq!(keys_and_waits(Some(7)).await, first);
+    for other in [Some(8), None] {
+        let other = keys_and_waits(other).await;
+        assert!(
+            first.iter().zip(&other).all(|(one, two)| one != two),
+            "{first:?} {other:?}"
+        );
+    }
+}
+
+/// Gives short tokens slowly, and fails two times of three. Writes down when it was asked.
+struct Flaky(Arc<Mutex<Vec<String>>>, Instant);
+
+impl TokenSource for Flaky {
+    fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin(async move {
+            let asked = {
+                let mut log = self.0.lock().unwrap();
+                log.push(format!("{:?} exchange", self.1.elapsed()));
+                log.iter().filter(|line| line.ends_with("exchange")).count()
+            };
+            sleep(Duration::from_millis(40)).await;
+            if asked % 3 != 1 {
+                return Err(TokenError::unavailable("most of the time"));
+            }
+            Ok(AccessToken::new("t").with_lifetime(Duration::from_secs(9)))
+        })
+    }
+}
+
+/// What a hundred callers of one token see in ten minutes, in the order in which they see it.
+async fn history(seed: u64) -> Vec<String> {
+    let log = Arc::<Mutex<Vec<String>>>::default();
+    let began = Instant::now();
+    let policy = TokenPolicy::default()
+        .with_renewal_backoff(Backoff::new(Duration::from_secs(1), Duration::from_secs(8)));
+    let suite = Suite::builder()
+        .core_url("http://core.localhost")
+        .token_source(Flaky(Arc::clone(&log), began))
+        .token_policy(policy)
+        .seed(seed)
+        .suite();
+    let platform = suite.platform();
+    let mut callers = JoinSet::new();
+    for caller in 0..100_u64 {
+        let (platform, log) = (platform.clone(), Arc::clone(&log));
+        callers.spawn(async move {
+            for turn in 0..200 {
+                let got = platform.prewarm().await.is_ok();
+                log.lock()
+                    .unwrap()
+                    .push(format!("{:?} {caller} {got}", began.elapsed()));
+                sleep(Duration::from_millis(700 + caller * turn % 50 * 10)).await;
+            }
+        });
+    }
+    callers.join_all().await;
+    std::mem::take(&mut *log.lock().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hundred_callers_of_a_token_have_the_same_history_again() {
+    let first = history(7).await;
+    assert!(
+        first
+            .iter()
+            .filter(|line| line.ends_with("exchange"))
+            .count()
+            > 5
+    );
+    assert!(first.iter().any(|line| line.ends_with("false")));
+    for _ in 0..3 {
+        assert_eq!(history(7).await, first);
+    }
+    assert_ne!(history(8).await, first);
+}
