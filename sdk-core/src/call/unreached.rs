@@ -42,7 +42,8 @@ pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress
 pub(super) fn failed(error: TransportError, progress: &Progress<'_>) -> Verdict {
     match error.stage() {
         Stage::Refused => {
-            let message = "the HTTP client cannot build the request";
+            let why = cause::root(&error);
+            let message = format!("the HTTP client cannot send the request: {why}");
             let error = Error::new(ErrorKind::InvalidInput, message).with_cause(error);
             fail(error, false)
         }

@@ -44,12 +44,15 @@
 //! assert_eq!(handle(gone), Action::GiveUp);
 //! ```
 //!
+//! [`ScriptedTransport`] goes a step further: the program's own calls run against a script.
+//!
 //! In a test of a program, the operations come from the client crate, as in
 //! `testing::reply(&sdk_crm::operations::GET_PERSON, 200)`.
 
 mod error;
 mod reply;
 mod stage;
+mod transport;
 
 use serde::Serialize;
 
@@ -62,6 +65,7 @@ use crate::testing::stage::Stage;
 
 pub use crate::testing::error::ErrorBuilder;
 pub use crate::testing::reply::ReplyBuilder;
+pub use crate::testing::transport::ScriptedTransport;
 
 /// An error of this kind. Without further words it is the usual one, such as that of a 503 for
 /// [`Unavailable`](ErrorKind::Unavailable).

@@ -3,4 +3,5 @@
 mod errors;
 mod impossible;
 mod replies;
+mod scripted;
 mod seeds;

@@ -1,0 +1,175 @@
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::pending;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response, StatusCode};
+
+use crate::app::{App, TOKEN_PATH};
+use crate::suite::Suite;
+use crate::suite::builder::SuiteBuilder;
+use crate::token::credentials::ClientCredentials;
+use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
+
+/// A transport that answers from a script and remembers what it was sent: the whole client runs, and nothing else.
+///
+/// Each request takes the next answer. Token exchanges are answered by themselves and take none. A request after the last
+/// answer fails at once and says so.
+///
+/// ```
+/// # use sdk_core::testing::ScriptedTransport;
+/// # use sdk_core::{App, Error};
+/// # async fn list_people(_suite: &sdk_core::Suite) -> Result<(), Error> { Ok(()) }
+/// # async fn example() -> Result<(), Error> {
+/// let transport = ScriptedTransport::new()
+///     .status(503)
+///     .json(200, r#"{"items": [], "nextCursor": null}"#);
+/// let suite = transport.suite().build()?;
+///
+/// list_people(&suite).await?; // of the program that is tested
+///
+/// assert_eq!(transport.requests().len(), 2);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Default)]
+#[must_use]
+pub struct ScriptedTransport(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    answers: VecDeque<Answer>,
+    requests: Vec<Request<Bytes>>,
+}
+
+enum Answer {
+    Reply(StatusCode, Bytes),
+    NotSent,
+    Lost,
+    Stalled,
+}
+
+impl ScriptedTransport {
+    /// A transport without an answer.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Answers the next request with this JSON.
+    ///
+    /// # Panics
+    /// If the status is none.
+    pub fn json(self, status: u16, body: impl Into<Bytes>) -> Self {
+        let status = StatusCode::from_u16(status).expect("a status from 100 to 999");
+        self.then(Answer::Reply(status, body.into()))
+    }
+
+    /// Answers the next request with a status and no body.
+    ///
+    /// # Panics
+    /// If the status is none.
+    pub fn status(self, status: u16) -> Self {
+        self.json(status, Bytes::new())
+    }
+
+    /// Refuses the connection for the next request, so that it is not sent.
+    pub fn not_sent(self) -> Self {
+        self.then(Answer::NotSent)
+    }
+
+    /// Takes the next request and breaks the connection, so that its effect is unknown.
+    pub fn lost(self) -> Self {
+        self.then(Answer::Lost)
+    }
+
+    /// Takes the next request and never answers, so that its attempt times out. With a paused clock, this takes no time.
+    pub fn stalled(self) -> Self {
+        self.then(Answer::Stalled)
+    }
+
+    /// A suite of all four applications that sends through it, to be changed before it is built. Application `crm` is at
+    /// `https://crm.suite.test`, and so on.
+    pub fn suite(&self) -> SuiteBuilder {
+        let suite = Suite::builder()
+            .transport(self.clone())
+            .credentials(ClientCredentials::new("client", "secret"));
+        App::ALL.into_iter().fold(suite, |suite, app| {
+            suite.application_url(app, format!("https://{app}.suite.test"))
+        })
+    }
+
+    /// The requests so far, without those for tokens.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request<Bytes>> {
+        self.state().requests.clone()
+    }
+
+    fn then(self, answer: Answer) -> Self {
+        self.state().answers.push_back(answer);
+        self
+    }
+
+    // No panic under the lock can leave the script half changed.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Transport for ScriptedTransport {
+    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
+        if request.uri().path().ends_with(TOKEN_PATH) {
+            const TOKEN: &str =
+                r#"{"access_token": "scripted", "token_type": "Bearer", "expires_in": 300}"#;
+            return Box::pin(async {
+                Ok(reply(StatusCode::OK, Bytes::from_static(TOKEN.as_bytes())))
+            });
+        }
+        let answer = self.state().answers.pop_front();
+        let Some(answer) = answer else {
+            let (method, path) = (request.method(), request.uri().path());
+            let ended = format!("the script has ended, and {method} {path} comes after it");
+            return Box::pin(async { Err(TransportError::refused(ended)) });
+        };
+        if let Answer::NotSent = answer {
+            let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+            return Box::pin(async { Err(TransportError::not_sent(refused)) });
+        }
+        let (head, body) = request.into_parts();
+        let body = match body.into_bytes() {
+            Ok(body) => body,
+            Err(given_up) => return Box::pin(async { Err(given_up) }),
+        };
+        self.state().requests.push(Request::from_parts(head, body));
+        Box::pin(async {
+            match answer {
+                Answer::Reply(status, body) => Ok(reply(status, body)),
+                Answer::Stalled => pending().await,
+                Answer::Lost | Answer::NotSent => {
+                    let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+                    Err(TransportError::unknown(reset))
+                }
+            }
+        })
+    }
+}
+
+fn reply(status: StatusCode, body: Bytes) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::from(body));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
+}
+
+impl fmt::Debug for ScriptedTransport {
+    /// Without the requests, whose bodies may be confidential.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.state();
+        f.debug_struct("ScriptedTransport")
+            .field("answers_left", &state.answers.len())
+            .field("requests", &state.requests.len())
+            .finish()
+    }
+}
