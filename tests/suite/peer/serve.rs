@@ -1,6 +1,5 @@
 //! Connections: one request after another, each with its step.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +7,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::step::{Act, Step, Then, reply};
-use super::{Seen, Shared, lock, streams, write};
+use super::write::{self, One, Sent};
+use super::{Seen, Shared, lock, streams};
 
 /// The first byte of a TLS handshake.
 const HANDSHAKE: u8 = 0x16;
@@ -25,7 +25,6 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             let _connected = Counted::new(&shared.connected);
-            // That the client goes away in the middle is what many scripts are about.
             let _ = connection(stream, number, &shared).await;
         });
     }
@@ -47,7 +46,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> io::Result<()> {
+async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> Sent {
     stream.set_nodelay(true)?;
     // A second handle, for what the other protocol's library does not write.
     let stream = stream.into_std()?;
@@ -60,7 +59,9 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> i
     drop(socket);
     if first.first() == Some(&HANDSHAKE) {
         // Plain text where TLS is expected.
-        return stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        return Ok(stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .await?);
     }
     let _open = Counted::new(&shared.open);
     while let Some(seen) = Seen::read(&mut stream, number).await? {
@@ -71,16 +72,27 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> i
                 () = gone(&mut stream) => return Ok(()),
             }
         }
-        match step.act {
+        match &step.act {
             Act::Stall => {
                 gone(&mut stream).await;
                 return Ok(());
             }
             Act::Close => return Ok(()),
             Act::Refuse | Act::GoAway(_) => unimplemented!("only HTTP/2 has it"),
-            Act::Reset => return stream.get_ref().set_zero_linger(),
-            Act::Whole => write::whole(&mut stream, &step, shared).await?,
-            _ => return write::odd(&mut stream, &step, shared).await,
+            Act::Reset => return Ok(stream.get_ref().set_zero_linger()?),
+            Act::Raw(bytes) => return Ok(stream.write_all(bytes).await?),
+            _ => {
+                let mut line = One {
+                    stream: &mut stream,
+                    shared,
+                    head: String::new(),
+                    chunked: false,
+                };
+                write::reply(&mut line, &step).await?;
+            }
+        }
+        if !matches!(step.act, Act::Whole) {
+            return Ok(());
         }
         if step.then != Then::KeepAlive {
             if step.then == Then::CloseOnReuse

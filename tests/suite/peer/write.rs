@@ -1,7 +1,7 @@
 //! Replies on their way out, whole and otherwise.
 
+use std::error::Error;
 use std::fmt::Write as _;
-use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,110 +12,139 @@ use tokio::time::sleep;
 use super::Shared;
 use super::step::{Act, Step, Then};
 
-type Stream = BufReader<TcpStream>;
-
 /// No endless body is longer than this: a client that reads on has failed the test long before.
-pub(super) const PATIENCE: usize = 256 * 1024 * 1024;
+const PATIENCE: usize = 256 * 1024 * 1024;
 
-/// Sends a reply as any server would.
-pub(super) async fn whole(stream: &mut Stream, step: &Step, shared: &Shared) -> io::Result<()> {
-    let mut reply = head(step, Some(step.body.len() as u64)).into_bytes();
-    reply.extend_from_slice(&step.body);
-    send(stream, &reply, shared).await
+/// Until what was written is out, and read for itself.
+pub(super) const BRIEF: Duration = Duration::from_millis(5);
+
+/// Whether it got out: that the client goes away in the middle is what many scripts are about.
+pub(super) type Sent = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// How a protocol puts a reply.
+pub(super) trait Line {
+    /// Sends the head, which announces so long a body or does not say.
+    async fn head(&mut self, step: &Step, length: Option<u64>) -> Sent;
+
+    /// Sends the head as slowly as the protocol can.
+    async fn slow_head(&mut self, step: &Step, pause: Duration) -> Sent;
+
+    /// Sends a piece of the body.
+    async fn send(&mut self, piece: &[u8]) -> Sent;
+
+    /// Ends the body.
+    async fn end(&mut self) -> Sent;
 }
 
-/// Sends a reply as no server should; the connection is over after it.
-pub(super) async fn odd(stream: &mut Stream, step: &Step, shared: &Shared) -> io::Result<()> {
-    let length = Some(step.body.len() as u64);
-    match &step.act {
+/// Sends a reply as far as it goes.
+pub(super) async fn reply(line: &mut impl Line, step: &Step) -> Sent {
+    let body = &step.body;
+    let length = Some(body.len() as u64);
+    match step.act {
         Act::Cut(bytes) => {
-            let head = head(step, length);
-            send(stream, head.as_bytes(), shared).await?;
-            send(stream, &step.body[..(*bytes).min(step.body.len())], shared).await
+            line.head(step, length).await?;
+            line.send(&body[..bytes.min(body.len())]).await
         }
         Act::Unended => {
-            let chunk = format!("{}{:x}\r\n", head(step, None), step.body.len());
-            send(stream, chunk.as_bytes(), shared).await?;
-            send(stream, &step.body, shared).await?;
-            send(stream, b"\r\n", shared).await
+            line.head(step, None).await?;
+            line.send(body).await
         }
-        Act::Drip(pause) => {
-            send(stream, head(step, length).as_bytes(), shared).await?;
-            drip(stream, &step.body, *pause, shared).await
+        Act::Drip(pause) | Act::Trickle(pause) => {
+            match step.act {
+                Act::Trickle(_) => line.slow_head(step, pause).await?,
+                _ => line.head(step, length).await?,
+            }
+            for byte in body {
+                line.send(std::slice::from_ref(byte)).await?;
+                sleep(pause).await;
+            }
+            line.end().await
         }
-        Act::Trickle(pause) => {
-            drip(stream, head(step, length).as_bytes(), *pause, shared).await?;
-            drip(stream, &step.body, *pause, shared).await
-        }
-        Act::Endless(announced) => endless(stream, step, *announced, shared).await,
-        Act::Promise(announced) => {
-            send(stream, head(step, Some(*announced)).as_bytes(), shared).await?;
-            // Two pieces, so that they are read as two.
-            for _ in 0..2 {
-                send(stream, &[b' '; 1024], shared).await?;
-                sleep(Duration::from_millis(5)).await;
+        Act::Endless(announced) => {
+            line.head(step, announced).await?;
+            let spaces = vec![b' '; 64 * 1024];
+            for _ in 0..PATIENCE / spaces.len() {
+                line.send(&spaces).await?;
             }
             Ok(())
         }
-        Act::Raw(bytes) => send(stream, bytes, shared).await,
-        Act::Whole | Act::Stall | Act::Close | Act::Reset | Act::Refuse | Act::GoAway(_) => Ok(()),
-    }
-}
-
-async fn endless(
-    stream: &mut Stream,
-    step: &Step,
-    announced: Option<u64>,
-    shared: &Shared,
-) -> io::Result<()> {
-    send(stream, head(step, announced).as_bytes(), shared).await?;
-    let spaces = vec![b' '; 64 * 1024];
-    let mut sent = 0;
-    while sent < PATIENCE {
-        if announced.is_none() {
-            send(stream, format!("{:x}\r\n", spaces.len()).as_bytes(), shared).await?;
+        Act::Promise(announced) => {
+            line.head(step, Some(announced)).await?;
+            // Two pieces, so that they are read as two.
+            for _ in 0..2 {
+                line.send(&[b' '; 1024]).await?;
+                sleep(BRIEF).await;
+            }
+            Ok(())
         }
-        send(stream, &spaces, shared).await?;
-        if announced.is_none() {
-            send(stream, b"\r\n", shared).await?;
+        _ => {
+            line.head(step, length).await?;
+            line.send(body).await?;
+            line.end().await
         }
-        sent += spaces.len();
     }
-    Ok(())
 }
 
-async fn drip(
-    stream: &mut Stream,
-    bytes: &[u8],
-    pause: Duration,
-    shared: &Shared,
-) -> io::Result<()> {
-    for byte in bytes {
-        send(stream, std::slice::from_ref(byte), shared).await?;
-        sleep(pause).await;
-    }
-    Ok(())
+/// A connection that speaks HTTP/1.1.
+pub(super) struct One<'a> {
+    pub(super) stream: &'a mut BufReader<TcpStream>,
+    pub(super) shared: &'a Shared,
+    /// A head that goes out with the beginning of its body.
+    pub(super) head: String,
+    pub(super) chunked: bool,
 }
 
-/// Status line and headers; with a length, or in chunks.
-fn head(step: &Step, length: Option<u64>) -> String {
-    let mut head = format!("HTTP/1.1 {} {}\r\n", step.status, step.reason);
-    let framing = match length {
-        Some(length) => format!("content-length: {length}"),
-        None => "transfer-encoding: chunked".to_owned(),
-    };
-    for (name, value) in &step.headers {
-        let _ = write!(head, "{name}: {value}\r\n");
+impl One<'_> {
+    async fn write(&mut self, bytes: &[u8]) -> Sent {
+        self.stream.write_all(bytes).await?;
+        self.shared
+            .written
+            .fetch_add(bytes.len(), Ordering::Relaxed);
+        Ok(())
     }
-    if step.then == Then::End {
-        head.push_str("connection: close\r\n");
-    }
-    let _ = write!(head, "{framing}\r\n\r\n");
-    head
 }
 
-async fn send(stream: &mut Stream, bytes: &[u8], shared: &Shared) -> io::Result<()> {
-    stream.write_all(bytes).await?;
-    shared.written.fetch_add(bytes.len(), Ordering::Relaxed);
-    Ok(())
+impl Line for One<'_> {
+    async fn head(&mut self, step: &Step, length: Option<u64>) -> Sent {
+        let mut head = format!("HTTP/1.1 {} {}\r\n", step.status, step.reason);
+        for (name, value) in &step.headers {
+            let _ = write!(head, "{name}: {value}\r\n");
+        }
+        if step.then == Then::End {
+            head.push_str("connection: close\r\n");
+        }
+        let framing = match length {
+            Some(length) => format!("content-length: {length}"),
+            None => "transfer-encoding: chunked".to_owned(),
+        };
+        let _ = write!(head, "{framing}\r\n\r\n");
+        (self.head, self.chunked) = (head, length.is_none());
+        Ok(())
+    }
+
+    async fn slow_head(&mut self, step: &Step, pause: Duration) -> Sent {
+        self.head(step, Some(step.body.len() as u64)).await?;
+        for byte in std::mem::take(&mut self.head).as_bytes() {
+            self.write(std::slice::from_ref(byte)).await?;
+            sleep(pause).await;
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, piece: &[u8]) -> Sent {
+        let mut bytes = std::mem::take(&mut self.head).into_bytes();
+        if self.chunked {
+            bytes.extend(format!("{:x}\r\n", piece.len()).as_bytes());
+            bytes.extend(piece);
+            bytes.extend(b"\r\n");
+        } else {
+            bytes.extend(piece);
+        }
+        self.write(&bytes).await
+    }
+
+    async fn end(&mut self) -> Sent {
+        let head = std::mem::take(&mut self.head);
+        self.write(head.as_bytes()).await
+    }
 }

@@ -20,7 +20,10 @@ use super::door::{Door, deliver, receive};
 use crate::suite::Suite;
 
 /// The beginning of a connection that speaks HTTP/2. Looked for here, since hyper would wait for all of it without a limit.
-const PREFACE: [u8; 4] = *b"PRI ";
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How long an HTTP/2 connection may be silent before it is pinged, and then be silent on that.
+const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
 
 /// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
@@ -147,17 +150,21 @@ async fn connection(
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
     });
-    let mut first = [0; PREFACE.len()];
-    tokio::select! {
-        peeked = tokio::time::timeout(read_timeout, stream.peek(&mut first)) => match peeked {
-            Ok(Ok(_)) => {}
+    let is_http2 = tokio::select! {
+        told = tokio::time::timeout(read_timeout, speaks_http2(&stream)) => match told {
+            Ok(Ok(is_http2)) => is_http2,
             Ok(Err(_)) | Err(_) => return,
         },
         _ = stopped.changed() => return,
-    }
+    };
     let mut http = auto::Builder::new(TokioExecutor::new());
-    if first == PREFACE {
+    if is_http2 {
+        let patience = read_timeout.min(LONGEST_SILENCE);
         http = http.http2_only();
+        http.http2()
+            .timer(TokioTimer::new())
+            .keep_alive_interval(patience)
+            .keep_alive_timeout(patience);
     } else {
         http = http.http1_only();
         http.http1()
@@ -171,6 +178,19 @@ async fn connection(
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
+    }
+}
+
+/// Waits until the first bytes say which protocol it is, and leaves them to be read.
+async fn speaks_http2(stream: &tokio::net::TcpStream) -> io::Result<bool> {
+    let mut first = [0; PREFACE.len()];
+    loop {
+        let come = stream.peek(&mut first).await?;
+        if come == 0 || come == first.len() || !PREFACE.starts_with(&first[..come]) {
+            return Ok(first == PREFACE);
+        }
+        // What has come is there at once whenever one looks.
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

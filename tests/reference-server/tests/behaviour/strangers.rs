@@ -140,11 +140,14 @@ async fn fault_87_what_a_foreign_page_sends_has_no_effect() {
     }
 }
 
-/// A head, a body and a chunk that have only begun.
-const HALVES: [&str; 3] = [
+/// A head, a body and a chunk that have only begun; nothing at all; HTTP/2 that begins, and that says nothing.
+const HALVES: [&str; 6] = [
     "GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-slow: ",
     "POST /api/health HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{\"half\":",
     "POST /api/health HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab",
+    "",
+    "PRI * HTTP/2.0\r\n",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 ];
 
 #[tokio::test]
