@@ -69,7 +69,7 @@ impl Call {
             }
             let (error, again, after) = match self.attempt(&mut progress, take).await {
                 Verdict::Done(reply) => {
-                    self.client.suite().budget.refund();
+                    self.client.budget().refund();
                     return Ok(Reply {
                         key: self.options.key.clone(),
                         ..reply
@@ -208,7 +208,7 @@ impl Call {
             .saturating_add(limits.retry.backoff.full_jitter(made, roll()));
         // If the wait does not end before the deadline, the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
-        (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
+        (until < limits.deadline && self.client.budget().withdraw()).then_some(wait)
     }
 
     /// Completes an error with what is known of all attempts, and with the command to send again.

@@ -14,6 +14,7 @@ use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::options::CallOptions;
+use crate::policy::budget::RetryBudget;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -86,6 +87,11 @@ impl ApiClient {
 
     pub(crate) fn suite(&self) -> &Shared {
         &self.0.suite.shared
+    }
+
+    /// The retries of its application, which all its clients share.
+    pub(crate) fn budget(&self) -> &RetryBudget {
+        self.suite().budgets.of(self.0.application.app)
     }
 
     pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {

@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::policy::budget::RetryBudget;
+use crate::policy::budget::RetryBudgets;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 use crate::suite::address::refused;
@@ -25,7 +25,7 @@ use crate::token::credentials::ClientCredentials;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
 
-/// Credentials, connection pools, token cache and retry budget, which its clients share.
+/// Credentials, connection pools, token cache and retry budgets, which its clients share.
 ///
 /// Cloning is cheap and shares everything.
 ///
@@ -54,7 +54,7 @@ pub(crate) struct Shared {
     pub(crate) agent: HeaderValue,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
-    pub(crate) budget: RetryBudget,
+    pub(crate) budgets: RetryBudgets,
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,
@@ -119,7 +119,7 @@ impl Shared {
 
 impl Suite {
     /// The same suite with tokens of only these scopes for an application: least privilege for a part of a program. The two
-    /// share connections, budget and counters, but not tokens, because their scopes differ.
+    /// share connections, budgets and counters, but not tokens, because their scopes differ.
     ///
     /// ```no_run
     /// # fn example(suite: &sdk_core::Suite) -> Result<(), sdk_core::Error> {

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
-use crate::policy::budget::RetryBudget;
+use crate::policy::budget::RetryBudgets;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -80,7 +80,7 @@ impl SuiteBuilder {
             agent,
             tokens: TokenCache::new(source, self.token_policy),
             settings: self.settings,
-            budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
+            budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
             token_endpoint,
             credentials: own,

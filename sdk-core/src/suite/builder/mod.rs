@@ -192,7 +192,8 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets the size of the retry budget; 500 by default. Each retry takes 5 out, each success puts 1 back.
+    /// Sets the size of the retry budget of each application; 500 by default. Each retry takes 5 out, each success puts 1 back.
+    /// All clients of an application share its budget, and the outage of one application costs the others no retry.
     pub fn retry_budget(mut self, capacity: u32) -> Self {
         self.retry_budget = Some(capacity);
         self
