@@ -33,6 +33,8 @@ impl SuiteBuilder {
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
         faults.extend(self.crossed());
+        let heeds = self.transport.heeds_waits();
+        faults.extend(self.transport_calls.contradiction(heeds));
         let agent = self.agent().map_err(|fault| faults.push(fault));
         if let Some(Err(short)) = self.digest_key.as_ref().map(Secret::as_key) {
             let got = counted(short.0, "byte");

@@ -1,6 +1,7 @@
 //! The settings of a suite.
 
 pub(crate) mod build;
+mod calls;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,6 +15,7 @@ use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
 use crate::suite::Suite;
 use crate::suite::address::refused;
+use crate::suite::builder::calls::Calls;
 use crate::suite::layers::{Key, Layers};
 use crate::suite::scopes_of;
 use crate::suite::settings::Settings;
@@ -48,6 +50,8 @@ pub struct SuiteBuilder {
     digest_key: Option<Secret>,
     transport: Choice,
     waits: Waits,
+    /// The calls that chose the transport, and those that set it up.
+    transport_calls: Calls,
     user_agent: Option<String>,
     insecure_http: bool,
     faults: Vec<Error>,
@@ -177,6 +181,7 @@ impl SuiteBuilder {
     /// retried: keep it below the timeout of an attempt.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.waits.connect = timeout;
+        self.transport_calls.setting("connect_timeout");
         self
     }
 
@@ -258,6 +263,7 @@ impl SuiteBuilder {
     #[cfg(feature = "reqwest-013")]
     pub fn http_client(mut self, client: impl Into<HttpClient>) -> Self {
         self.transport = Choice::Http(client.into().0);
+        self.transport_calls.choice("http_client");
         self
     }
 
@@ -266,13 +272,19 @@ impl SuiteBuilder {
     /// plain HTTP goes to loopback by address only.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Choice::Own(Arc::new(transport));
+        self.transport_calls.choice("transport");
         self
     }
 
     /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
-    /// process. Nothing else is shared.
+    /// process. [The guide](crate::guide::tokens) says more.
+    ///
+    /// Nothing else is shared: addresses, credentials, tokens, budgets, counters and limits are the
+    /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,
+    /// cookies or a client certificate, it adds for all of them.
     pub fn transport_of(mut self, other: &Suite) -> Self {
         self.transport = Choice::Shared(Arc::clone(&other.shared.connections));
+        self.transport_calls.choice("transport_of");
         self
     }
 
@@ -282,6 +294,7 @@ impl SuiteBuilder {
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
         (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
+        self.transport_calls.setting("http2_pings");
         self
     }
 
