@@ -34,7 +34,7 @@ impl Call {
         limits: &Limits,
         take: Take<'_>,
     ) -> Result<Reply, Error> {
-        let span = observe::call_span(self.operation);
+        let span = observe::call_span(self.operation, self.client.suite().label.as_deref());
         let result = self.run(draft, limits, take).instrument(span.clone()).await;
         if !span.is_none() {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);

@@ -49,6 +49,8 @@ pub struct Suite {
 }
 
 pub(crate) struct Shared {
+    /// The name of the installation.
+    pub(crate) label: Option<Arc<str>>,
     pub(crate) connections: Arc<Connections>,
     /// The user agent of all requests.
     pub(crate) agent: HeaderValue,
@@ -137,13 +139,20 @@ impl Suite {
         app: App,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let scopes = scopes_of("with_scopes", scopes)?;
+        let scopes = scopes_of("with_scopes", scopes)
+            .map_err(|error| error.at(self.shared.label.clone()))?;
         let mut applications = (*self.applications).clone();
         applications.entry(app).or_default().scopes = scopes;
         Ok(Self {
             shared: Arc::clone(&self.shared),
             applications: Arc::new(applications),
         })
+    }
+
+    /// The [label](crate::SuiteBuilder::label) of the installation, if it has one.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.shared.label.as_deref()
     }
 
     /// What all clients together have done.
@@ -232,6 +241,7 @@ impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let applications: Vec<_> = self.applications.keys().collect();
         f.debug_struct("Suite")
+            .field("label", &self.label())
             .field("applications", &applications)
             .field("settings", &self.shared.settings)
             .field("stats", &self.stats())

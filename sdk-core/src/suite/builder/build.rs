@@ -14,7 +14,7 @@ use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Key, Setting};
 use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
-use crate::text::{counted, one_line};
+use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
@@ -28,7 +28,17 @@ impl SuiteBuilder {
     ///
     /// # Errors
     /// When a name, an address or a credential is refused or missing. One error reports all such mistakes.
-    pub fn build(mut self) -> Result<Suite, Error> {
+    pub fn build(self) -> Result<Suite, Error> {
+        let (label, mislabelled) = self.checked_label();
+        self.labelled(label.clone(), mislabelled)
+            .map_err(|error| error.at(label))
+    }
+
+    fn labelled(
+        mut self,
+        label: Option<Arc<str>>,
+        mislabelled: Option<Error>,
+    ) -> Result<Suite, Error> {
         let mut faults = std::mem::take(&mut self.faults);
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
@@ -40,6 +50,7 @@ impl SuiteBuilder {
             let got = counted(short.0, "byte");
             faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
         }
+        faults.extend(mislabelled);
         let mut addresses: Vec<Url> = applications
             .values()
             .filter_map(|application| application.url.clone())
@@ -78,6 +89,7 @@ impl SuiteBuilder {
             }
         };
         let shared = Shared {
+            label,
             connections,
             agent,
             tokens: TokenCache::new(source, self.token_policy),
@@ -220,6 +232,20 @@ impl SuiteBuilder {
              `environment_addresses`; otherwise set the address in code",
             address.name
         )))
+    }
+
+    /// The label, or the error of one that does not fit on a line of a log.
+    fn checked_label(&self) -> (Option<Arc<str>>, Option<Error>) {
+        let Some(label) = self.label.as_deref() else {
+            return (None, None);
+        };
+        if !label.is_empty() && Line::Label.of(label) == label {
+            return (Some(label.into()), None);
+        }
+        let most = Line::Label.longest();
+        let rule = format!("be 1 to {most} visible characters, with single blanks inside only");
+        let got = one_line(&format!("{label:?}"));
+        (None, Some(refused("label", &rule, &got)))
     }
 
     /// The user agent of all requests.

@@ -37,6 +37,7 @@ use crate::transport::waits::Waits;
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
     layers: Layers,
+    label: Option<String>,
     /// Whether a credential from code may go to addresses from the environment.
     trusts_environment: bool,
     /// Whether the credential may come from the environment.
@@ -114,6 +115,13 @@ impl SuiteBuilder {
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let layer = self.layers.variables.get_or_insert_default();
         layer.read(variables);
+        self
+    }
+
+    /// Names the installation, such as `acme`, to tell it from others in the same process: spans and errors of its calls carry
+    /// the label, so it must not be secret. It has at most 64 characters.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
         self
     }
 
@@ -279,7 +287,7 @@ impl SuiteBuilder {
     /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
     /// process. [The guide](crate::guide::tokens) says more.
     ///
-    /// Nothing else is shared: addresses, credentials, tokens, budgets, counters and limits are the
+    /// Nothing else is shared: addresses, credentials, tokens, budgets, counters, limits and the [label](Self::label) are the
     /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,
     /// cookies or a client certificate, it adds for all of them.
     pub fn transport_of(mut self, other: &Suite) -> Self {
