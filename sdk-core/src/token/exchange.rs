@@ -1,6 +1,7 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
@@ -37,11 +38,11 @@ pub struct ClientCredentialsSource {
     credentials: ClientCredentials,
     /// Made once. If that fails, every exchange returns the error.
     authorization: Result<Option<Basic>, TokenError>,
-    policy: TokenPolicy,
+    policy: Arc<TokenPolicy>,
     /// The proxy in front of the endpoint, if it is known.
     proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
-    given: Recent,
+    given: Arc<Recent>,
 }
 
 impl ClientCredentialsSource {
@@ -62,9 +63,9 @@ impl ClientCredentialsSource {
             token_url,
             credentials,
             authorization,
-            policy: policy.clone(),
+            policy: Arc::new(policy.clone()),
             proxy: None,
-            given: Recent::default(),
+            given: Arc::default(),
         }
     }
 
@@ -77,6 +78,12 @@ impl ClientCredentialsSource {
     /// Sets the proxy that errors name.
     pub(crate) fn through(mut self, proxy: Option<String>) -> Self {
         self.proxy = proxy;
+        self
+    }
+
+    /// Shares the policy and the recent tokens with the cache of its tokens.
+    pub(crate) fn sharing(mut self, policy: &Arc<TokenPolicy>, recent: &Arc<Recent>) -> Self {
+        (self.policy, self.given) = (Arc::clone(policy), Arc::clone(recent));
         self
     }
 

@@ -11,6 +11,12 @@ use crate::peer::{Peer, always};
 use crate::samples::new_person;
 use crate::support::{Clients, builder_at, key};
 
+/// Reads the person of an installation.
+async fn get(crm: &sdk_crm::Client, number: usize) {
+    let person = crm.people().get(person_of(number)).await.unwrap();
+    assert_eq!(person.get("displayName").unwrap(), Some(number.to_string()));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn under_concurrent_calls_nothing_of_one_installation_reaches_another() {
     const INSTALLATIONS: usize = 1_000;
@@ -23,11 +29,7 @@ async fn under_concurrent_calls_nothing_of_one_installation_reaches_another() {
     for (number, suite) in suites.iter().enumerate() {
         let (read, submit) = (suite.crm(), suite.crm());
         calls.spawn(async move {
-            let person = read.people().get(person_of(number)).await.unwrap();
-            assert_eq!(
-                person.get::<String>("displayName").unwrap(),
-                Some(number.to_string())
-            );
+            get(&read, number).await;
         });
         calls.spawn(async move {
             let command = submit.commands().submit(new_person("Ann"));
@@ -60,4 +62,23 @@ async fn installations_behind_one_origin_share_its_connections_and_no_token() {
 
     assert_eq!((peer.requests().len(), peer.exchanges().len()), (21, 21));
     assert_eq!(peer.connections(), 1);
+}
+
+#[tokio::test]
+async fn fault_53_nothing_is_left_of_an_installation_that_is_dropped() {
+    let world = World::default();
+    let first = of(Suite::builder(), 0).transport(world.clone()).suite();
+    let before = world.holders();
+    for number in 1..100 {
+        let suite = beside(&first, number);
+        let crm = suite.crm();
+        get(&crm, number).await;
+        drop(suite);
+        // A client needs no suite beside it.
+        get(&crm, number).await;
+    }
+    // The entry, its token and the task of its renewal hold the source, and that holds the transport.
+    assert_eq!(world.holders(), before);
+    drop(first);
+    assert_eq!(world.holders(), 1);
 }

@@ -78,8 +78,10 @@ async fn the_spans_of_calls_and_renewals_carry_the_label() {
     assert_says(&format!("{suite:?}"), &["acme"]);
     get_person(&suite.crm()).await.unwrap();
 
-    let lines = events.lines("INFO", &["suite.call", "suite.installation=\"acme\""]);
-    assert!(!lines.is_empty(), "{}", events.take());
+    for span in ["suite.call", "suite.token"] {
+        let lines = events.lines("INFO", &[span, "suite.installation=\"acme\""]);
+        assert!(!lines.is_empty(), "{span} in {}", events.take());
+    }
     events.take();
     get_person(&builder_at(&peer.url()).crm()).await.unwrap();
     assert!(!events.take().contains("suite.installation"));

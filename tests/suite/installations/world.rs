@@ -26,6 +26,11 @@ impl World {
         &self.0
     }
 
+    /// How many parts of a program still hold this transport, the test included.
+    pub(super) fn holders(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     /// The requests that no installation should have got.
     pub(super) fn mistakes(&self) -> Vec<String> {
         let mistakes = self.0.mistakes.lock();

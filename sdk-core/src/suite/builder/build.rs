@@ -16,6 +16,7 @@ use crate::suite::layers::{From, Key, Setting};
 use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
 use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
+use crate::token::common::{Common, Exchanges};
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::source::TokenSource;
@@ -73,6 +74,8 @@ impl SuiteBuilder {
             connections.sender_for(address)?;
         }
         let (mut own, mut token_endpoint) = (None, None);
+        let policy = Arc::new(self.token_policy);
+        let recent = Arc::default();
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
@@ -81,18 +84,24 @@ impl SuiteBuilder {
             } => {
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
-                let policy = &self.token_policy;
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
-                let source = ClientCredentialsSource::new(sender, endpoint, credentials, policy);
-                Arc::new(source.by(agent.clone()).through(proxy))
+                let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
+                let source = source.by(agent.clone()).through(proxy);
+                Arc::new(source.sharing(&policy, &recent))
             }
         };
         let shared = Shared {
-            label,
+            label: label.clone(),
             connections,
             agent,
-            tokens: TokenCache::new(source, self.token_policy),
+            tokens: TokenCache::of(Common {
+                source,
+                policy,
+                recent,
+                installation: label,
+                exchanges: Exchanges::default(),
+            }),
             settings: self.settings,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
