@@ -3,6 +3,7 @@
 pub mod allocations;
 pub mod clients;
 pub mod guard;
+pub mod installations;
 mod listener;
 pub mod load;
 pub mod measure;

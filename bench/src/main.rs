@@ -1,12 +1,12 @@
 //! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `guard` compares with what was
-//! recorded.
+//! recorded, `installations` measures many in one process.
 
 use std::process::ExitCode;
 
 use suite_bench::clients::Failure;
-use suite_bench::{guard, worker};
+use suite_bench::{guard, installations, worker};
 
-const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | guard [--record]";
+const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | guard [--record] | installations [<count>]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +34,8 @@ async fn run(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,
+        ["installations"] => installations::run(10_000).await,
+        ["installations", count] => installations::run(count.parse()?).await,
         #[cfg(feature = "peers")]
         ["weight", rest @ ..] if options(rest, &["--write"]) => {
             finish("weight", &suite_bench::weight::run().await?, rest)

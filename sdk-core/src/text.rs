@@ -1,6 +1,8 @@
 /// What a text from elsewhere is, which decides how long a line of it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Line {
+    /// The label of an installation.
+    Label,
     Code,
     /// The beginning of a body.
     Excerpt,
@@ -14,6 +16,7 @@ impl Line {
     /// How many characters it may have.
     pub(crate) const fn longest(self) -> usize {
         match self {
+            Self::Label => 64,
             Self::Code => 100,
             Self::Excerpt => 120,
             Self::RequestId => 200,

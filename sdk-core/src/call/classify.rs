@@ -46,6 +46,7 @@ pub(super) fn classify(
         }) {
             Ok(()) => {
                 return Verdict::Done(Reply {
+                    installation: progress.client.label(),
                     operation: progress.operation,
                     status,
                     headers,

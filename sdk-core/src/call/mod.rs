@@ -61,6 +61,11 @@ impl Call {
         self.operation
     }
 
+    /// An error of this call, with its operation and installation.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        error.of(self.operation).at(self.client.label())
+    }
+
     /// Where the request goes.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
@@ -118,7 +123,7 @@ impl Call {
         async move {
             let draft = match &mut draft {
                 Ok(draft) => draft,
-                Err(refused) => return Err(refused.clone().of(self.operation)),
+                Err(refused) => return Err(self.failed(refused.clone())),
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
@@ -126,11 +131,12 @@ impl Call {
                 value = Some(decode::<T>(body, self.terms(&limits), shown)?);
                 Ok(())
             };
-            let reply = self.execute(draft, &limits, &mut take).await?;
+            let reply = self.execute(draft, &limits, &mut take).await;
+            let reply = reply.map_err(|error| self.failed(error))?;
             // `execute` succeeds only if `take` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
-                .ok_or_else(|| Error::decode("the reply was not decoded").of(self.operation))
+                .ok_or_else(|| self.failed(Error::decode("the reply was not decoded")))
         }
     }
 
@@ -149,9 +155,11 @@ impl Call {
     /// If a parameter or the body breaks a rule of the contract.
     pub fn prepare(mut self, draft: Result<Draft, Error>) -> Result<PreparedCommand, Error> {
         self.ensure_key();
-        let mut draft = draft.map_err(|error| error.of(self.operation))?;
-        self.decorate(&mut draft)?;
-        self.prepared_from(&draft, SystemTime::now(), false)
+        let prepared = draft.and_then(|mut draft| {
+            self.decorate(&mut draft)?;
+            self.prepared_from(&draft, SystemTime::now(), false)
+        });
+        prepared.map_err(|error| self.failed(error))
     }
 
     fn ensure_key(&mut self) {

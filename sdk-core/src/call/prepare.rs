@@ -13,9 +13,11 @@ impl Call {
     /// The path and query of a request, with the query of the options, relative to the base URL, which may differ in another
     /// process.
     pub(crate) fn target(&self, draft: Result<Draft, Error>) -> Result<String, Error> {
-        let mut draft = draft.map_err(|error| error.of(self.operation))?;
-        self.decorate(&mut draft)?;
-        Ok(self.relative(&draft).to_owned())
+        let target = draft.and_then(|mut draft| {
+            self.decorate(&mut draft)?;
+            Ok(self.relative(&draft).to_owned())
+        });
+        target.map_err(|error| self.failed(error))
     }
 
     fn relative<'a>(&self, draft: &'a Draft) -> &'a str {

@@ -33,7 +33,7 @@ impl Call {
         limits: &Limits,
         take: Take<'_>,
     ) -> Result<Reply, Error> {
-        let span = observe::call_span(self.operation);
+        let span = observe::call_span(self.operation, self.client.suite().label.as_deref());
         let result = self.run(draft, limits, take).instrument(span.clone()).await;
         if !span.is_none() {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
@@ -68,7 +68,7 @@ impl Call {
             }
             let (error, again, after) = match self.attempt(&mut progress, take).await {
                 Verdict::Done(reply) => {
-                    self.client.suite().budget.refund();
+                    self.client.budget().refund();
                     return Ok(Reply {
                         key: self.options.key.clone(),
                         ..reply
@@ -206,7 +206,7 @@ impl Call {
             .saturating_add(limits.retry.backoff.full_jitter(made, roll));
         // If the wait does not end before the deadline, the caller gets the error now.
         let until = Instant::now().checked_add(wait)?;
-        (until < limits.deadline && self.client.suite().budget.withdraw()).then_some(wait)
+        (until < limits.deadline && self.client.budget().withdraw()).then_some(wait)
     }
 
     /// Completes an error with what is known of all attempts, and with the command to send again.

@@ -14,6 +14,7 @@ use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::options::CallOptions;
+use crate::policy::budget::RetryBudget;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -40,6 +41,10 @@ impl ApiClient {
     /// # Errors
     /// When the suite does not know the application's URL.
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
+        Self::of(suite, application).map_err(|error| error.at(suite.shared.label.clone()))
+    }
+
+    fn of(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
         let url = suite.application_url(application.app)?.clone();
         let audience = suite.audience(application.app)?;
         let request = suite.token_request(application.app, &audience);
@@ -88,6 +93,16 @@ impl ApiClient {
         &self.0.suite.shared
     }
 
+    /// The label of its installation.
+    pub(crate) fn label(&self) -> Option<Arc<str>> {
+        self.suite().label.clone()
+    }
+
+    /// The retries of its application, which all its clients share.
+    pub(crate) fn budget(&self) -> &RetryBudget {
+        self.suite().budgets.of(self.0.application.app)
+    }
+
     pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {
         &self.0.tokens
     }
@@ -105,7 +120,7 @@ impl ApiClient {
         &self,
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
-        Error::without_runtime()?;
+        Error::without_runtime().map_err(|error| error.at(self.label()))?;
         let limits = self.limits(&CallOptions::default());
         self.in_time(&limits, wait).await
     }
@@ -128,9 +143,9 @@ impl ApiClient {
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
-            return Err(Error::timeout(message));
+            return Err(Error::timeout(message).at(self.label()));
         };
-        ended.map_err(|error| self.token_error(error))
+        ended.map_err(|error| self.token_error(error).at(self.label()))
     }
 
     /// Turns the error of a token into that of a call. A refusal names the audience, which the configuration may not show.

@@ -121,10 +121,9 @@ impl RawCall {
     /// # Errors
     /// If it is a read, or if path, parameters or options are invalid.
     pub fn prepare(self) -> Result<crate::PreparedCommand, Error> {
-        let operation = self.call.operation();
-        if !operation.safety.is_command() {
+        if !self.call.operation().safety.is_command() {
             let message = "a read cannot be prepared: send it directly";
-            return Err(Error::prepared(message).of(operation));
+            return Err(self.call.failed(Error::prepared(message)));
         }
         let request = self.request();
         self.call.prepare(request)

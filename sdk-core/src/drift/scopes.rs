@@ -96,11 +96,8 @@ impl ApiClient {
         let app = self.application().app;
         if let Some(foreign) = operations.iter().find(|it| it.application != app) {
             let found = format!("{}.{}", foreign.application, foreign.id);
-            return Err(Error::invalid(
-                "operation",
-                &format!("belong to {app}"),
-                &found,
-            ));
+            let error = Error::invalid("operation", &format!("belong to {app}"), &found);
+            return Err(error.at(self.label()));
         }
         let bearer = self.token_in_time(self.tokens().bearer()).await?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))

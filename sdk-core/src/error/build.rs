@@ -23,6 +23,7 @@ impl Error {
         Self(Arc::new(Inner {
             kind,
             operation: None,
+            installation: None,
             message: Line::Hint.of(&message.into()),
             hint: None,
             status: None,
@@ -152,6 +153,7 @@ macro_rules! setters {
 
 setters! {
     of(operation: &'static Operation) operation = Some(operation);
+    at(installation: Option<Arc<str>>) installation = installation;
     hint(hint: impl Into<String>) hint = Some(hint.into());
     with_status(status: u16) status = Some(status);
     with_code(code: Option<String>) code = code;

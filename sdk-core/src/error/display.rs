@@ -6,6 +6,10 @@ use crate::text::{Line, one_line};
 
 impl fmt::Display for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The builder admits only labels that are short and fit on a line.
+        if let Some(installation) = &self.installation {
+            write!(f, "[{installation}] ")?;
+        }
         if let Some(operation) = self.operation {
             write!(f, "{}.{}: ", operation.application, operation.id)?;
         }

@@ -21,8 +21,8 @@ use crate::operation::Operation;
 
 /// What failed, whether it took effect, and who can help.
 ///
-/// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line with the operation, the
-/// status, the application's code and message, and a hint. It never contains a secret or a token.
+/// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line with the label of
+/// the installation, the operation, the status, the application's code and message, and a hint. It never contains a secret or a token.
 ///
 /// Clones are cheap and share everything.
 ///
@@ -51,6 +51,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     operation: Option<&'static Operation>,
+    installation: Option<Arc<str>>,
     message: String,
     hint: Option<String>,
     status: Option<u16>,
@@ -78,6 +79,12 @@ impl Error {
     #[must_use]
     pub fn operation(&self) -> Option<&'static Operation> {
         self.0.operation
+    }
+
+    /// The [label](crate::SuiteBuilder::label) of the installation that was called, if its suite has one.
+    #[must_use]
+    pub fn installation(&self) -> Option<&str> {
+        self.0.installation.as_deref()
     }
 
     /// The HTTP status of the last reply, if there was one.

@@ -116,7 +116,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         match from.fits(&self.checkpoint) {
             Ok(()) => self.at(from),
             Err(error) => {
-                self.refused = Some(error.of(self.call.operation()));
+                self.refused = Some(self.call.failed(error));
                 self.misfit = Some(from);
                 self.state = State::Ready;
                 self
@@ -250,7 +250,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// Starts to fetch the page at the checkpoint.
     fn begin(&mut self) -> Result<Fetching<T>, Error> {
-        let refuse = |message: String| Err(Error::pagination(message).of(self.call.operation()));
+        let refuse = |message: String| Err(self.call.failed(Error::pagination(message)));
         if let Some(error) = self.refused.take() {
             return Err(error);
         }

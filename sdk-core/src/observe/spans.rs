@@ -16,7 +16,7 @@ use crate::secret::confidential::Confidential;
 use crate::text::Line;
 
 /// The span of a call, which contains its attempts and waits.
-pub(crate) fn call_span(operation: &'static Operation) -> Span {
+pub(crate) fn call_span(operation: &'static Operation, installation: Option<&str>) -> Span {
     info_span!(
         "suite.call",
         otel.name = operation.id,
@@ -24,6 +24,7 @@ pub(crate) fn call_span(operation: &'static Operation) -> Span {
         otel.status_code = Empty,
         suite.application = operation.application.name(),
         suite.operation = operation.id,
+        suite.installation = installation,
         suite.attempts = Empty,
         suite.effect = Empty,
         suite.request_id = Empty,

@@ -1,8 +1,27 @@
-//! How many retries a suite may spend.
+//! How many retries the calls of an application may spend.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The retries of a suite, limited so that they do not amplify an outage.
+use crate::app::App;
+
+/// The budgets of a suite. An application has one origin in a suite, so each budget belongs to one application at one origin,
+/// and an outage there leaves the retries of the others alone.
+#[derive(Debug)]
+pub(crate) struct RetryBudgets([RetryBudget; App::ALL.len()]);
+
+impl RetryBudgets {
+    /// A budget of this capacity for each application.
+    pub(crate) fn new(capacity: u32) -> Self {
+        Self(App::ALL.map(|_| RetryBudget::new(capacity)))
+    }
+
+    /// The budget of an application.
+    pub(crate) fn of(&self, app: App) -> &RetryBudget {
+        &self.0[app as usize]
+    }
+}
+
+/// The retries of an application, limited so that they do not amplify an outage.
 ///
 /// Each retry takes a little out of the bucket and each success puts a little back. While it is empty, calls fail with their
 /// first error.
@@ -46,6 +65,14 @@ impl RetryBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_application_has_a_budget_of_its_own() {
+        let budgets = RetryBudgets::new(5);
+        for app in App::ALL {
+            assert!(budgets.of(app).withdraw() && !budgets.of(app).withdraw());
+        }
+    }
 
     #[test]
     fn an_empty_budget_refuses_and_successes_refill_it() {

@@ -55,7 +55,7 @@ impl SendPrepared {
     /// Checks a command against the client that will send it. A mismatch fails the call when it is sent.
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         Self {
-            prepared: request_of(client, command),
+            prepared: request_of(client, command).map_err(|error| error.at(client.label())),
             refused_raw: command.operation() == RAW,
             result: PhantomData,
         }
@@ -87,7 +87,7 @@ impl<T: FromReply> SendPrepared<T> {
         {
             let rule = "be one that the command does not already have";
             let error = Error::invalid(&format!("header {name}"), rule, "it twice");
-            self.prepared = Err(error.of(call.operation));
+            self.prepared = Err(call.failed(error));
         }
         self.with(|options| options.with_header(name, value))
     }
@@ -105,7 +105,7 @@ impl<T: FromReply> SendPrepared<T> {
         if let Ok((call, _)) = &self.prepared
             && let Some(Err(broken)) = call.stored.as_ref().map(|it| it.verify_seal(secret))
         {
-            self.prepared = Err(broken);
+            self.prepared = Err(broken.at(call.client.label()));
         }
         self
     }
@@ -118,7 +118,7 @@ impl<T: FromReply> SendPrepared<T> {
         let (call, draft) = self.prepared?;
         if self.refused_raw {
             let message = "it is a raw call by path: `allow_raw_path` allows it";
-            return Err(Error::prepared(message).of(call.operation));
+            return Err(call.failed(Error::prepared(message)));
         }
         call.command(Ok(draft)).await
     }

@@ -22,6 +22,8 @@ const SUCCEEDED: &str = "succeeded";
 #[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
+    /// The label of the installation that sent it.
+    pub(crate) installation: Option<Arc<str>>,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -177,6 +179,7 @@ impl Reply {
     fn failed(&self, error: Error) -> Error {
         error
             .of(self.operation)
+            .at(self.installation.clone())
             .with_status(self.status)
             .with_body(self.body.clone())
             .with_attempts(self.attempts)

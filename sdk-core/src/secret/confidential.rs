@@ -181,6 +181,10 @@ impl Recent {
     /// Remembers a secret, and forgets the oldest if there are many.
     pub(crate) fn keep(&self, secret: &str) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // A source and the cache of its tokens keep the same ones.
+        if kept.back().is_some_and(|last| *last.text == secret) {
+            return;
+        }
         if kept.len() == RECENT {
             kept.pop_front();
         }

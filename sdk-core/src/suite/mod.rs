@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::policy::budget::RetryBudget;
+use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
@@ -26,7 +26,7 @@ use crate::token::credentials::ClientCredentials;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
 
-/// Credentials, connection pools, token cache and retry budget, which its clients share.
+/// Credentials, connection pools, token cache and retry budgets, which its clients share.
 ///
 /// Cloning is cheap and shares everything.
 ///
@@ -50,13 +50,15 @@ pub struct Suite {
 }
 
 pub(crate) struct Shared {
+    /// The name of the installation.
+    pub(crate) label: Option<Arc<str>>,
     pub(crate) connections: Arc<Connections>,
     /// The user agent of all requests.
     pub(crate) agent: HeaderValue,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
-    pub(crate) budget: RetryBudget,
     pub(crate) chance: Chance,
+    pub(crate) budgets: RetryBudgets,
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,
@@ -121,7 +123,7 @@ impl Shared {
 
 impl Suite {
     /// The same suite with tokens of only these scopes for an application: least privilege for a part of a program. The two
-    /// share connections, budget and counters, but not tokens, because their scopes differ.
+    /// share connections, budgets and counters, but not tokens, because their scopes differ.
     ///
     /// ```no_run
     /// # fn example(suite: &sdk_core::Suite) -> Result<(), sdk_core::Error> {
@@ -139,13 +141,20 @@ impl Suite {
         app: App,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let scopes = scopes_of("with_scopes", scopes)?;
+        let scopes = scopes_of("with_scopes", scopes)
+            .map_err(|error| error.at(self.shared.label.clone()))?;
         let mut applications = (*self.applications).clone();
         applications.entry(app).or_default().scopes = scopes;
         Ok(Self {
             shared: Arc::clone(&self.shared),
             applications: Arc::new(applications),
         })
+    }
+
+    /// The [label](crate::SuiteBuilder::label) of the installation, if it has one.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.shared.label.as_deref()
     }
 
     /// What all clients together have done.
@@ -234,6 +243,7 @@ impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let applications: Vec<_> = self.applications.keys().collect();
         f.debug_struct("Suite")
+            .field("label", &self.label())
             .field("applications", &applications)
             .field("settings", &self.shared.settings)
             .field("stats", &self.stats())

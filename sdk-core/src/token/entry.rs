@@ -12,9 +12,9 @@ use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
 use crate::operation::Operation;
-use crate::policy::chance::Chance;
-use crate::secret::confidential::{Confidential, Recent};
+use crate::secret::confidential::Confidential;
 use crate::token::bearer::BearerToken;
+use crate::token::common::Common;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::{Flight, Outcome};
 use crate::token::lifetime;
@@ -33,10 +33,7 @@ const LOST_LIMIT: u32 = 3;
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
     request: TokenRequest,
-    source: Arc<dyn TokenSource>,
-    policy: Arc<TokenPolicy>,
-    chance: Chance,
-    recent: Arc<Recent>,
+    common: Arc<Common>,
     state: RwLock<State>,
     /// Whether any target may have refused a token.
     has_rejections: AtomicBool,
@@ -45,19 +42,10 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    pub(super) fn new(
-        request: TokenRequest,
-        source: Arc<dyn TokenSource>,
-        policy: Arc<TokenPolicy>,
-        chance: Chance,
-        recent: Arc<Recent>,
-    ) -> Self {
+    pub(super) fn new(request: TokenRequest, common: Arc<Common>) -> Self {
         Self {
             request,
-            source,
-            policy,
-            chance,
-            recent,
+            common,
             state: RwLock::default(),
             has_rejections: AtomicBool::new(false),
             news: Notify::new(),
@@ -96,10 +84,10 @@ impl TokenEntry {
     #[must_use = "a call must not resend if the token is kept"]
     pub fn reject(&self, token: &BearerToken, target: Target, renewals: u32) -> Rejection {
         let now = Instant::now();
-        let roll = self.chance.roll();
+        let roll = self.common.chance.roll();
         let rejection = self
             .write()
-            .reject(token, target, renewals, now, &self.policy, roll);
+            .reject(token, target, renewals, now, self.policy(), roll);
         self.has_rejections.store(true, Ordering::Relaxed);
         rejection
     }
@@ -222,16 +210,16 @@ impl TokenEntry {
         answer: Result<AccessToken, TokenError>,
     ) -> Outcome {
         let answer = answer
-            .inspect(|token| self.recent.keep(token.expose()))
+            .inspect(|token| self.common.recent.keep(token.expose()))
             .map_err(|error| {
                 // A source may quote an earlier token.
                 let mut confidential = Confidential::default();
-                self.recent.confide(&mut confidential);
+                self.common.recent.confide(&mut confidential);
                 error.withheld(&confidential)
             });
-        let roll = self.chance.roll();
+        let roll = self.common.chance.roll();
         self.write()
-            .settle(id, started, Instant::now(), answer, &self.policy, roll)
+            .settle(id, started, Instant::now(), answer, self.policy(), roll)
     }
 
     /// The token, unless it has expired.
@@ -239,16 +227,40 @@ impl TokenEntry {
         self.read().live(Instant::now())
     }
 
+    /// Drops the token if it has expired. Returns whether nothing is left that is worth keeping: no token, no renewal under way,
+    /// and no backoff.
+    pub(super) fn shed(&self, now: Instant) -> bool {
+        if self.read().has_expired(now) {
+            self.write().drop_expired(now);
+        }
+        self.read().is_idle(now)
+    }
+
+    /// When the token expires, if there is one.
+    pub(super) fn end(&self) -> Option<Instant> {
+        self.live().map(|token| token.end())
+    }
+
+    /// The label of the installation whose token it is.
+    pub(super) fn installation(&self) -> Option<&str> {
+        self.common.installation.as_deref()
+    }
+
+    /// Notes that a renewal was started.
+    pub(super) fn started(&self) {
+        self.common.exchanges.add();
+    }
+
     pub(super) fn backoff_left(&self) -> Duration {
         self.read().backoff_left(Instant::now())
     }
 
     pub(super) fn source(&self) -> &dyn TokenSource {
-        &*self.source
+        &*self.common.source
     }
 
     pub(super) fn policy(&self) -> &TokenPolicy {
-        &self.policy
+        &self.common.policy
     }
 
     // No panic under the lock can leave the state half changed, so a poisoned lock is harmless.

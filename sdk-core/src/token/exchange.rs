@@ -1,6 +1,7 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
@@ -37,12 +38,12 @@ pub struct ClientCredentialsSource {
     credentials: ClientCredentials,
     /// Made once. If that fails, every exchange returns the error.
     authorization: Result<Option<Basic>, TokenError>,
-    policy: TokenPolicy,
+    policy: Arc<TokenPolicy>,
     chance: Chance,
     /// The proxy in front of the endpoint, if it is known.
     proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
-    given: Recent,
+    given: Arc<Recent>,
 }
 
 impl ClientCredentialsSource {
@@ -63,10 +64,10 @@ impl ClientCredentialsSource {
             token_url,
             credentials,
             authorization,
-            policy: policy.clone(),
+            policy: Arc::new(policy.clone()),
             chance: Chance::default(),
             proxy: None,
-            given: Recent::default(),
+            given: Arc::default(),
         }
     }
 
@@ -85,6 +86,12 @@ impl ClientCredentialsSource {
     /// Sets where waits are drawn from.
     pub(crate) fn drawing_from(mut self, chance: &Chance) -> Self {
         self.chance = chance.clone();
+        self
+    }
+
+    /// Shares the policy and the recent tokens with the cache of its tokens.
+    pub(crate) fn sharing(mut self, policy: &Arc<TokenPolicy>, recent: &Arc<Recent>) -> Self {
+        (self.policy, self.given) = (Arc::clone(policy), Arc::clone(recent));
         self
     }
 

@@ -4,6 +4,7 @@
 
 pub(crate) mod bearer;
 pub(crate) mod cache;
+pub(crate) mod common;
 pub(crate) mod credentials;
 pub(crate) mod entry;
 pub(crate) mod error;

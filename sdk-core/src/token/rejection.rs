@@ -164,6 +164,12 @@ impl Rejections {
         }
     }
 
+    /// Whether no rejection is ignored at present.
+    pub(super) fn is_quiet(&self, now: Instant) -> bool {
+        let mut streaks = self.0.values();
+        streaks.all(|streak| streak.backoff_until.is_none_or(|until| until <= now))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

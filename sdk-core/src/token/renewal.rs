@@ -28,6 +28,7 @@ impl TokenEntry {
     pub(super) fn step(self: &Arc<Self>, runtime: &Handle, caller: Caller) -> Step {
         let (step, started) = self.write().next(Instant::now(), caller, self.policy());
         if let Some(id) = started {
+            self.started();
             let entry = Arc::clone(self);
             // Outside the lock: a runtime that shuts down drops the task, and with it the ticket, at once.
             runtime.spawn(run(Ticket { entry, id }));
@@ -56,6 +57,7 @@ pub(super) async fn run(ticket: Ticket) {
         otel.name = "token renewal",
         otel.kind = "internal",
         otel.status_code = tracing::field::Empty,
+        suite.installation = ticket.entry.installation(),
         suite.audience = ticket.entry.request().audience(),
         error.type = tracing::field::Empty,
     );
@@ -73,11 +75,18 @@ async fn renew(ticket: Ticket) {
     let answer = poll_fn(|context| {
         while beat.poll_tick(context).is_ready() {
             beats.fetch_add(1, Ordering::Relaxed);
+            // The suite and all its clients are gone: nobody can ever use the token.
+            if Arc::strong_count(entry) == 1 {
+                return Poll::Ready(None);
+            }
         }
-        answer.as_mut().poll(context)
+        answer.as_mut().poll(context).map(Some)
     })
-    .await
-    .unwrap_or_else(|_elapsed| {
+    .await;
+    let Some(answer) = answer else {
+        return;
+    };
+    let answer = answer.unwrap_or_else(|_elapsed| {
         let late = format!("the token source did not answer within {limit:?}");
         Err(TokenError::new(TokenErrorKind::Timeout).with_description(late))
     });

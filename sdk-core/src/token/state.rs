@@ -72,6 +72,26 @@ impl State {
         token.filter(|it| it.phase(now) != Phase::Dead).cloned()
     }
 
+    /// Whether it holds a token that has expired.
+    pub(super) fn has_expired(&self, now: Instant) -> bool {
+        let token = self.token.as_ref();
+        token.is_some_and(|token| token.phase(now) == Phase::Dead)
+    }
+
+    /// Drops the token if it has expired.
+    pub(super) fn drop_expired(&mut self, now: Instant) {
+        self.token.take_if(|token| token.phase(now) == Phase::Dead);
+    }
+
+    /// Whether a new state would do as well: there is no token, no renewal under way, and no backoff that a new one would not
+    /// keep.
+    pub(super) fn is_idle(&self, now: Instant) -> bool {
+        self.token.is_none()
+            && self.flight.is_none()
+            && self.backoff_left(now).is_zero()
+            && self.rejections.is_quiet(now)
+    }
+
     /// How many renewals were started.
     pub(super) fn flights(&self) -> u64 {
         self.flights

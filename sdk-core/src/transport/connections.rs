@@ -97,7 +97,21 @@ impl Choice {
 
     /// Whether TLS is the caller's affair.
     pub(crate) fn brings_tls(&self) -> bool {
-        !matches!(self, Self::Usual)
+        match self {
+            Self::Usual => false,
+            Self::Shared(connections) => connections.bring_tls(),
+            _ => true,
+        }
+    }
+
+    /// Whether the suite's own waits apply.
+    pub(crate) fn heeds_waits(&self) -> bool {
+        match self {
+            Self::Usual => true,
+            #[cfg(feature = "reqwest-013")]
+            Self::Http(Given::Builder(_)) => true,
+            _ => false,
+        }
     }
 }
 
@@ -126,6 +140,15 @@ impl Connections {
                 };
                 pool.map(Sender::from)
             }
+        }
+    }
+
+    /// Whether TLS is the caller's affair.
+    fn bring_tls(&self) -> bool {
+        match &self.kind {
+            #[cfg(feature = "reqwest-013")]
+            Kind::Usual { .. } => false,
+            _ => true,
         }
     }
 
@@ -188,4 +211,23 @@ fn built(
 #[cfg(feature = "reqwest-013")]
 fn unbuilt(error: reqwest::Error) -> Error {
     Error::configuration(reqwest_013::unbuilt(&error)).with_cause(error)
+}
+
+#[cfg(test)]
+#[cfg(feature = "reqwest-013")]
+mod tests {
+    use super::{Choice, Connections};
+    use crate::transport::waits::Waits;
+    use std::sync::Arc;
+
+    #[test]
+    fn fault_62_a_suite_on_the_connections_of_another_has_the_tls_of_that_one() {
+        let shared = |connections: &Arc<Connections>| Choice::Shared(Arc::clone(connections));
+        let usual = Choice::Usual.connect(&[], Waits::default()).unwrap();
+        assert!(!shared(&usual).brings_tls());
+        let client = reqwest::Client::builder().no_proxy();
+        let client = Choice::Http(crate::transport::HttpClient::from(client).0);
+        let client = client.connect(&[], Waits::default()).unwrap();
+        assert!(shared(&client).brings_tls());
+    }
 }

@@ -1,8 +1,8 @@
-//! Rows 19 and 20: when to try again, and when to leave it.
+//! Rows 19, 20 and 63: when to try again, and when to leave it.
 
 use std::time::Duration;
 
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::{App, Effect, ErrorKind, Method};
 use tokio::time::{advance, timeout};
 
 use super::fixtures::{get_person, person};
@@ -103,4 +103,22 @@ async fn fault_20_the_budget_refills_with_successes() {
     }
 
     assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
+}
+
+#[tokio::test]
+async fn fault_63_the_outage_of_one_application_costs_the_others_no_retry() {
+    let down = Peer::start(always(reply(503)));
+    let up = Peer::start(script([reply(503)]).then_always(person()));
+    let builder = builder_at(&up.url()).application_url(App::Crm, down.url());
+    let suite = builder.retry_budget(10).build().unwrap();
+    // All clients of an application draw on one budget, whatever their scopes.
+    let other = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
+
+    for (suite, attempts) in [(&suite, 3), (&other, 1), (&suite, 1)] {
+        let error = get_person(&suite.crm()).await.unwrap_err();
+        assert_eq!(error.attempts(), attempts);
+    }
+
+    let call = suite.calendar().raw_call((Method::Get, "/agenda"));
+    assert_eq!(call.await.unwrap().attempts(), 2);
 }

@@ -8,14 +8,15 @@ use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
-use crate::policy::budget::RetryBudget;
+use crate::policy::budget::RetryBudgets;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Key, Setting};
 use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
-use crate::text::{counted, one_line};
+use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
+use crate::token::common::{Common, Exchanges};
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::source::TokenSource;
@@ -28,16 +29,29 @@ impl SuiteBuilder {
     ///
     /// # Errors
     /// When a name, an address or a credential is refused or missing. One error reports all such mistakes.
-    pub fn build(mut self) -> Result<Suite, Error> {
+    pub fn build(self) -> Result<Suite, Error> {
+        let (label, mislabelled) = self.checked_label();
+        self.labelled(label.clone(), mislabelled)
+            .map_err(|error| error.at(label))
+    }
+
+    fn labelled(
+        mut self,
+        label: Option<Arc<str>>,
+        mislabelled: Option<Error>,
+    ) -> Result<Suite, Error> {
         let mut faults = std::mem::take(&mut self.faults);
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
         faults.extend(self.crossed());
+        let heeds = self.transport.heeds_waits();
+        faults.extend(self.transport_calls.contradiction(heeds));
         let agent = self.agent().map_err(|fault| faults.push(fault));
         if let Some(Err(short)) = self.digest_key.as_ref().map(Secret::as_key) {
             let got = counted(short.0, "byte");
             faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
         }
+        faults.extend(mislabelled);
         let mut addresses: Vec<Url> = applications
             .values()
             .filter_map(|application| application.url.clone())
@@ -60,6 +74,8 @@ impl SuiteBuilder {
             connections.sender_for(address)?;
         }
         let (mut own, mut token_endpoint) = (None, None);
+        let policy = Arc::new(self.token_policy);
+        let recent = Arc::default();
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
@@ -68,21 +84,29 @@ impl SuiteBuilder {
             } => {
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
-                let policy = &self.token_policy;
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
-                let source = ClientCredentialsSource::new(sender, endpoint, credentials, policy);
+                let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
                 let source = source.by(agent.clone()).through(proxy);
+                let source = source.sharing(&policy, &recent);
                 Arc::new(source.drawing_from(&self.chance))
             }
         };
         let shared = Shared {
+            label: label.clone(),
             connections,
             agent,
-            tokens: TokenCache::new(source, self.token_policy).drawing_from(&self.chance),
+            tokens: TokenCache::of(Common {
+                source,
+                policy,
+                chance: self.chance.clone(),
+                recent,
+                installation: label,
+                exchanges: Exchanges::default(),
+            }),
             settings: self.settings,
-            budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             chance: self.chance,
+            budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
             token_endpoint,
             credentials: own,
@@ -220,6 +244,20 @@ impl SuiteBuilder {
              `environment_addresses`; otherwise set the address in code",
             address.name
         )))
+    }
+
+    /// The label, or the error of one that does not fit on a line of a log.
+    fn checked_label(&self) -> (Option<Arc<str>>, Option<Error>) {
+        let Some(label) = self.label.as_deref() else {
+            return (None, None);
+        };
+        if !label.is_empty() && Line::Label.of(label) == label {
+            return (Some(label.into()), None);
+        }
+        let most = Line::Label.longest();
+        let rule = format!("be 1 to {most} visible characters, with single blanks inside only");
+        let got = one_line(&format!("{label:?}"));
+        (None, Some(refused("label", &rule, &got)))
     }
 
     /// The user agent of all requests.

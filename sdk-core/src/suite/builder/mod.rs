@@ -1,6 +1,7 @@
 //! The settings of a suite.
 
 pub(crate) mod build;
+mod calls;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,6 +16,7 @@ use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
 use crate::suite::Suite;
 use crate::suite::address::refused;
+use crate::suite::builder::calls::Calls;
 use crate::suite::layers::{Key, Layers};
 use crate::suite::scopes_of;
 use crate::suite::settings::Settings;
@@ -36,6 +38,7 @@ use crate::transport::waits::Waits;
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
     layers: Layers,
+    label: Option<String>,
     /// Whether a credential from code may go to addresses from the environment.
     trusts_environment: bool,
     /// Whether the credential may come from the environment.
@@ -50,6 +53,8 @@ pub struct SuiteBuilder {
     digest_key: Option<Secret>,
     transport: Choice,
     waits: Waits,
+    /// The calls that chose the transport, and those that set it up.
+    transport_calls: Calls,
     user_agent: Option<String>,
     insecure_http: bool,
     faults: Vec<Error>,
@@ -112,6 +117,13 @@ impl SuiteBuilder {
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let layer = self.layers.variables.get_or_insert_default();
         layer.read(variables);
+        self
+    }
+
+    /// Names the installation, such as `acme`, to tell it from others in the same process: spans and errors of its calls carry
+    /// the label, so it must not be secret. It has at most 64 characters.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
         self
     }
 
@@ -180,6 +192,7 @@ impl SuiteBuilder {
     /// retried: keep it below the timeout of an attempt.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.waits.connect = timeout;
+        self.transport_calls.setting("connect_timeout");
         self
     }
 
@@ -195,7 +208,8 @@ impl SuiteBuilder {
         self
     }
 
-    /// Sets the size of the retry budget; 500 by default. Each retry takes 5 out, each success puts 1 back.
+    /// Sets the size of the retry budget of each application; 500 by default. Each retry takes 5 out, each success puts 1 back.
+    /// All clients of an application share its budget, and the outage of one application costs the others no retry.
     pub fn retry_budget(mut self, capacity: u32) -> Self {
         self.retry_budget = Some(capacity);
         self
@@ -271,6 +285,7 @@ impl SuiteBuilder {
     #[cfg(feature = "reqwest-013")]
     pub fn http_client(mut self, client: impl Into<HttpClient>) -> Self {
         self.transport = Choice::Http(client.into().0);
+        self.transport_calls.choice("http_client");
         self
     }
 
@@ -279,13 +294,19 @@ impl SuiteBuilder {
     /// plain HTTP goes to loopback by address only.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Choice::Own(Arc::new(transport));
+        self.transport_calls.choice("transport");
         self
     }
 
     /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
-    /// process. Nothing else is shared.
+    /// process. [The guide](crate::guide::tokens) says more.
+    ///
+    /// Nothing else is shared: addresses, credentials, tokens, budgets, counters, limits and the [label](Self::label) are the
+    /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,
+    /// cookies or a client certificate, it adds for all of them.
     pub fn transport_of(mut self, other: &Suite) -> Self {
         self.transport = Choice::Shared(Arc::clone(&other.shared.connections));
+        self.transport_calls.choice("transport_of");
         self
     }
 
@@ -295,6 +316,7 @@ impl SuiteBuilder {
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
         (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
+        self.transport_calls.setting("http2_pings");
         self
     }
 

@@ -1,0 +1,37 @@
+//! What all entries of a cache have in common.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::policy::chance::Chance;
+use crate::secret::confidential::Recent;
+use crate::token::policy::TokenPolicy;
+use crate::token::source::TokenSource;
+
+/// The source of the tokens of one client at one endpoint, and the rules for them.
+pub(crate) struct Common {
+    pub(crate) source: Arc<dyn TokenSource>,
+    pub(crate) policy: Arc<TokenPolicy>,
+    /// What jitter and margins are drawn from.
+    pub(crate) chance: Chance,
+    /// Recent tokens, which a server may repeat.
+    pub(crate) recent: Arc<Recent>,
+    /// The label of the installation.
+    pub(crate) installation: Option<Arc<str>>,
+    /// How many renewals were started. Entries come and go, and their renewals still count.
+    pub(crate) exchanges: Exchanges,
+}
+
+/// A count of exchanges.
+#[derive(Debug, Default)]
+pub(crate) struct Exchanges(AtomicU64);
+
+impl Exchanges {
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
