@@ -9,6 +9,7 @@ pub(crate) mod prepare;
 pub(crate) mod progress;
 pub(crate) mod refusal;
 pub(crate) mod send;
+pub(crate) mod turn;
 pub(crate) mod unreached;
 pub(crate) mod verdict;
 

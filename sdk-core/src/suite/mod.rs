@@ -16,6 +16,7 @@ use url::Url;
 use crate::app::App;
 use crate::error::Error;
 use crate::policy::budget::RetryBudget;
+use crate::policy::in_flight::InFlight;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 use crate::suite::address::refused;
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
+    /// The places for the attempts of each application, if they are limited.
+    pub(crate) in_flight: HashMap<App, Arc<InFlight>>,
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,

@@ -10,6 +10,7 @@ mod connections;
 mod deadlines;
 mod drift;
 pub(crate) mod fixtures;
+mod in_flight;
 mod kept;
 mod leads;
 mod network;

@@ -9,6 +9,7 @@ use url::Url;
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::policy::budget::RetryBudget;
+use crate::policy::in_flight::InFlight;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -37,6 +38,9 @@ impl SuiteBuilder {
         if let Some(Err(short)) = self.digest_key.as_ref().map(Secret::as_key) {
             let got = counted(short.0, "byte");
             faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
+        }
+        if self.settings.max_in_flight == Some(0) {
+            faults.push(refused("max_in_flight", "be at least 1", "0"));
         }
         let mut addresses: Vec<Url> = applications
             .values()
@@ -75,12 +79,15 @@ impl SuiteBuilder {
                 Arc::new(source.by(agent.clone()).through(proxy))
             }
         };
+        let places = |most| App::all().map(move |app| (app, Arc::new(InFlight::new(most))));
+        let in_flight = self.settings.max_in_flight.into_iter().flat_map(places);
         let shared = Shared {
             connections,
             agent,
             tokens: TokenCache::new(source, self.token_policy),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
+            in_flight: in_flight.collect(),
             counters: Counters::default(),
             token_endpoint,
             credentials: own,

@@ -198,6 +198,22 @@ impl SuiteBuilder {
         self
     }
 
+    /// Limits how many attempts of each application may be in flight at once; without limit by default. It keeps thousands of
+    /// calls from using up file descriptors, or from reaching the application all at once.
+    ///
+    /// Further attempts wait for their turn, first come, first served. The wait counts against the deadline of the call: if it
+    /// passes, the call fails as a timeout and was not sent. A call takes a place for each attempt, until its reply was read:
+    /// while it waits for a token, or for a retry, others go. Pages that are read ahead, prepared commands and raw calls count
+    /// too, token exchanges do not.
+    ///
+    /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
+    /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
+    /// must have ended.
+    pub fn max_in_flight(mut self, attempts: usize) -> Self {
+        self.settings.max_in_flight = Some(attempts);
+        self
+    }
+
     /// Limits the size of a decompressed reply; 16 MiB by default.
     pub fn max_response_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_response_bytes = bytes;
