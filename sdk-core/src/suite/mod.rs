@@ -17,12 +17,11 @@ use crate::app::App;
 use crate::error::Error;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
-use crate::secret::confidential::Confidential;
+use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
 use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
-use crate::token::credentials::ClientCredentials;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
 
@@ -61,8 +60,8 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,
-    /// What no text may show, whatever a server repeats.
-    pub(crate) credentials: Option<ClientCredentials>,
+    /// Recent credentials, which no text may show, whatever a server repeats.
+    pub(crate) credentials: Arc<Recent>,
     /// The key for the digests of filters in checkpoints.
     pub(crate) digest_key: Option<Secret>,
 }
@@ -113,9 +112,7 @@ pub struct Stats {
 impl Shared {
     /// Adds the credential and the tokens to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        if let Some(credentials) = &self.credentials {
-            credentials.confide(confidential);
-        }
+        self.credentials.confide(confidential);
         self.tokens.confide(confidential);
     }
 }

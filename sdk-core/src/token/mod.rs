@@ -4,6 +4,7 @@
 
 pub(crate) mod bearer;
 pub(crate) mod cache;
+pub(crate) mod contained;
 pub(crate) mod credentials;
 pub(crate) mod entry;
 pub(crate) mod error;
@@ -16,6 +17,7 @@ pub(crate) mod policy;
 pub(crate) mod rejection;
 pub(crate) mod renewal;
 pub(crate) mod reply;
+pub(crate) mod rotation;
 pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod transport;

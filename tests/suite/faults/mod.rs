@@ -20,6 +20,7 @@ mod refusals;
 mod rejections;
 mod replies;
 mod retries;
+mod rotation;
 mod settings;
 mod shapes;
 mod stored;

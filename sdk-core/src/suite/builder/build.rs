@@ -10,6 +10,7 @@ use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
+use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -19,6 +20,7 @@ use crate::text::{counted, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
+use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.
@@ -63,20 +65,21 @@ impl SuiteBuilder {
             // A client that cannot be built is a mistake now, and not of the first call.
             connections.sender_for(address)?;
         }
-        let (mut own, mut token_endpoint) = (None, None);
+        let (mut known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
                 credentials,
+                known: of_these,
                 endpoint,
             } => {
+                known = of_these;
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
                 let policy = &self.token_policy;
-                own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, policy);
-                Arc::new(source.by(agent.clone()).through(proxy))
+                Arc::new(source.by(agent.clone()).known_to(&known).through(proxy))
             }
         };
         let places = |most| App::all().map(move |app| (app, Arc::new(InFlight::new(most))));
@@ -90,7 +93,7 @@ impl SuiteBuilder {
             in_flight: in_flight.collect(),
             counters: Counters::default(),
             token_endpoint,
-            credentials: own,
+            credentials: known,
             digest_key: self.digest_key,
         };
         Ok(Suite {
@@ -134,7 +137,7 @@ impl SuiteBuilder {
         if let Some(source) = &self.source {
             return Some(TokensFrom::Source(Arc::clone(source)));
         }
-        let credentials = self.credentials.clone().or_else(|| {
+        let fixed = self.credentials.clone().or_else(|| {
             let id = self.layers.get(Key::ClientId)?.value;
             let secret = self.layers.get(Key::ClientSecret)?.value;
             Some(ClientCredentials::new(id, secret))
@@ -145,18 +148,21 @@ impl SuiteBuilder {
             let platform = self.layers.get(Key::Url(App::Platform))?;
             Some((platform, TOKEN_PATH, Purpose::Base))
         });
-        faults.extend(self.missing(credentials.is_some(), endpoint.is_some()));
-        let credentials = credentials?;
-        let (url, path, purpose) = endpoint?;
-        for (empty, what) in [
-            (credentials.id().is_empty(), "client id"),
-            (credentials.secret().expose().is_empty(), "secret"),
-        ] {
-            if empty {
+        let has_credentials = self.credential_source.is_some() || fixed.is_some();
+        faults.extend(self.missing(has_credentials, endpoint.is_some()));
+        let known = Arc::default();
+        let credentials: Arc<dyn CredentialSource> = if let Some(source) = &self.credential_source {
+            Arc::clone(source)
+        } else {
+            let fixed = fixed?;
+            for what in fixed.lacks() {
                 let rule = format!("have a {what}");
                 faults.push(refused("credentials", &rule, "an empty one"));
             }
-        }
+            fixed.keep(&known);
+            Arc::new(fixed)
+        };
+        let (url, path, purpose) = endpoint?;
         match address::parse_url(&url.name, url.value, purpose, self.insecure_http) {
             Ok(mut endpoint) => {
                 let base = endpoint.path().trim_end_matches('/');
@@ -165,6 +171,7 @@ impl SuiteBuilder {
                 }
                 Some(TokensFrom::Exchange {
                     credentials,
+                    known,
                     endpoint,
                 })
             }
@@ -211,6 +218,7 @@ impl SuiteBuilder {
         let secret = self.layers.get(Key::ClientSecret);
         let own = self.source.is_some()
             || self.credentials.is_some()
+            || self.credential_source.is_some()
             || secret.is_some_and(|secret| secret.from != From::Environment);
         if !own || self.trusts_environment {
             return None;
@@ -245,7 +253,9 @@ impl SuiteBuilder {
 enum TokensFrom {
     Source(Arc<dyn TokenSource>),
     Exchange {
-        credentials: ClientCredentials,
+        credentials: Arc<dyn CredentialSource>,
+        /// Recent ones.
+        known: Arc<Recent>,
         endpoint: Url,
     },
 }

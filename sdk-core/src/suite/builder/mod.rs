@@ -19,6 +19,7 @@ use crate::suite::scopes_of;
 use crate::suite::settings::Settings;
 use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
+use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
 #[cfg(feature = "reqwest-013")]
 use crate::transport::HttpClient;
@@ -41,6 +42,7 @@ pub struct SuiteBuilder {
     credential_from_environment: bool,
     scopes: HashMap<App, Vec<String>>,
     credentials: Option<ClientCredentials>,
+    credential_source: Option<Arc<dyn CredentialSource>>,
     source: Option<Arc<dyn TokenSource>>,
     settings: Settings,
     token_policy: TokenPolicy,
@@ -148,6 +150,19 @@ impl SuiteBuilder {
     /// Sets the client credential.
     pub fn credentials(mut self, credentials: ClientCredentials) -> Self {
         self.credentials = Some(credentials);
+        self.credential_source = None;
+        self
+    }
+
+    /// Takes the client credential from a source that is asked at each exchange, in place of
+    /// [`credentials`](Self::credentials): for secrets that are rotated while the program runs.
+    ///
+    /// If the endpoint takes neither the old secret nor what the source gives, exchanges back off like after any failure: the
+    /// source is asked again by the first call after at most the cap of the
+    /// [`renewal_backoff`](TokenPolicy::renewal_backoff), 30 seconds by default, or twice that if the endpoint asks to wait.
+    pub fn credential_source(mut self, source: impl CredentialSource) -> Self {
+        self.credential_source = Some(Arc::new(source));
+        self.credentials = None;
         self
     }
 
