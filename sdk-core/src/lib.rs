@@ -75,4 +75,5 @@ pub use text::one_line;
 pub use token::credentials::{ClientAuthentication, ClientCredentials};
 pub use token::error::{TokenError, TokenErrorKind};
 pub use token::policy::TokenPolicy;
+pub use token::rotation::{CredentialSource, CredentialsFuture};
 pub use token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};

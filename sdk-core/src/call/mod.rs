@@ -11,6 +11,7 @@ pub(crate) mod refusal;
 #[cfg(feature = "test-util")]
 pub(crate) mod rehearsal;
 pub(crate) mod send;
+pub(crate) mod turn;
 pub(crate) mod unreached;
 pub(crate) mod verdict;
 

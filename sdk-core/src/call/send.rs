@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::observe::spans as observe;
 use crate::options::ScopePolicy;
+use crate::policy::in_flight::Place;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -66,7 +67,11 @@ impl Call {
                     Err(error) => return Err(self.finish(error, &mut progress)),
                 }
             }
-            let (error, again, after) = match self.attempt(&mut progress, take).await {
+            let place = match self.turn(&mut progress).await {
+                Ok(place) => place,
+                Err(error) => return Err(self.finish(error, &mut progress)),
+            };
+            let (error, again, after) = match self.attempt(&mut progress, place, take).await {
                 Verdict::Done(reply) => {
                     self.client.budget().refund();
                     return Ok(Reply {
@@ -117,8 +122,13 @@ impl Call {
         })
     }
 
-    /// One attempt in a span of its own, judged.
-    async fn attempt(&self, progress: &mut Progress<'_>, take: Take<'_>) -> Verdict {
+    /// One attempt in a span of its own, judged. It gives its place back once the reply was read.
+    async fn attempt(
+        &self,
+        progress: &mut Progress<'_>,
+        place: Option<Place>,
+        take: Take<'_>,
+    ) -> Verdict {
         let (limits, draft) = (progress.limits, progress.draft);
         if limits.deadline <= Instant::now() {
             let message = "the deadline of the call passed before it was sent";
@@ -133,14 +143,12 @@ impl Call {
             Ok(begun) => begun,
             Err(error) => return fail(error, false),
         };
-        // Both the attempt's time limit and the call's deadline apply.
-        let until = Instant::now()
-            .checked_add(limits.attempt_timeout)
-            .map_or(limits.deadline, |end| end.min(limits.deadline));
+        let until = limits.attempt_end();
         let never_begun = || draft.body.is_some() && begun.as_ref().is_some_and(Begun::give_up);
         let outcome = attempt::run(sending, limits.max_bytes, until, never_begun)
             .instrument(span.clone())
             .await;
+        drop(place);
         if let Some(bearer) = &progress.bearer
             && outcome.status().is_some_and(accepts_token)
         {
@@ -173,7 +181,7 @@ impl Call {
     }
 
     /// The token. With [`ScopePolicy::Refuse`], one that surely lacks the scope is an error.
-    async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
+    pub(super) async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
         let tokens = self.client.tokens();
         let bearer = if let Some(bearer) = tokens.try_bearer() {
             bearer

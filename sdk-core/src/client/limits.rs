@@ -52,6 +52,12 @@ impl Limits {
         let left = self.deadline.saturating_duration_since(Instant::now());
         left.min(self.attempt_timeout)
     }
+
+    /// When an attempt that begins now must have ended: its own time limit and the deadline of the call both apply.
+    pub(crate) fn attempt_end(&self) -> Instant {
+        let end = Instant::now().checked_add(self.attempt_timeout);
+        end.map_or(self.deadline, |end| end.min(self.deadline))
+    }
 }
 
 #[cfg(test)]

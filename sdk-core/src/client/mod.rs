@@ -15,6 +15,7 @@ use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
+use crate::policy::in_flight::InFlight;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -32,6 +33,8 @@ struct ClientInner {
     endpoint: Endpoint,
     audience: Audience,
     tokens: Arc<TokenEntry>,
+    /// The places for its application's attempts, if they are limited.
+    in_flight: Option<Arc<InFlight>>,
     defaults: CallOptions,
 }
 
@@ -58,6 +61,7 @@ impl ApiClient {
             endpoint,
             audience,
             tokens,
+            in_flight: suite.shared.in_flight.get(&application.app).cloned(),
             defaults: CallOptions::default(),
         })))
     }
@@ -105,6 +109,10 @@ impl ApiClient {
 
     pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {
         &self.0.tokens
+    }
+
+    pub(crate) fn in_flight(&self) -> Option<&InFlight> {
+        self.0.in_flight.as_deref()
     }
 
     pub(crate) fn defaults(&self) -> &CallOptions {

@@ -106,6 +106,14 @@ pub(crate) fn repeating(error: &Error, made: u32, wait: Duration) {
     debug!(attempt = made, wait_ms = wait.as_secs_f64() * 1000.0, error = %error, "the call is retried");
 }
 
+/// Emits the event of an attempt that waited for its turn because others were in flight.
+pub(crate) fn had_to_wait(wait: Duration) {
+    debug!(
+        wait_ms = wait.as_secs_f64() * 1000.0,
+        "the attempt waited for its turn"
+    );
+}
+
 /// The `error.type` of OpenTelemetry: the status of an error reply, or the name of the error kind.
 fn error_type(error: &Error) -> String {
     match error.status() {

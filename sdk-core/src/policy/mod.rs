@@ -1,4 +1,4 @@
-//! Attempts, waits and budgets: the rules of retrying that calls and token exchanges share.
+//! Attempts, waits, budgets and caps: the rules that calls and token exchanges follow.
 //!
 //! Nothing here knows what is retried, or sends anything.
 
@@ -6,5 +6,6 @@ pub(crate) mod backoff;
 pub(crate) mod budget;
 pub(crate) mod chance;
 pub(crate) mod define;
+pub(crate) mod in_flight;
 pub(crate) mod retry;
 pub(crate) mod retry_after;

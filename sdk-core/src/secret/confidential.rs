@@ -30,7 +30,7 @@ const PART_OF_SECRET: usize = 8;
 /// How much of a caller's long value a text must not repeat.
 const PART: usize = 16;
 
-/// How many replaced tokens are remembered, since a server may still repeat them.
+/// How many replaced tokens, or credentials, are remembered, since a server may still repeat them.
 const RECENT: usize = 16;
 
 /// Values that must not be shown: credentials, tokens, keys, and what a caller sent in confidential headers and parameters.
@@ -173,28 +173,30 @@ fn found(bare: &str, text: &str, part: usize) -> bool {
         })
 }
 
-/// Secrets that were in use recently.
+/// Secrets that were in use recently, those together that are used together.
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<VecDeque<Arc<Needle>>>);
+pub(crate) struct Recent(Mutex<VecDeque<Vec<Arc<Needle>>>>);
 
 impl Recent {
-    /// Remembers a secret, and forgets the oldest if there are many.
-    pub(crate) fn keep(&self, secret: &str) {
+    /// Remembers secrets as the latest ones, and forgets the oldest if there are many.
+    pub(crate) fn keep<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
+        let needles = secrets.into_iter().filter_map(|it| Needle::of(it, true));
+        let needles: Vec<_> = needles.collect();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // A source and the cache of its tokens keep the same ones.
-        if kept.back().is_some_and(|last| *last.text == secret) {
-            return;
-        }
+        kept.retain(|known| {
+            let mut pairs = known.iter().zip(&needles);
+            known.len() != needles.len() || pairs.any(|(old, new)| old.text != new.text)
+        });
         if kept.len() == RECENT {
             kept.pop_front();
         }
-        kept.extend(Needle::of(secret, true));
+        kept.push_back(needles);
     }
 
     /// Adds them all to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        confidential.needles.extend(kept.iter().cloned());
+        confidential.needles.extend(kept.iter().flatten().cloned());
     }
 }
 
@@ -248,7 +250,7 @@ fn after<'a>(word: &str, text: &'a str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Confidential, WITHHELD};
+    use super::{Confidential, RECENT, Recent, WITHHELD};
     use crate::text::Line;
 
     fn shown(secret: &str, text: &str) -> String {
@@ -273,6 +275,30 @@ mod tests {
             assert_eq!(shown("correct horse battery", text), WITHHELD, "{text}");
         }
         assert_eq!(shown("correct horse battery", "wrong horse"), "wrong horse");
+    }
+
+    #[test]
+    fn the_latest_secrets_are_remembered_with_all_that_belongs_to_them() {
+        let recent = Recent::default();
+        let is_known = |text: &str| {
+            let mut confidential = Confidential::default();
+            recent.confide(&mut confidential);
+            confidential.is_in(text)
+        };
+        let secret = |number: u8| char::from(b'a' + number).to_string().repeat(9);
+        let field = |number: u8| format!("{0}1{0}2{0}3{0}4{0}", char::from(b'a' + number));
+        let keep = |number: u8| recent.keep([&*secret(number), &*field(number)]);
+        let both = |number: u8| [is_known(&secret(number)), is_known(&field(number))];
+        let most = u8::try_from(RECENT).unwrap();
+        (0..most).for_each(keep);
+        // What is given again counts once, and as the latest.
+        (0..100).for_each(|_| keep(0));
+        assert_eq!(both(1), [true, true]);
+        keep(most);
+        assert_eq!(both(1), [false, false]);
+        for known in [0, 2, most] {
+            assert_eq!(both(known), [true, true]);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod layers;
 pub(crate) mod settings;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,12 +17,12 @@ use crate::app::App;
 use crate::error::Error;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
-use crate::secret::confidential::Confidential;
+use crate::policy::in_flight::InFlight;
+use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
 use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
-use crate::token::credentials::ClientCredentials;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
 
@@ -59,11 +59,13 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) chance: Chance,
     pub(crate) budgets: RetryBudgets,
+    /// The places for the attempts of each application, if they are limited.
+    pub(crate) in_flight: HashMap<App, Arc<InFlight>>,
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,
-    /// What no text may show, whatever a server repeats.
-    pub(crate) credentials: Option<ClientCredentials>,
+    /// Recent credentials, which no text may show, whatever a server repeats.
+    pub(crate) credentials: Arc<Recent>,
     /// The key for the digests of filters in checkpoints.
     pub(crate) digest_key: Option<Secret>,
 }
@@ -114,9 +116,7 @@ pub struct Stats {
 impl Shared {
     /// Adds the credential and the tokens to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        if let Some(credentials) = &self.credentials {
-            credentials.confide(confidential);
-        }
+        self.credentials.confide(confidential);
         self.tokens.confide(confidential);
     }
 }

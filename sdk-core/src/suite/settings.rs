@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     /// `None` unless the caller sets it.
     pub(crate) exact_replay: Option<ExactReplay>,
     pub(crate) scope_policy: ScopePolicy,
+    /// How many attempts of an application may be in flight at once; `None` for any number.
+    pub(crate) max_in_flight: Option<usize>,
 }
 
 impl Default for Settings {
@@ -34,6 +36,7 @@ impl Default for Settings {
             schema_policy: SchemaPolicy::Refuse,
             exact_replay: None,
             scope_policy: ScopePolicy::Send,
+            max_in_flight: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::secret::confidential::Confidential;
+use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
 
 /// Where a token exchange sends the client id and secret (RFC 6749, section 2.3.1).
@@ -87,12 +87,23 @@ impl ClientCredentials {
         &self.audience_field
     }
 
-    /// Adds the secret and the form fields to what is confidential.
-    pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        confidential.add_secret(self.secret.expose());
-        for (_, value) in &self.fields {
-            confidential.add_secret(value.expose());
-        }
+    /// Remembers the secret and the form fields as confidential.
+    pub(crate) fn keep(&self, known: &Recent) {
+        let fields = self.fields.iter().map(|(_, value)| value.expose());
+        known.keep(std::iter::once(self.secret.expose()).chain(fields));
+    }
+
+    /// What it lacks.
+    pub(crate) fn lacks(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let no_id = self.id.is_empty().then_some("client id");
+        let no_secret = self.secret.expose().is_empty().then_some("secret");
+        no_id.into_iter().chain(no_secret)
+    }
+
+    /// Whether an exchange sends the same with either.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let parts = |it: &Self| (it.id.clone(), it.audience_field.clone(), it.authentication);
+        parts(self) == parts(other) && self.secret == other.secret && self.fields == other.fields
     }
 
     pub(crate) fn extra_fields(&self) -> &[(String, Secret)] {

@@ -210,7 +210,7 @@ impl TokenEntry {
         answer: Result<AccessToken, TokenError>,
     ) -> Outcome {
         let answer = answer
-            .inspect(|token| self.common.recent.keep(token.expose()))
+            .inspect(|token| self.common.recent.keep([token.expose()]))
             .map_err(|error| {
                 // A source may quote an earlier token.
                 let mut confidential = Confidential::default();

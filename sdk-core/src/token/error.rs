@@ -10,6 +10,7 @@ use crate::error::kind::{ErrorKind, kinds};
 use crate::error::source::Source;
 use crate::secret::confidential::Confidential;
 use crate::text::{Line, one_line};
+use crate::transport::cause::chain;
 
 kinds! {
     /// The kinds of [`TokenError`].
@@ -26,7 +27,7 @@ kinds! {
         Malformed = "token_malformed", "unusable token reply";
         /// The token had expired when it arrived: the exchange took longer than its lifetime.
         Expired = "token_expired", "the token had expired when it arrived: the exchange took longer than its lifetime";
-        /// The caller's own token source failed or panicked.
+        /// The caller's own token source or credential source failed or panicked.
         Source = "token_source", "token source failed";
         /// The renewal was lost with its runtime.
         Lost = "token_lost", "token renewal lost with its runtime";
@@ -51,7 +52,8 @@ struct Parts {
 }
 
 impl TokenError {
-    /// For a [`TokenSource`](crate::TokenSource): the source itself failed. `error` must not show a secret.
+    /// For a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource): the source itself failed.
+    /// `error` must not show a secret.
     pub fn from_source(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(TokenErrorKind::Source).with_cause(error)
     }
@@ -63,7 +65,8 @@ impl TokenError {
             .with_description(description)
     }
 
-    /// For a [`TokenSource`](crate::TokenSource): the identity provider is temporarily unavailable.
+    /// For a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource): the identity provider, or
+    /// what keeps the credential, is temporarily unavailable.
     pub fn unavailable(description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Unavailable).with_description(description)
     }
@@ -134,6 +137,10 @@ impl TokenError {
             hide(Line::Code, &mut parts.code);
             hide(Line::Message, &mut parts.description);
             hide(Line::RequestId, &mut parts.request_id);
+            let cause = parts.source.as_deref();
+            if cause.is_some_and(|it| chain(it).any(|it| confidential.is_in(&it.to_string()))) {
+                parts.source = None;
+            }
         })
     }
 

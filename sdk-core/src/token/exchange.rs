@@ -2,8 +2,8 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method};
 use tokio::time::{Instant, sleep, timeout_at};
@@ -11,10 +11,12 @@ use url::Url;
 
 use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
+use crate::token::contained::contained;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::form::{self, Basic};
+use crate::token::form;
 use crate::token::policy::TokenPolicy;
+use crate::token::rotation::CredentialSource;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 use crate::token::{lifetime, reply, transport};
 use crate::transport::body::{self, Unread};
@@ -35,9 +37,9 @@ pub struct ClientCredentialsSource {
     sender: Sender,
     agent: Option<HeaderValue>,
     token_url: Url,
-    credentials: ClientCredentials,
-    /// Made once. If that fails, every exchange returns the error.
-    authorization: Result<Option<Basic>, TokenError>,
+    credentials: Arc<dyn CredentialSource>,
+    /// Recent credentials, which the endpoint may repeat.
+    known: Arc<Recent>,
     policy: Arc<TokenPolicy>,
     chance: Chance,
     /// The proxy in front of the endpoint, if it is known.
@@ -51,19 +53,15 @@ impl ClientCredentialsSource {
     pub fn new(
         sender: impl Into<Sender>,
         token_url: Url,
-        credentials: ClientCredentials,
+        credentials: impl CredentialSource,
         policy: &TokenPolicy,
     ) -> Self {
-        let authorization = match credentials.method() {
-            ClientAuthentication::Basic => form::basic(&credentials).map(Some),
-            ClientAuthentication::RequestBody => Ok(None),
-        };
         Self {
             sender: sender.into(),
             agent: None,
             token_url,
-            credentials,
-            authorization,
+            credentials: Arc::new(credentials),
+            known: Arc::default(),
             policy: Arc::new(policy.clone()),
             chance: Chance::default(),
             proxy: None,
@@ -74,6 +72,12 @@ impl ClientCredentialsSource {
     /// Sets the user agent.
     pub(crate) fn by(mut self, agent: HeaderValue) -> Self {
         self.agent = Some(agent);
+        self
+    }
+
+    /// Sets where it remembers credentials, for those who must not show them either.
+    pub(crate) fn known_to(mut self, known: &Arc<Recent>) -> Self {
+        self.known = Arc::clone(known);
         self
     }
 
@@ -96,31 +100,63 @@ impl ClientCredentialsSource {
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
-        let body = form::body(&self.credentials, request);
-        let mut attempt = 1;
+        let (mut attempt, mut successor) = (1, None);
         loop {
-            let sent = Instant::now();
-            let error = match self.attempt(body.clone(), request).await {
-                Ok(token) => return Ok(token.with_requested_at(sent)),
+            let credentials = match successor.take() {
+                Some(credentials) => Ok(credentials),
+                None => self.current().await,
+            };
+            let error = match credentials {
+                Ok(credentials) => {
+                    let sent = Instant::now();
+                    let error = match self.attempt(&credentials, request).await {
+                        Ok(token) => return Ok(token.with_requested_at(sent)),
+                        Err(error) => error,
+                    };
+                    if blames_client(&error) {
+                        let current = self.current().await.ok();
+                        successor = current.filter(|current| !current.is(&credentials));
+                    }
+                    error
+                }
                 Err(error) => error,
             };
             let asked = error.retry_after().unwrap_or_default();
             let last = attempt >= self.policy.attempts || asked > self.policy.max_retry_after;
-            if last || !error.is_retryable() {
+            if last || !(error.is_retryable() || successor.is_some()) {
                 return Err(error);
             }
-            // Never earlier than asked, and not all clients at once.
-            let wait =
-                asked.saturating_add(self.policy.backoff.full_jitter(attempt, self.chance.roll()));
+            // Never earlier than asked, and not all clients at once. For another credential there is nothing to wait for.
+            let backoff = match successor {
+                Some(_) => Duration::ZERO,
+                None => (self.policy.backoff).full_jitter(attempt, self.chance.roll()),
+            };
+            let wait = asked.saturating_add(backoff);
             tracing::debug!(attempt, error = %error, ?wait, "token exchange will be retried");
             sleep(wait).await;
             attempt += 1;
         }
     }
 
+    /// The credential of this moment.
+    async fn current(&self) -> Result<ClientCredentials, TokenError> {
+        // Not called outside: the call itself may panic.
+        let given = async { self.credentials.credentials().await };
+        let given = contained("the credential source", given).await;
+        let credentials = given.map_err(|error| error.withheld(&self.confidential()))?;
+        credentials.keep(&self.known);
+        match credentials.lacks().next() {
+            // A file, for example, is empty while it is being written.
+            Some(what) => Err(TokenError::new(TokenErrorKind::Source)
+                .with_description(format!("the credential has an empty {what}"))
+                .with_retryable(true)),
+            None => Ok(credentials),
+        }
+    }
+
     async fn attempt(
         &self,
-        body: Bytes,
+        credentials: &ClientCredentials,
         request: &TokenRequest,
     ) -> Result<AccessToken, TokenError> {
         let timeout = self.policy.exchange_timeout;
@@ -131,7 +167,9 @@ impl ClientCredentialsSource {
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
         let begun = self.sender.needs_watching().then(Begun::default);
-        let sending = self.sender.send(self.post(body)?, begun.as_ref());
+        let sending = self
+            .sender
+            .send(self.post(credentials, request)?, begun.as_ref());
         let sent = timeout_at(until, sending).await;
         let mut response = sent
             .map_err(|_elapsed| late())?
@@ -153,7 +191,7 @@ impl ClientCredentialsSource {
         if (200..300).contains(&status) {
             let token = reply::success(&read?, request, &self.confidential())
                 .map_err(|error| error.with_status(status))?;
-            self.given.keep(token.expose());
+            self.given.keep([token.expose()]);
             return Ok(token);
         }
         if status == WANTS_PROXY_CREDENTIAL {
@@ -167,7 +205,11 @@ impl ClientCredentialsSource {
         Err(reply::failure(status, headers, &body, &confidential))
     }
 
-    fn post(&self, body: Bytes) -> Result<Outgoing, TokenError> {
+    fn post(
+        &self,
+        credentials: &ClientCredentials,
+        request: &TokenRequest,
+    ) -> Result<Outgoing, TokenError> {
         const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -175,14 +217,16 @@ impl ClientCredentialsSource {
         if let Some(agent) = &self.agent {
             headers.insert(USER_AGENT, agent.clone());
         }
-        if let Some(basic) = self.authorization.as_ref().map_err(TokenError::clone)? {
-            headers.insert(AUTHORIZATION, basic.header.clone());
+        if credentials.method() == ClientAuthentication::Basic {
+            let basic = form::basic(credentials)?;
+            self.known.keep([basic.encoded.expose()]);
+            headers.insert(AUTHORIZATION, basic.header);
         }
         Ok(Outgoing {
             method: Method::POST,
             url: self.token_url.clone(),
             headers,
-            body: Some(body),
+            body: Some(form::body(credentials, request)),
         })
     }
 
@@ -205,13 +249,16 @@ impl ClientCredentialsSource {
     /// What the endpoint may repeat and no text may show.
     fn confidential(&self) -> Confidential {
         let mut confidential = Confidential::default();
-        self.credentials.confide(&mut confidential);
+        self.known.confide(&mut confidential);
         self.given.confide(&mut confidential);
-        if let Ok(Some(basic)) = &self.authorization {
-            confidential.add_secret(basic.encoded.expose());
-        }
         confidential
     }
+}
+
+/// Whether the endpoint does not accept the credential, which may have been replaced meanwhile.
+fn blames_client(error: &TokenError) -> bool {
+    error.kind() == TokenErrorKind::Refused
+        && (error.status() == Some(401) || error.code() == Some("invalid_client"))
 }
 
 impl TokenSource for ClientCredentialsSource {
@@ -229,7 +276,6 @@ impl fmt::Debug for ClientCredentialsSource {
                 "token_url",
                 &format_args!("{origin}{}", self.token_url.path()),
             )
-            .field("credentials", &self.credentials)
             .finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@
 pub(crate) mod bearer;
 pub(crate) mod cache;
 pub(crate) mod common;
+pub(crate) mod contained;
 pub(crate) mod credentials;
 pub(crate) mod entry;
 pub(crate) mod error;
@@ -17,6 +18,7 @@ pub(crate) mod policy;
 pub(crate) mod rejection;
 pub(crate) mod renewal;
 pub(crate) mod reply;
+pub(crate) mod rotation;
 pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod transport;

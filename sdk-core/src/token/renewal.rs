@@ -2,7 +2,6 @@
 
 use std::error::Error as _;
 use std::future::{Future as _, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,10 +13,10 @@ use tokio::time::{Instant, interval_at, timeout};
 use tracing::Instrument as _;
 
 use crate::text::one_line;
+use crate::token::contained::contained;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::Outcome;
-use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::{Caller, Step};
 
 /// How often a renewal shows that its runtime is driven.
@@ -70,7 +69,11 @@ async fn renew(ticket: Ticket) {
         return;
     };
     let limit = entry.policy().renewal_timeout;
-    let mut answer = pin!(timeout(limit, contained(entry.source(), entry.request())));
+    let (source, request) = (entry.source(), entry.request());
+    // Not called outside: the call itself may panic.
+    let answer = async { source.token(request).await };
+    let answer = contained("the token source", answer);
+    let mut answer = pin!(timeout(limit, answer));
     let mut beat = interval_at(started + BEAT, BEAT);
     let answer = poll_fn(|context| {
         while beat.poll_tick(context).is_ready() {
@@ -92,23 +95,6 @@ async fn renew(ticket: Ticket) {
     });
     let outcome = entry.settle(ticket.id, started, answer);
     report(entry, started, &outcome);
-}
-
-/// Turns a panic of the source into an error for all waiters.
-async fn contained(
-    source: &dyn TokenSource,
-    request: &TokenRequest,
-) -> Result<AccessToken, TokenError> {
-    let mut answer = pin!(async move { source.token(request).await });
-    poll_fn(|context| {
-        // Unwind safe: the future is not polled again, and only the source sees invariants that it broke.
-        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(context)));
-        polled.unwrap_or_else(|_panic| {
-            let error = TokenError::new(TokenErrorKind::Source);
-            Poll::Ready(Err(error.with_description("the token source panicked")))
-        })
-    })
-    .await
 }
 
 fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {

@@ -7,12 +7,13 @@ use super::command;
 use crate::programs::{Folder, told};
 
 /// Each example, as short as it can be.
-const LINES: [&str; 8] = [
+const LINES: [&str; 9] = [
     "drift",
     "export people --out -",
     "funnel --out -",
     "observe",
     "outbox --kill-at 1",
+    "rotation",
     "token_source",
     "tour",
     "walk_million 100",

@@ -172,6 +172,9 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
         let credentials = ClientCredentials::new("client", "vault-secret");
         let suite = match &*case {
             "both" => Suite::builder().environment().credentials(credentials),
+            "source" => Suite::builder()
+                .environment()
+                .credential_source(credentials),
             "said so" => Suite::builder()
                 .environment_addresses()
                 .credentials(credentials),
@@ -201,9 +204,10 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
         assert!(!line.contains("-secret"), "{line}");
         line
     };
-    let refused = run("both");
-    assert_says(&refused, &["the credential is set in code and SUITE_C"]);
-    assert_says(&refused, &["`environment_addresses`"]);
+    for refused in ["both", "source"].map(run) {
+        assert_says(&refused, &["the credential is set in code and SUITE_C"]);
+        assert_says(&refused, &["`environment_addresses`"]);
+    }
     for fine in ["said so", "own addresses", "environment alone"] {
         assert!(run(fine).ends_with(": built"), "{}", run(fine));
     }

@@ -49,6 +49,8 @@ pub(crate) const SHARED: &[&str] = &[
     "Checkpoint",
     "ClientAuthentication",
     "ClientCredentials",
+    "CredentialSource",
+    "CredentialsFuture",
     "ContractMatch",
     "ContractReport",
     "Date",

@@ -8,8 +8,7 @@ use super::document::Document;
 use super::operation::Reader;
 use super::schema::{Schemas, Use};
 use super::{App, Result, resolve};
-use crate::assumptions;
-use crate::at;
+use crate::{assumptions, at};
 
 /// One spec.
 #[derive(Debug)]

@@ -9,6 +9,8 @@ use url::Url;
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::policy::budget::RetryBudgets;
+use crate::policy::in_flight::InFlight;
+use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -19,6 +21,7 @@ use crate::token::cache::TokenCache;
 use crate::token::common::{Common, Exchanges};
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
+use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.
@@ -52,6 +55,9 @@ impl SuiteBuilder {
             faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
         }
         faults.extend(mislabelled);
+        if self.settings.max_in_flight == Some(0) {
+            faults.push(refused("max_in_flight", "be at least 1", "0"));
+        }
         let mut addresses: Vec<Url> = applications
             .values()
             .filter_map(|application| application.url.clone())
@@ -73,25 +79,28 @@ impl SuiteBuilder {
             // A client that cannot be built is a mistake now, and not of the first call.
             connections.sender_for(address)?;
         }
-        let (mut own, mut token_endpoint) = (None, None);
         let policy = Arc::new(self.token_policy);
         let recent = Arc::default();
+        let (mut known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
                 credentials,
+                known: of_these,
                 endpoint,
             } => {
+                known = of_these;
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
-                own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
-                let source = source.by(agent.clone()).through(proxy);
+                let source = source.by(agent.clone()).known_to(&known).through(proxy);
                 let source = source.sharing(&policy, &recent);
                 Arc::new(source.drawing_from(&self.chance))
             }
         };
+        let places = |most| App::all().map(move |app| (app, Arc::new(InFlight::new(most))));
+        let in_flight = self.settings.max_in_flight.into_iter().flat_map(places);
         let shared = Shared {
             label: label.clone(),
             connections,
@@ -107,9 +116,10 @@ impl SuiteBuilder {
             settings: self.settings,
             chance: self.chance,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
+            in_flight: in_flight.collect(),
             counters: Counters::default(),
             token_endpoint,
-            credentials: own,
+            credentials: known,
             digest_key: self.digest_key,
         };
         Ok(Suite {
@@ -153,7 +163,7 @@ impl SuiteBuilder {
         if let Some(source) = &self.source {
             return Some(TokensFrom::Source(Arc::clone(source)));
         }
-        let credentials = self.credentials.clone().or_else(|| {
+        let fixed = self.credentials.clone().or_else(|| {
             let id = self.layers.get(Key::ClientId)?.value;
             let secret = self.layers.get(Key::ClientSecret)?.value;
             Some(ClientCredentials::new(id, secret))
@@ -164,18 +174,21 @@ impl SuiteBuilder {
             let platform = self.layers.get(Key::Url(App::Platform))?;
             Some((platform, TOKEN_PATH, Purpose::Base))
         });
-        faults.extend(self.missing(credentials.is_some(), endpoint.is_some()));
-        let credentials = credentials?;
-        let (url, path, purpose) = endpoint?;
-        for (empty, what) in [
-            (credentials.id().is_empty(), "client id"),
-            (credentials.secret().expose().is_empty(), "secret"),
-        ] {
-            if empty {
+        let has_credentials = self.credential_source.is_some() || fixed.is_some();
+        faults.extend(self.missing(has_credentials, endpoint.is_some()));
+        let known = Arc::default();
+        let credentials: Arc<dyn CredentialSource> = if let Some(source) = &self.credential_source {
+            Arc::clone(source)
+        } else {
+            let fixed = fixed?;
+            for what in fixed.lacks() {
                 let rule = format!("have a {what}");
                 faults.push(refused("credentials", &rule, "an empty one"));
             }
-        }
+            fixed.keep(&known);
+            Arc::new(fixed)
+        };
+        let (url, path, purpose) = endpoint?;
         match address::parse_url(&url.name, url.value, purpose, self.insecure_http) {
             Ok(mut endpoint) => {
                 let base = endpoint.path().trim_end_matches('/');
@@ -184,6 +197,7 @@ impl SuiteBuilder {
                 }
                 Some(TokensFrom::Exchange {
                     credentials,
+                    known,
                     endpoint,
                 })
             }
@@ -230,6 +244,7 @@ impl SuiteBuilder {
         let secret = self.layers.get(Key::ClientSecret);
         let own = self.source.is_some()
             || self.credentials.is_some()
+            || self.credential_source.is_some()
             || secret.is_some_and(|secret| secret.from != From::Environment);
         if !own || self.trusts_environment {
             return None;
@@ -278,7 +293,9 @@ impl SuiteBuilder {
 enum TokensFrom {
     Source(Arc<dyn TokenSource>),
     Exchange {
-        credentials: ClientCredentials,
+        credentials: Arc<dyn CredentialSource>,
+        /// Recent ones.
+        known: Arc<Recent>,
         endpoint: Url,
     },
 }

@@ -22,12 +22,12 @@ use crate::suite::scopes_of;
 use crate::suite::settings::Settings;
 use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
+use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
-#[cfg(feature = "reqwest-013")]
-use crate::transport::HttpClient;
-use crate::transport::Transport;
 use crate::transport::connections::Choice;
 use crate::transport::waits::Waits;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::{HttpClient, Transport};
 
 /// Builds a [`Suite`](crate::Suite).
 ///
@@ -45,6 +45,7 @@ pub struct SuiteBuilder {
     credential_from_environment: bool,
     scopes: HashMap<App, Vec<String>>,
     credentials: Option<ClientCredentials>,
+    credential_source: Option<Arc<dyn CredentialSource>>,
     source: Option<Arc<dyn TokenSource>>,
     settings: Settings,
     token_policy: TokenPolicy,
@@ -162,6 +163,19 @@ impl SuiteBuilder {
     /// Sets the client credential.
     pub fn credentials(mut self, credentials: ClientCredentials) -> Self {
         self.credentials = Some(credentials);
+        self.credential_source = None;
+        self
+    }
+
+    /// Takes the client credential from a source that is asked at each exchange, in place of
+    /// [`credentials`](Self::credentials): for secrets that are rotated while the program runs.
+    ///
+    /// If the endpoint takes neither the old secret nor what the source gives, exchanges back off like after any failure: the
+    /// source is asked again by the first call after at most the cap of the
+    /// [`renewal_backoff`](TokenPolicy::renewal_backoff), 30 seconds by default, or twice that if the endpoint asks to wait.
+    pub fn credential_source(mut self, source: impl CredentialSource) -> Self {
+        self.credential_source = Some(Arc::new(source));
+        self.credentials = None;
         self
     }
 
@@ -221,6 +235,22 @@ impl SuiteBuilder {
     #[cfg(feature = "test-util")]
     pub fn seed(mut self, seed: u64) -> Self {
         self.chance = Chance::seeded(seed);
+        self
+    }
+
+    /// Limits how many attempts of each application may be in flight at once; without limit by default. It keeps thousands of
+    /// calls from using up file descriptors, or from reaching the application all at once.
+    ///
+    /// Further attempts wait for their turn, first come, first served. The wait counts against the deadline of the call: if it
+    /// passes, the call fails as a timeout and was not sent. A call takes a place for each attempt, until its reply was read:
+    /// while it waits for a token, or for a retry, others go. Pages that are read ahead, prepared commands and raw calls count
+    /// too, token exchanges do not.
+    ///
+    /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
+    /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
+    /// must have ended.
+    pub fn max_in_flight(mut self, attempts: usize) -> Self {
+        self.settings.max_in_flight = Some(attempts);
         self
     }
 

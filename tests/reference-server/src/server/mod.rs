@@ -194,6 +194,15 @@ impl ReferenceServer {
     pub fn add_client(&self, client: ClientSpec) {
         self.suite.add_client(client);
     }
+
+    /// Replaces the secret of a client at once. Its rights, its actor and its tokens stay.
+    ///
+    /// # Panics
+    /// If there is no client with this id.
+    pub fn rotate_secret(&self, id: &str, secret: impl Into<String>) {
+        let known = self.suite.registry().rotate(id, secret.into());
+        assert!(known, "no client {id:?}");
+    }
 }
 
 /// What it saw.

@@ -63,6 +63,12 @@ impl Registry {
             .insert(spec.id.clone(), Registered { spec, actor });
     }
 
+    /// Replaces the secret of a client, if there is one with this id.
+    pub(crate) fn rotate(&mut self, id: &str, secret: String) -> bool {
+        let client = self.clients.get_mut(id);
+        client.map(|client| client.spec.secret = secret).is_some()
+    }
+
     /// Resets the settings and returns the clients in the order in which their actors were created.
     pub(crate) fn restart(&mut self, lifetime: Duration) -> Vec<Registered> {
         self.set_lifetime(lifetime);

@@ -52,6 +52,41 @@ async fn basic_credentials_are_form_encoded_first() {
 }
 
 #[tokio::test]
+async fn a_rotated_secret_replaces_the_old_one_and_nothing_else() {
+    let peer = Peer::start().await;
+    let id = peer.server.client_id().to_owned();
+    let crm = peer.server.crm_url();
+    let ask = |secret: &str| {
+        let fields = [
+            ("grant_type", "client_credentials"),
+            ("client_id", &*id),
+            ("audience", &*crm),
+        ];
+        let form = fields.into_iter().chain([("client_secret", secret)]);
+        let form = form.map(|(name, value)| format!("{name}={value}"));
+        let request = peer.http.post(peer.server.token_url());
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        peer.read(request.body(form.collect::<Vec<_>>().join("&")))
+    };
+    let old = peer.server.client_secret().to_owned();
+    let token = ask(&old).await.expect(200)["access_token"].clone();
+
+    peer.server.rotate_secret(&id, "second");
+
+    assert_eq!(ask(&old).await.expect(401)["error"], "invalid_client");
+    ask("second").await.expect(200);
+    let url = format!("{crm}/api/crm/v1/today");
+    let request = peer.http.get(url).bearer_auth(token.as_str().unwrap());
+    peer.read(request).await.expect(200);
+}
+
+#[tokio::test]
+#[should_panic(expected = "no client \"nobody\"")]
+async fn the_secret_of_a_stranger_is_not_rotated() {
+    Peer::start().await.server.rotate_secret("nobody", "x");
+}
+
+#[tokio::test]
 async fn errors_are_those_of_rfc_6749() {
     let peer = Peer::start().await;
     let ok = format!(

@@ -1,0 +1,383 @@
+//! Row 51: a cap on what is in flight, and too few file descriptors.
+
+use std::io;
+use std::pin::Pin;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use futures_util::poll;
+
+use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
+use sdk_core::{
+    AccessToken, App, Effect, Error, ErrorKind, Method, Suite, SuiteBuilder, TokenFuture,
+    TokenRequest, TokenSource,
+};
+use sdk_reference_server::Operation;
+use serde_json::json;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::fixtures::{Given, PERSON, add_person, get_person, person, server};
+use crate::peer::{Protocol, always, over_both};
+use crate::programs::output;
+use crate::samples::new_person;
+use crate::support::{
+    Ahead as _, Clients as _, Events, assert_failed, assert_says, assert_tried, assert_unsent,
+    builder_at, builder_to, quick_retry,
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// A service in memory that takes a second for each request, and a status per request.
+#[derive(Clone, Default)]
+struct Slow(Arc<Seen>);
+
+#[derive(Default)]
+struct Seen {
+    in_flight: AtomicUsize,
+    most: AtomicUsize,
+    paths: Mutex<Vec<String>>,
+    /// Statuses of the first replies; later ones are 200.
+    statuses: Mutex<Vec<u16>>,
+}
+
+impl Slow {
+    fn failing(statuses: &[u16]) -> Self {
+        let slow = Self::default();
+        *slow.0.statuses.lock().unwrap() = statuses.iter().rev().copied().collect();
+        slow
+    }
+
+    /// A suite of it without a server, and with so many places.
+    fn suite(&self, places: usize) -> SuiteBuilder {
+        let builder = builder_at("https://suite.test").token_source(Given);
+        builder.transport(self.clone()).max_in_flight(places)
+    }
+
+    fn paths(&self) -> Vec<String> {
+        self.0.paths.lock().unwrap().clone()
+    }
+
+    fn most(&self) -> usize {
+        self.0.most.load(Ordering::SeqCst)
+    }
+}
+
+/// Counts a request until it ends in any way.
+struct Under(Arc<Seen>);
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Transport for Slow {
+    fn send(&self, request: http::Request<RequestBody>) -> TransportFuture {
+        let seen = Arc::clone(&self.0);
+        Box::pin(async move {
+            let now = seen.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+            let _under = Under(Arc::clone(&seen));
+            seen.most.fetch_max(now, Ordering::SeqCst);
+            let path = request.uri().path().to_owned();
+            seen.paths.lock().unwrap().push(path);
+            request.into_body().into_bytes()?;
+            sleep(SECOND).await;
+            let status = seen.statuses.lock().unwrap().pop().unwrap_or(200);
+            let person = json!({"publicReference": PERSON, "displayName": "Ann Example"});
+            let mut response = http::Response::new(ReplyBody::from(person.to_string()));
+            *response.status_mut() = status.try_into().unwrap();
+            if status == 503 {
+                let headers = response.headers_mut();
+                headers.insert("retry-after", "10".parse().unwrap());
+            }
+            Ok(response)
+        })
+    }
+}
+
+/// Checks that a call waited in vain for its turn.
+#[track_caller]
+fn assert_crowded(error: &Error, words: &[&str]) {
+    assert_unsent(error, ErrorKind::Timeout, words);
+    assert_says(error, &["its turn", "`max_in_flight`"]);
+    assert!(error.is_retryable());
+}
+
+/// A call that has begun, and proceeds only when it is polled: how many attempts it took.
+async fn begun(crm: &sdk_crm::Client) -> Pin<Box<impl Future<Output = Result<u32, Error>>>> {
+    crm.prewarm().await.unwrap();
+    let call = get_person(crm).deadline(60 * SECOND).send();
+    let mut call = Box::pin(async { Ok(call.await?.attempts()) });
+    assert!(poll!(&mut call).is_pending());
+    call
+}
+
+over_both! {
+    fault_51_a_cap_holds_over_connections_and_streams
+}
+
+/// Many streams share one connection of HTTP/2, so connections are not what is counted.
+async fn fault_51_a_cap_holds_over_connections_and_streams(over: Protocol) {
+    let peer = over.start(always(person().held()));
+    let crm = builder_to(&peer).max_in_flight(2).crm();
+    let calls = (0..6).map(|_| tokio::spawn(get_person(&crm).send()));
+    let calls: Vec<_> = calls.collect();
+
+    for done in [2, 4, 6] {
+        peer.saw(done).await;
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(peer.requests().len(), done);
+        peer.release(2);
+    }
+
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
+    let slow = Slow::default();
+    let suite = slow.suite(3).build().unwrap();
+    let (crm, start) = (suite.crm(), Instant::now());
+    let references: Vec<_> = (0..20).map(|it| format!("PER-0000000000{it:02}")).collect();
+
+    let calls = references.iter().map(|it| crm.people().get(it).send());
+    for person in join_all(calls).await {
+        person.unwrap();
+    }
+
+    assert_eq!((slow.most(), start.elapsed()), (3, 7 * SECOND));
+    let asked: Vec<_> = slow.paths();
+    for (path, reference) in asked.iter().zip(&references) {
+        assert!(path.ends_with(reference), "{asked:?}");
+    }
+
+    // The same application in other scopes shares the places; another application has its own.
+    let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
+    let few = few.crm();
+    let others = (0..3).map(|_| get_person(&few).send());
+    let crowd = join_all((0..3).map(|_| get_person(&crm).send()).chain(others));
+    let (start, calendar) = (Instant::now(), suite.calendar());
+    let other = calendar.raw_call((Method::Get, "/x"));
+    let (crowd, other) = tokio::join!(crowd, async {
+        other.send().await.unwrap();
+        start.elapsed()
+    });
+    assert!(crowd.iter().all(Result::is_ok));
+    assert_eq!(other, SECOND);
+    assert_eq!((slow.most(), start.elapsed()), (4, 2 * SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
+    let (events, _guard) = Events::here();
+    let slow = Slow::default();
+    let crm = slow.suite(1).crm();
+    let first = begun(&crm).await;
+    let start = Instant::now();
+    let half = Duration::from_millis(500);
+
+    let second = add_person(&crm).deadline(half).send();
+    let gone = timeout(half / 2, get_person(&crm).send());
+    let third = async {
+        sleep(half / 5).await;
+        get_person(&crm).deadline(half / 2).await.unwrap_err()
+    };
+    let (second, gone, third) = tokio::join!(second, gone, third);
+
+    // The one that its caller gave up no longer waits.
+    assert!(gone.is_err());
+    let words = ["500ms", "1 attempts of crm are in flight", "0 more wait"];
+    let second = second.unwrap_err();
+    assert_crowded(&second, &words);
+    assert!(second.into_command().is_some());
+    assert_crowded(&third, &["250ms", "and 1 more wait"]);
+    assert_eq!(start.elapsed(), half);
+    let waited = events.lines("DEBUG", &["the attempt waited for its turn", "suite.call"]);
+    assert_eq!(waited.len(), 2, "{waited:?}");
+    assert!(waited[1].contains("wait_ms=500"), "{waited:?}");
+    first.await.unwrap();
+    get_person(&crm).await.unwrap();
+    assert_eq!((slow.paths().len(), slow.most()), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_51_what_counts_for_the_cap_is_every_kind_of_call() {
+    let slow = Slow::default();
+    let suite = slow.suite(1).deadline(SECOND / 2).build().unwrap();
+    let crm = suite.crm();
+    let prepared = crm.commands().submit(new_person("Ann")).prepare().unwrap();
+    for ahead in [false, true] {
+        let first = begun(&crm).await;
+        let mut walk = crm.people().list().items().ahead(ahead);
+        let mut pages = crm.people().list().pages().ahead(ahead);
+        let raw = crm.raw_call((Method::Get, "/x"));
+        let failed = tokio::join!(
+            async { walk.try_next().await.map(drop) },
+            async { pages.try_next().await.map(drop) },
+            async { crm.send_prepared(&prepared).await.map(drop) },
+            async { raw.send().await.map(drop) },
+            async { suite.crm().check_contract().await.map(drop) },
+        );
+        let (walk, pages, prepared, raw, contract) = failed;
+        for failed in [walk, pages, prepared, raw, contract] {
+            assert_crowded(&failed.unwrap_err(), &[]);
+        }
+        first.await.unwrap();
+    }
+}
+
+/// A source that takes five seconds for tokens of chosen scopes. Others live for two seconds.
+struct Hesitant;
+
+impl TokenSource for Hesitant {
+    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin(async {
+            let few = !request.scopes().is_empty();
+            sleep(if few { 5 * SECOND } else { Duration::ZERO }).await;
+            let lifetime = if few { 60 * SECOND } else { 2 * SECOND };
+            Ok(AccessToken::new("t-1").with_lifetime(lifetime))
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_51_who_waits_for_a_retry_or_a_token_holds_no_place() {
+    let slow = Slow::failing(&[503]);
+    let crm = slow.suite(1).crm();
+    let first = begun(&crm).await;
+    let start = Instant::now();
+    let (first, second) = tokio::join!(first, async {
+        get_person(&crm).await.unwrap();
+        start.elapsed()
+    });
+    assert_eq!(second, 2 * SECOND);
+    assert_eq!(first.unwrap(), 2);
+    assert!(start.elapsed() >= 11 * SECOND);
+
+    let suite = slow.suite(1).token_source(Hesitant).build().unwrap();
+    let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
+    let (few, crm, start) = (few.crm(), suite.crm(), Instant::now());
+    let (few, all) = tokio::join!(get_person(&few).send(), async {
+        get_person(&crm).await.unwrap();
+        start.elapsed()
+    });
+    few.unwrap();
+    assert_eq!((all, start.elapsed()), (SECOND, 6 * SECOND));
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_token_that_expires_during_the_wait_is_not_sent() {
+    let slow = Slow::default();
+    let suite = slow.suite(1).token_source(Hesitant).build().unwrap();
+    let crm = suite.crm();
+    // The last call waits for five seconds.
+    let calls = join_all((0..6).map(|_| get_person(&crm).send())).await;
+    for call in calls {
+        assert_eq!(call.unwrap().attempts(), 1);
+    }
+    assert_eq!(suite.stats().token_exchanges, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_51_places_that_nobody_will_give_back_are_replaced() {
+    let slow = Slow::default();
+    let crm = slow.suite(2).timeout(5 * SECOND).crm();
+    // Two attempts and one that waits are begun, kept, and not polled again.
+    let mut kept = Vec::new();
+    for _ in 0..3 {
+        kept.push(begun(&crm).await);
+    }
+    let start = Instant::now();
+
+    let calls = (0..4).map(|_| get_person(&crm).send());
+    for person in join_all(calls).await {
+        person.unwrap();
+    }
+
+    // The longest attempt and two seconds, and then two calls at a time.
+    assert_eq!(start.elapsed(), 9 * SECOND);
+    // What was kept gets on when it is polled, and gives back what is no longer its own.
+    for person in join_all(kept).await {
+        person.unwrap();
+    }
+    slow.0.most.store(0, Ordering::SeqCst);
+    join_all((0..6).map(|_| get_person(&crm).send())).await;
+    assert_eq!(slow.most(), 2);
+}
+
+#[test]
+fn fault_51_a_cap_of_none_is_a_mistake() {
+    let error = builder_at("https://suite.test").max_in_flight(0).build();
+    let error = error.unwrap_err();
+    assert_failed(&error, ErrorKind::Configuration, Effect::NotSent);
+    assert_says(&error, &["`max_in_flight` must be at least 1: got 0"]);
+    let most = builder_at("https://suite.test").max_in_flight(usize::MAX);
+    most.build().unwrap();
+}
+
+/// Fails as a socket does when the process has no descriptor left.
+struct Exhausted;
+
+impl Transport for Exhausted {
+    fn send(&self, _: http::Request<RequestBody>) -> TransportFuture {
+        const EMFILE: i32 = 24;
+        let error = io::Error::from_raw_os_error(EMFILE);
+        Box::pin(async { Err(TransportError::unknown(error)) })
+    }
+}
+
+#[tokio::test]
+async fn fault_51_a_transport_without_descriptors_sent_nothing() {
+    let suite = builder_at("https://suite.test").token_source(Given);
+    let crm = suite.transport(Exhausted).crm();
+    let error = add_person(&crm).await.unwrap_err();
+    assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 3);
+}
+
+#[tokio::test]
+async fn fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_it() {
+    const PLACES: &str = "IN_FLIGHT_PLACES";
+    if let Ok(places) = std::env::var(PLACES) {
+        let builder = Suite::builder().environment().retry(quick_retry());
+        let crm = match places.parse().unwrap() {
+            0 => builder.crm(),
+            places => builder.max_in_flight(places).crm(),
+        };
+        crm.prewarm().await.unwrap();
+        let calls = join_all((0..200).map(|it| {
+            let person = new_person(&format!("Ann {it}"));
+            crm.commands().submit(person).send()
+        }))
+        .await;
+        let failed: Vec<_> = calls.into_iter().filter_map(Result::err).collect();
+        for error in &failed {
+            assert_failed(error, ErrorKind::Connect, Effect::NotSent);
+        }
+        println!("failed: {}", failed.len());
+        return;
+    }
+    for (places, suffices) in [("0", false), ("16", true)] {
+        let server = server().await;
+        let mut own = Command::new("sh");
+        own.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", "--nocapture", "faults::in_flight::fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_it"])
+            .env(PLACES, places)
+            .envs(server.environment());
+        let output = output(&mut own);
+        let told = String::from_utf8_lossy(&output.stdout);
+        let failed = told
+            .split_once("failed: ")
+            .unwrap_or_else(|| panic!("{output:?}"));
+        let failed: u64 = failed.1.lines().next().unwrap().parse().unwrap();
+        assert_eq!(failed == 0, suffices, "{failed} with {places}");
+        assert_eq!(server.commits(Operation::SubmitCommand), 200 - failed);
+    }
+}
