@@ -34,8 +34,8 @@ const WANTS_PROXY_CREDENTIAL: u16 = 407;
 pub struct ClientCredentialsSource {
     sender: Sender,
     agent: Option<HeaderValue>,
-    token_url: Url,
-    credentials: ClientCredentials,
+    token_url: Arc<Url>,
+    credentials: Arc<ClientCredentials>,
     /// Made once. If that fails, every exchange returns the error.
     authorization: Result<Option<Basic>, TokenError>,
     policy: Arc<TokenPolicy>,
@@ -60,8 +60,8 @@ impl ClientCredentialsSource {
         Self {
             sender: sender.into(),
             agent: None,
-            token_url,
-            credentials,
+            token_url: Arc::new(token_url),
+            credentials: Arc::new(credentials),
             authorization,
             policy: Arc::new(policy.clone()),
             proxy: None,
@@ -85,6 +85,14 @@ impl ClientCredentialsSource {
     pub(crate) fn sharing(mut self, policy: &Arc<TokenPolicy>, recent: &Arc<Recent>) -> Self {
         (self.policy, self.given) = (Arc::clone(policy), Arc::clone(recent));
         self
+    }
+
+    pub(crate) fn token_url(&self) -> &Arc<Url> {
+        &self.token_url
+    }
+
+    pub(crate) fn credentials(&self) -> &Arc<ClientCredentials> {
+        &self.credentials
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
@@ -167,11 +175,11 @@ impl ClientCredentialsSource {
             headers.insert(USER_AGENT, agent.clone());
         }
         if let Some(basic) = self.authorization.as_ref().map_err(TokenError::clone)? {
-            headers.insert(AUTHORIZATION, basic.header.clone());
+            headers.insert(AUTHORIZATION, basic.0.clone());
         }
         Ok(Outgoing {
             method: Method::POST,
-            url: self.token_url.clone(),
+            url: Url::clone(&self.token_url),
             headers,
             body: Some(body),
         })
@@ -199,7 +207,7 @@ impl ClientCredentialsSource {
         self.credentials.confide(&mut confidential);
         self.given.confide(&mut confidential);
         if let Ok(Some(basic)) = &self.authorization {
-            confidential.add_secret(basic.encoded.expose());
+            confidential.add_secret(basic.encoded());
         }
         confidential
     }

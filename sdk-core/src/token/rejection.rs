@@ -1,6 +1,6 @@
 //! What a 401 does to a token, and how a storm of them is limited.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ impl Target {
 /// as they arrive: the first two of these rejections are believed at once. Further ones are believed more and more rarely, if
 /// they follow each other closely and no call to the target succeeds in between.
 #[derive(Debug, Default)]
-pub(super) struct Rejections(HashMap<Key, Streak>);
+pub(super) struct Rejections(BTreeMap<Key, Streak>);
 
 /// Tokens in a row that an operation, or one of its paths, refused as soon as they arrived.
 #[derive(Debug)]
@@ -85,6 +85,16 @@ struct Streak {
     backoff_until: Option<Instant>,
     /// The last token that was counted.
     generation: u64,
+}
+
+impl Streak {
+    /// Whether it is recent enough to count.
+    fn counts(&self, now: Instant, policy: &TokenPolicy) -> bool {
+        // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
+        let cap = policy.renewal_backoff.cap;
+        let memory = cap.saturating_mul(2).max(Duration::from_secs(60));
+        now.saturating_duration_since(self.last) < memory
+    }
 }
 
 impl Rejections {
@@ -121,10 +131,7 @@ impl Rejections {
         roll: f64,
     ) {
         let backoff = policy.renewal_backoff;
-        // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
-        let memory = backoff.cap.saturating_mul(2).max(Duration::from_secs(60));
-        self.0
-            .retain(|_, streak| now.saturating_duration_since(streak.last) < memory);
+        self.0.retain(|_, streak| streak.counts(now, policy));
         if self.0.len() >= MOST_STREAKS {
             let oldest = self.0.iter().min_by_key(|(_, streak)| streak.last);
             if let Some(oldest) = oldest.map(|(key, _)| *key) {
@@ -163,10 +170,9 @@ impl Rejections {
         }
     }
 
-    /// Whether no rejection is ignored at present.
-    pub(super) fn is_quiet(&self, now: Instant) -> bool {
-        let mut streaks = self.0.values();
-        streaks.all(|streak| streak.backoff_until.is_none_or(|until| until <= now))
+    /// Whether no rejection counts any more.
+    pub(super) fn is_quiet(&self, now: Instant, policy: &TokenPolicy) -> bool {
+        !self.0.values().any(|streak| streak.counts(now, policy))
     }
 
     pub(super) fn is_empty(&self) -> bool {

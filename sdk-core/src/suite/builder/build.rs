@@ -1,6 +1,5 @@
 //! The checks of a suite, and its parts.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use http::HeaderValue;
@@ -13,12 +12,13 @@ use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Key, Setting};
-use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
+use crate::suite::{ApplicationConfig, Applications, Audience, Counters, Shared, Suite, address};
 use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::common::{Common, Exchanges};
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
+use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.
@@ -53,8 +53,8 @@ impl SuiteBuilder {
         }
         faults.extend(mislabelled);
         let mut addresses: Vec<Url> = applications
-            .values()
-            .filter_map(|application| application.url.clone())
+            .iter()
+            .filter_map(|application| application.url.as_deref().cloned())
             .collect();
         if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
             addresses.push(endpoint.clone());
@@ -74,7 +74,9 @@ impl SuiteBuilder {
             connections.sender_for(address)?;
         }
         let (mut own, mut token_endpoint) = (None, None);
-        let policy = Arc::new(self.token_policy);
+        let policy = self
+            .token_policy
+            .unwrap_or_else(TokenPolicy::shared_default);
         let recent = Arc::default();
         let source = match tokens {
             TokensFrom::Source(source) => source,
@@ -84,10 +86,10 @@ impl SuiteBuilder {
             } => {
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
-                own = Some(credentials.clone());
-                token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
                 let source = source.by(agent.clone()).through(proxy);
+                own = Some(Arc::clone(source.credentials()));
+                token_endpoint = Some(Arc::clone(source.token_url()));
                 Arc::new(source.sharing(&policy, &recent))
             }
         };
@@ -102,7 +104,7 @@ impl SuiteBuilder {
                 installation: label,
                 exchanges: Exchanges::default(),
             }),
-            settings: self.settings,
+            settings: self.settings.shared(),
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
             token_endpoint,
@@ -115,13 +117,14 @@ impl SuiteBuilder {
         })
     }
 
-    fn applications(&mut self, faults: &mut Vec<Error>) -> HashMap<App, ApplicationConfig> {
+    fn applications(&mut self, faults: &mut Vec<Error>) -> Applications {
         let mut scopes = std::mem::take(&mut self.scopes);
         let mut configure = |app: App| {
             let url = self.layers.get(Key::Url(app)).and_then(|url| {
                 address::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
                     .map_err(|fault| faults.push(fault))
                     .ok()
+                    .map(Arc::new)
             });
             let audience = self.layers.get(Key::Audience(app)).map(|audience| {
                 let Setting { value, name, .. } = audience;
@@ -130,19 +133,19 @@ impl SuiteBuilder {
                     let rule = "be a non-empty text without control characters";
                     faults.push(refused(&name, rule, &format!("{value:?}")));
                 }
-                Audience {
+                Arc::new(Audience {
                     text: value.to_owned(),
-                    set_by: Some(name),
-                }
+                    set_by: name,
+                })
             });
-            let scopes = scopes.remove(&app).unwrap_or_default();
+            let scopes = scopes.remove(&app).unwrap_or_default().into();
             ApplicationConfig {
                 url,
                 audience,
                 scopes,
             }
         };
-        App::ALL.map(|app| (app, configure(app))).into()
+        App::ALL.map(&mut configure)
     }
 
     /// Where tokens come from, if the settings are sound.

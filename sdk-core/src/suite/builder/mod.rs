@@ -46,7 +46,7 @@ pub struct SuiteBuilder {
     credentials: Option<ClientCredentials>,
     source: Option<Arc<dyn TokenSource>>,
     settings: Settings,
-    token_policy: TokenPolicy,
+    token_policy: Option<Arc<TokenPolicy>>,
     retry_budget: Option<u32>,
     digest_key: Option<Secret>,
     transport: Choice,
@@ -171,7 +171,7 @@ impl SuiteBuilder {
 
     /// Sets lifetimes, margins and backoff of tokens.
     pub fn token_policy(mut self, policy: TokenPolicy) -> Self {
-        self.token_policy = policy;
+        self.token_policy = Some(Arc::new(policy));
         self
     }
 
