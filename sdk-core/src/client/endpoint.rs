@@ -14,32 +14,31 @@ use crate::transport::sender::Sender;
 #[derive(Clone)]
 pub struct Endpoint {
     sender: Sender,
-    base: String,
-    /// The parsed base URL.
-    url: Url,
+    /// The base URL.
+    url: Arc<Url>,
     /// The proxy that the environment names for it.
     proxy: Option<Arc<str>>,
-    /// The URLs of routes without parameters, each made when it is first used.
-    fixed: Arc<[(&'static str, OnceLock<Url>)]>,
+    application: &'static Application,
+    /// The URLs of routes without parameters, made when any of them is first used.
+    fixed: OnceLock<Arc<[Fixed]>>,
 }
+
+/// A route without parameters, and its URL once it was used.
+type Fixed = (&'static str, OnceLock<Box<Url>>);
 
 impl Endpoint {
     pub(crate) fn new(
         sender: Sender,
-        url: Url,
+        url: Arc<Url>,
         proxy: Option<String>,
-        application: &Application,
+        application: &'static Application,
     ) -> Self {
-        let operations = application.operations.iter();
-        let fixed = operations.filter(|operation| !operation.route.contains('{'));
         Self {
             sender,
-            base: url.as_str().trim_end_matches('/').to_owned(),
             url,
             proxy: proxy.map(Arc::from),
-            fixed: fixed
-                .map(|operation| (operation.route, OnceLock::new()))
-                .collect(),
+            application,
+            fixed: OnceLock::new(),
         }
     }
 
@@ -61,7 +60,7 @@ impl Endpoint {
     /// The base URL without a trailing slash.
     #[must_use]
     pub fn base(&self) -> &str {
-        &self.base
+        self.url.as_str().trim_end_matches('/')
     }
 
     /// Begins a GET of an escaped path, which starts with a slash.
@@ -77,14 +76,21 @@ impl Endpoint {
     }
 
     fn at(&self, path: &str) -> Url {
-        match self.fixed.iter().find(|(route, _)| *route == path) {
-            Some((_, url)) => url.get_or_init(|| self.joined(path)).clone(),
+        let fixed = self.fixed.get_or_init(|| self.routes());
+        match fixed.iter().find(|(route, _)| *route == path) {
+            Some((_, url)) => Url::clone(url.get_or_init(|| Box::new(self.joined(path)))),
             None => self.joined(path),
         }
     }
 
+    fn routes(&self) -> Arc<[Fixed]> {
+        let routes = self.application.operations.iter().map(|it| it.route);
+        let fixed = routes.filter(|route| !route.contains('{'));
+        fixed.map(|route| (route, OnceLock::new())).collect()
+    }
+
     fn joined(&self, path: &str) -> Url {
-        let mut url = self.url.clone();
+        let mut url = Url::clone(&self.url);
         match self.url.path() {
             "/" => url.set_path(path),
             prefix => url.set_path(&[prefix.trim_end_matches('/'), path].concat()),
@@ -96,7 +102,7 @@ impl Endpoint {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
-            .field("base", &self.base)
+            .field("base", &self.base())
             .finish_non_exhaustive()
     }
 }

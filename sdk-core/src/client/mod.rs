@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
-use crate::suite::{Audience, Shared, Suite};
+use crate::suite::{Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -31,11 +31,11 @@ struct ClientInner {
     suite: Suite,
     application: &'static Application,
     endpoint: Endpoint,
-    audience: Audience,
     tokens: Arc<TokenEntry>,
     /// The places for its application's attempts, if they are limited.
     in_flight: Option<Arc<InFlight>>,
-    defaults: CallOptions,
+    /// Rarely set, and large.
+    defaults: Arc<CallOptions>,
 }
 
 impl ApiClient {
@@ -48,9 +48,8 @@ impl ApiClient {
     }
 
     fn of(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
-        let url = suite.application_url(application.app)?.clone();
-        let audience = suite.audience(application.app)?;
-        let request = suite.token_request(application.app, &audience);
+        let url = Arc::clone(suite.application_url(application.app)?);
+        let request = suite.token_request(application.app)?;
         let tokens = suite.shared.tokens.entry(request);
         let sender = suite.shared.connections.sender_for(&url)?;
         let proxy = suite.shared.connections.proxy_for(&url);
@@ -59,10 +58,9 @@ impl ApiClient {
             suite: suite.clone(),
             application,
             endpoint,
-            audience,
             tokens,
             in_flight: suite.shared.in_flight.get(&application.app).cloned(),
-            defaults: CallOptions::default(),
+            defaults: CallOptions::unset(),
         })))
     }
 
@@ -70,6 +68,7 @@ impl ApiClient {
     #[must_use]
     pub fn with_defaults(&self, defaults: CallOptions) -> Self {
         let inner = ClientInner::clone(&self.0);
+        let defaults = Arc::new(defaults);
         Self(Arc::new(ClientInner { defaults, ..inner }))
     }
 
@@ -145,7 +144,7 @@ impl ApiClient {
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
         let Ok(ended) = timeout_at(limits.deadline, wait).await else {
-            let endpoint = self.suite().token_endpoint.as_ref();
+            let endpoint = self.suite().token_endpoint.as_deref();
             let from = endpoint.map(|url| format!(" from {}", cause::target(url, None)));
             let (total, from) = (limits.total, from.unwrap_or_default());
             let message = format!(
@@ -171,10 +170,10 @@ impl ApiClient {
 
     /// The audience of the token, and where it is set.
     pub(crate) fn audience_hint(&self) -> String {
-        let Audience { text, set_by } = &self.0.audience;
         let app = self.0.application.app;
+        let set_by = self.0.suite.audience_set_by(app);
         let (variable, call) = (app.audience_variable(), app.audience_setter());
-        let text = one_line(text);
+        let text = one_line(self.audience().unwrap_or_default());
         match set_by {
             Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
             None => format!(

@@ -4,7 +4,7 @@ pub(crate) mod headers;
 pub(crate) mod setters;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -143,6 +143,12 @@ impl CallOptions {
             Err(error) => self.invalid = Some(error.into()),
         }
         self
+    }
+
+    /// The options that set nothing, which all clients without defaults share.
+    pub(crate) fn unset() -> Arc<Self> {
+        static UNSET: LazyLock<Arc<CallOptions>> = LazyLock::new(Arc::default);
+        Arc::clone(&UNSET)
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {

@@ -5,7 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod layers;
 pub(crate) mod settings;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,7 +46,7 @@ use crate::transport::connections::Connections;
 #[derive(Clone)]
 pub struct Suite {
     pub(crate) shared: Arc<Shared>,
-    applications: Arc<BTreeMap<App, ApplicationConfig>>,
+    applications: Arc<Applications>,
 }
 
 pub(crate) struct Shared {
@@ -56,33 +56,37 @@ pub(crate) struct Shared {
     /// The user agent of all requests.
     pub(crate) agent: HeaderValue,
     pub(crate) tokens: TokenCache,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) chance: Chance,
     pub(crate) budgets: RetryBudgets,
     /// The places for the attempts of each application, if they are limited.
     pub(crate) in_flight: HashMap<App, Arc<InFlight>>,
     pub(crate) counters: Counters,
     /// Where tokens are exchanged, unless they come from the caller's own source.
-    pub(crate) token_endpoint: Option<Url>,
+    pub(crate) token_endpoint: Option<Arc<Url>>,
     /// Recent credentials, which no text may show, whatever a server repeats.
     pub(crate) credentials: Arc<Recent>,
     /// The key for the digests of filters in checkpoints.
     pub(crate) digest_key: Option<Secret>,
 }
 
+/// The settings of each application, in the order of [`App::ALL`].
+type Applications = [ApplicationConfig; App::ALL.len()];
+
+/// What an application is set to, small because a process may have many suites.
 #[derive(Clone, Debug, Default)]
 struct ApplicationConfig {
-    url: Option<Url>,
-    audience: Option<Audience>,
-    scopes: Vec<String>,
+    url: Option<Arc<Url>>,
+    audience: Option<Arc<Audience>>,
+    scopes: Box<[String]>,
 }
 
-/// The audience of an application's tokens.
+/// An audience of an application's tokens other than its origin.
 #[derive(Clone, Debug)]
-pub(crate) struct Audience {
-    pub(crate) text: String,
-    /// The variable or call that set it; `None` if it is the application's origin, by default.
-    pub(crate) set_by: Option<String>,
+struct Audience {
+    text: String,
+    /// The variable or call that set it.
+    set_by: String,
 }
 
 #[derive(Debug, Default)]
@@ -144,7 +148,7 @@ impl Suite {
         let scopes = scopes_of("with_scopes", scopes)
             .map_err(|error| error.at(self.shared.label.clone()))?;
         let mut applications = (*self.applications).clone();
-        applications.entry(app).or_default().scopes = scopes;
+        applications[app as usize].scopes = scopes.into();
         Ok(Self {
             shared: Arc::clone(&self.shared),
             applications: Arc::new(applications),
@@ -167,10 +171,8 @@ impl Suite {
     }
 
     /// The base URL of an application.
-    pub(crate) fn application_url(&self, app: App) -> Result<&Url, Error> {
-        let config = self.applications.get(&app);
-        let url = config.and_then(|config| config.url.as_ref());
-        url.ok_or_else(|| {
+    pub(crate) fn application_url(&self, app: App) -> Result<&Arc<Url>, Error> {
+        self.config(app).url.as_ref().ok_or_else(|| {
             let (variable, call) = (app.url_variable(), app.url_setter());
             Error::configuration(format!(
                 "the URL of the {app} application is missing: set {variable}, or call `{call}` on the builder"
@@ -182,35 +184,42 @@ impl Suite {
     ///
     /// # Errors
     /// When another application has the same origin, because a token for one would open the other.
-    pub(crate) fn audience(&self, app: App) -> Result<Audience, Error> {
-        let config = self.applications.get(&app);
-        if let Some(audience) = config.and_then(|config| config.audience.clone()) {
-            return Ok(audience);
+    fn audience(&self, app: App) -> Result<String, Error> {
+        if let Some(audience) = &self.config(app).audience {
+            return Ok(audience.text.clone());
         }
         let origin = self.application_url(app)?.origin();
-        let twin = self.applications.iter().find(|(name, other)| {
-            let other = other.url.as_ref();
-            **name != app && other.is_some_and(|url| url.origin() == origin)
+        let twin = App::all().find(|other| {
+            let url = self.config(*other).url.as_ref();
+            *other != app && url.is_some_and(|url| url.origin() == origin)
         });
-        if let Some((twin, _)) = twin {
+        if let Some(twin) = twin {
             let (variable, call) = (app.audience_variable(), app.audience_setter());
             return Err(Error::configuration(format!(
                 "{app} and {twin} have the same origin, so their tokens need different audiences: set {variable}, or call \
                  `{call}` on the builder"
             )));
         }
-        Ok(Audience {
-            text: origin.ascii_serialization(),
-            set_by: None,
-        })
+        Ok(origin.ascii_serialization())
+    }
+
+    /// The variable or call that set the audience of an application; `None` if it is the application's origin.
+    pub(crate) fn audience_set_by(&self, app: App) -> Option<&str> {
+        let audience = self.config(app).audience.as_ref()?;
+        Some(&audience.set_by)
     }
 
     /// The request for an application's tokens.
-    pub(crate) fn token_request(&self, app: App, audience: &Audience) -> TokenRequest {
-        let config = self.applications.get(&app);
-        TokenRequest::new()
-            .with_audience(&*audience.text)
-            .with_scopes(config.map_or(&[][..], |config| &config.scopes))
+    ///
+    /// # Errors
+    /// When the application needs an audience that is not set.
+    pub(crate) fn token_request(&self, app: App) -> Result<TokenRequest, Error> {
+        let request = TokenRequest::new().with_audience(self.audience(app)?);
+        Ok(request.with_scopes(&self.config(app).scopes))
+    }
+
+    fn config(&self, app: App) -> &ApplicationConfig {
+        &self.applications[app as usize]
     }
 }
 
@@ -241,7 +250,8 @@ fn scopes_of<S: AsRef<str>>(
 
 impl fmt::Debug for Suite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let applications: Vec<_> = self.applications.keys().collect();
+        let is_set = |app: &App| self.config(*app).url.is_some();
+        let applications: Vec<_> = App::all().filter(is_set).collect();
         f.debug_struct("Suite")
             .field("label", &self.label())
             .field("applications", &applications)

@@ -1,12 +1,13 @@
 //! Limits and policies, with the reason for each default.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
 
 /// Limits and policies of a suite. The builder sets each, and most can be set per call too.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Settings {
     pub(crate) attempt_timeout: Duration,
     pub(crate) deadline: Duration,
@@ -19,6 +20,17 @@ pub(crate) struct Settings {
     pub(crate) scope_policy: ScopePolicy,
     /// How many attempts of an application may be in flight at once; `None` for any number.
     pub(crate) max_in_flight: Option<usize>,
+}
+
+impl Settings {
+    /// Shares the defaults, because a process may have many suites.
+    pub(crate) fn shared(self) -> Arc<Self> {
+        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(Arc::default);
+        if self == **DEFAULT {
+            return Arc::clone(&DEFAULT);
+        }
+        Arc::new(self)
+    }
 }
 
 impl Default for Settings {

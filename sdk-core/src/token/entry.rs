@@ -233,7 +233,7 @@ impl TokenEntry {
         if self.read().has_expired(now) {
             self.write().drop_expired(now);
         }
-        self.read().is_idle(now)
+        self.read().is_idle(now, self.policy())
     }
 
     /// When the token expires, if there is one.

@@ -36,7 +36,7 @@ const WANTS_PROXY_CREDENTIAL: u16 = 407;
 pub struct ClientCredentialsSource {
     sender: Sender,
     agent: Option<HeaderValue>,
-    token_url: Url,
+    token_url: Arc<Url>,
     credentials: Arc<dyn CredentialSource>,
     /// Recent credentials, which the endpoint may repeat.
     known: Arc<Recent>,
@@ -59,7 +59,7 @@ impl ClientCredentialsSource {
         Self {
             sender: sender.into(),
             agent: None,
-            token_url,
+            token_url: Arc::new(token_url),
             credentials: Arc::new(credentials),
             known: Arc::default(),
             policy: Arc::new(policy.clone()),
@@ -97,6 +97,10 @@ impl ClientCredentialsSource {
     pub(crate) fn sharing(mut self, policy: &Arc<TokenPolicy>, recent: &Arc<Recent>) -> Self {
         (self.policy, self.given) = (Arc::clone(policy), Arc::clone(recent));
         self
+    }
+
+    pub(crate) fn token_url(&self) -> &Arc<Url> {
+        &self.token_url
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
@@ -219,12 +223,12 @@ impl ClientCredentialsSource {
         }
         if credentials.method() == ClientAuthentication::Basic {
             let basic = form::basic(credentials)?;
-            self.known.keep([basic.encoded.expose()]);
-            headers.insert(AUTHORIZATION, basic.header);
+            self.known.keep([basic.encoded()]);
+            headers.insert(AUTHORIZATION, basic.0);
         }
         Ok(Outgoing {
             method: Method::POST,
-            url: self.token_url.clone(),
+            url: Url::clone(&self.token_url),
             headers,
             body: Some(form::body(credentials, request)),
         })

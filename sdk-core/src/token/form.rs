@@ -7,19 +7,24 @@ use http::HeaderValue;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded;
 
-use crate::secret::value::Secret;
 use crate::secret::wiped::Wiped;
 use crate::token::bearer::sensitive_header;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::TokenError;
 use crate::token::source::TokenRequest;
 
-/// The credential as HTTP Basic sends it.
-pub(super) struct Basic {
-    /// The value of the `Authorization` header.
-    pub(super) header: HeaderValue,
+/// The credential as HTTP Basic sends it: the value of the `Authorization` header.
+pub(super) struct Basic(pub(super) HeaderValue);
+
+/// What stands before the encoded credential.
+const SCHEME: &str = "Basic ";
+
+impl Basic {
     /// The encoded id and secret in it, which must not be shown either.
-    pub(super) encoded: Secret,
+    pub(super) fn encoded(&self) -> &str {
+        let value = self.0.to_str().unwrap_or_default();
+        value.strip_prefix(SCHEME).unwrap_or(value)
+    }
 }
 
 /// The Basic credential, id and secret form-url-encoded first (RFC 6749, section 2.3.1). Otherwise a server misreads a `:` in
@@ -31,12 +36,9 @@ pub(super) fn basic(credentials: &ClientCredentials) -> Result<Basic, TokenError
     pair.extend(form_urlencoded::byte_serialize(
         credentials.secret().expose().as_bytes(),
     ));
-    let encoded = Secret::from(STANDARD.encode(pair.as_bytes()));
-    let header = ["Basic ", encoded.expose()].concat().into_bytes();
-    Ok(Basic {
-        header: sensitive_header(Zeroizing::new(header))?,
-        encoded,
-    })
+    let encoded = Zeroizing::new(STANDARD.encode(pair.as_bytes()));
+    let header = [SCHEME, &encoded].concat().into_bytes();
+    sensitive_header(Zeroizing::new(header)).map(Basic)
 }
 
 /// The form that asks for a token, in memory that is wiped on drop.

@@ -1,5 +1,6 @@
 //! The settings of the token engine.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use crate::policy::backoff::Backoff;
@@ -59,5 +60,13 @@ policy! {
         /// The largest reply that is read from the token endpoint.
         // A JWT is a few kilobytes.
         max_response_bytes: usize = 64 * 1024, with_max_response_bytes;
+    }
+}
+
+impl TokenPolicy {
+    /// The default, which all suites that set none share: it is as large as all else that a suite knows of its tokens.
+    pub(crate) fn shared_default() -> Arc<Self> {
+        static DEFAULT: LazyLock<Arc<TokenPolicy>> = LazyLock::new(Arc::default);
+        Arc::clone(&DEFAULT)
     }
 }

@@ -87,6 +87,16 @@ struct Streak {
     generation: u64,
 }
 
+impl Streak {
+    /// Whether it is recent enough to count.
+    fn counts(&self, now: Instant, policy: &TokenPolicy) -> bool {
+        // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
+        let cap = policy.renewal_backoff.cap;
+        let memory = cap.saturating_mul(2).max(Duration::from_secs(60));
+        now.saturating_duration_since(self.last) < memory
+    }
+}
+
 impl Rejections {
     /// Whether to ignore a rejection, because the target has recently refused one token after another. If the token has served
     /// the operation, not all its paths refuse it. If it was accepted anywhere, it may have been revoked since, so the target
@@ -121,10 +131,7 @@ impl Rejections {
         roll: f64,
     ) {
         let backoff = policy.renewal_backoff;
-        // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
-        let memory = backoff.cap.saturating_mul(2).max(Duration::from_secs(60));
-        self.0
-            .retain(|_, streak| now.saturating_duration_since(streak.last) < memory);
+        self.0.retain(|_, streak| streak.counts(now, policy));
         if self.0.len() >= MOST_STREAKS {
             // Of several, the first one: a map without an order would choose by chance.
             let oldest = self.0.iter().min_by_key(|(_, streak)| streak.last);
@@ -164,10 +171,9 @@ impl Rejections {
         }
     }
 
-    /// Whether no rejection is ignored at present.
-    pub(super) fn is_quiet(&self, now: Instant) -> bool {
-        let mut streaks = self.0.values();
-        streaks.all(|streak| streak.backoff_until.is_none_or(|until| until <= now))
+    /// Whether no rejection counts any more.
+    pub(super) fn is_quiet(&self, now: Instant, policy: &TokenPolicy) -> bool {
+        !self.0.values().any(|streak| streak.counts(now, policy))
     }
 
     pub(super) fn is_empty(&self) -> bool {

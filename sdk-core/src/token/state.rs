@@ -85,11 +85,11 @@ impl State {
 
     /// Whether a new state would do as well: there is no token, no renewal under way, and no backoff that a new one would not
     /// keep.
-    pub(super) fn is_idle(&self, now: Instant) -> bool {
+    pub(super) fn is_idle(&self, now: Instant, policy: &TokenPolicy) -> bool {
         self.token.is_none()
             && self.flight.is_none()
             && self.backoff_left(now).is_zero()
-            && self.rejections.is_quiet(now)
+            && self.rejections.is_quiet(now, policy)
     }
 
     /// How many renewals were started.

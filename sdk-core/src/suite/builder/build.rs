@@ -1,6 +1,5 @@
 //! The checks of a suite, and its parts.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use http::HeaderValue;
@@ -15,12 +14,13 @@ use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Key, Setting};
-use crate::suite::{ApplicationConfig, Audience, Counters, Shared, Suite, address};
+use crate::suite::{ApplicationConfig, Applications, Audience, Counters, Shared, Suite, address};
 use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::common::{Common, Exchanges};
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
+use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
 
@@ -59,8 +59,8 @@ impl SuiteBuilder {
             faults.push(refused("max_in_flight", "be at least 1", "0"));
         }
         let mut addresses: Vec<Url> = applications
-            .values()
-            .filter_map(|application| application.url.clone())
+            .iter()
+            .filter_map(|application| application.url.as_deref().cloned())
             .collect();
         if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
             addresses.push(endpoint.clone());
@@ -79,7 +79,9 @@ impl SuiteBuilder {
             // A client that cannot be built is a mistake now, and not of the first call.
             connections.sender_for(address)?;
         }
-        let policy = Arc::new(self.token_policy);
+        let policy = self
+            .token_policy
+            .unwrap_or_else(TokenPolicy::shared_default);
         let recent = Arc::default();
         let (mut known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
@@ -92,8 +94,8 @@ impl SuiteBuilder {
                 known = of_these;
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
-                token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
+                token_endpoint = Some(Arc::clone(source.token_url()));
                 let source = source.by(agent.clone()).known_to(&known).through(proxy);
                 let source = source.sharing(&policy, &recent);
                 Arc::new(source.drawing_from(&self.chance))
@@ -113,7 +115,7 @@ impl SuiteBuilder {
                 installation: label,
                 exchanges: Exchanges::default(),
             }),
-            settings: self.settings,
+            settings: self.settings.shared(),
             chance: self.chance,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             in_flight: in_flight.collect(),
@@ -128,13 +130,14 @@ impl SuiteBuilder {
         })
     }
 
-    fn applications(&mut self, faults: &mut Vec<Error>) -> BTreeMap<App, ApplicationConfig> {
+    fn applications(&mut self, faults: &mut Vec<Error>) -> Applications {
         let mut scopes = std::mem::take(&mut self.scopes);
         let mut configure = |app: App| {
             let url = self.layers.get(Key::Url(app)).and_then(|url| {
                 address::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
                     .map_err(|fault| faults.push(fault))
                     .ok()
+                    .map(Arc::new)
             });
             let audience = self.layers.get(Key::Audience(app)).map(|audience| {
                 let Setting { value, name, .. } = audience;
@@ -143,19 +146,19 @@ impl SuiteBuilder {
                     let rule = "be a non-empty text without control characters";
                     faults.push(refused(&name, rule, &format!("{value:?}")));
                 }
-                Audience {
+                Arc::new(Audience {
                     text: value.to_owned(),
-                    set_by: Some(name),
-                }
+                    set_by: name,
+                })
             });
-            let scopes = scopes.remove(&app).unwrap_or_default();
+            let scopes = scopes.remove(&app).unwrap_or_default().into();
             ApplicationConfig {
                 url,
                 audience,
                 scopes,
             }
         };
-        App::ALL.map(|app| (app, configure(app))).into()
+        App::ALL.map(&mut configure)
     }
 
     /// Where tokens come from, if the settings are sound.

@@ -48,7 +48,7 @@ pub struct SuiteBuilder {
     credential_source: Option<Arc<dyn CredentialSource>>,
     source: Option<Arc<dyn TokenSource>>,
     settings: Settings,
-    token_policy: TokenPolicy,
+    token_policy: Option<Arc<TokenPolicy>>,
     retry_budget: Option<u32>,
     chance: Chance,
     digest_key: Option<Secret>,
@@ -187,7 +187,7 @@ impl SuiteBuilder {
 
     /// Sets lifetimes, margins and backoff of tokens.
     pub fn token_policy(mut self, policy: TokenPolicy) -> Self {
-        self.token_policy = policy;
+        self.token_policy = Some(Arc::new(policy));
         self
     }
 

@@ -27,7 +27,7 @@ fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(Strin
 fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
     let basic = |id, secret| {
         let credentials = ClientCredentials::new(id, secret);
-        form::basic(&credentials).unwrap().header
+        form::basic(&credentials).unwrap().0
     };
     for id in AWKWARD.split('|') {
         for secret in AWKWARD.split('|') {
