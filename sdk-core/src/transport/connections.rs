@@ -100,7 +100,9 @@ impl Choice {
         match self {
             Self::Usual => false,
             Self::Shared(connections) => connections.bring_tls(),
-            _ => true,
+            Self::Own(_) => true,
+            #[cfg(feature = "reqwest-013")]
+            Self::Http(_) => true,
         }
     }
 
@@ -148,7 +150,9 @@ impl Connections {
         match &self.kind {
             #[cfg(feature = "reqwest-013")]
             Kind::Usual { .. } => false,
-            _ => true,
+            #[cfg(feature = "reqwest-013")]
+            Kind::Client(_) | Kind::Builder(..) => true,
+            Kind::Own(_) => true,
         }
     }
 
