@@ -6,6 +6,7 @@ mod drift;
 mod examples;
 mod face;
 mod faults;
+mod observe;
 mod open;
 mod peer;
 mod programs;

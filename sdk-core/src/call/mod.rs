@@ -23,6 +23,7 @@ use crate::client::endpoint::Endpoint;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
+use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::reply::decode::{FromReply, Terms, decode};
@@ -115,7 +116,7 @@ impl Call {
         async move {
             let draft = match &mut draft {
                 Ok(draft) => draft,
-                Err(refused) => return Err(refused.clone().of(self.operation)),
+                Err(refused) => return Err(self.refused(refused)),
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
@@ -125,8 +126,9 @@ impl Call {
                     lenient: limits.schema_policy == SchemaPolicy::Warn,
                     max_elements: limits.max_elements,
                 };
-                value = Some(decode::<T>(body, terms, shown)?);
-                Ok(())
+                let (decoded, mismatch) = decode::<T>(body, terms, shown)?;
+                value = Some(decoded);
+                Ok(mismatch)
             };
             let reply = self.execute(draft, &limits, &mut take).await?;
             // `execute` succeeds only if `take` did.
@@ -134,6 +136,14 @@ impl Call {
                 .map(|value| wrap(Response::new(value, reply)))
                 .ok_or_else(|| Error::decode("the reply was not decoded").of(self.operation))
         }
+    }
+
+    /// The error of a call that is refused before anything is sent: a call that ended, too.
+    fn refused(&self, refused: &Error) -> Error {
+        let error = refused.clone().of(self.operation);
+        let watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
+        watch.end(&Err(error.clone()), &str::to_owned);
+        error
     }
 
     /// Turns a command into a form that can be stored and sent later.

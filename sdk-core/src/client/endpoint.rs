@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use crate::application::Application;
+use crate::observe::attempt::Server;
 use crate::operation::Method;
 use crate::request::draft::Draft;
 use crate::transport::sender::Sender;
@@ -19,6 +20,7 @@ pub struct Endpoint {
     url: Url,
     /// The proxy that the environment names for it.
     proxy: Option<Arc<str>>,
+    server: Server,
     /// The URLs of routes without parameters, each made when it is first used.
     fixed: Arc<[(&'static str, OnceLock<Url>)]>,
 }
@@ -33,6 +35,7 @@ impl Endpoint {
         let operations = application.operations.iter();
         let fixed = operations.filter(|operation| !operation.route.contains('{'));
         Self {
+            server: Server::of(&url),
             sender,
             base: url.as_str().trim_end_matches('/').to_owned(),
             url,
@@ -46,6 +49,11 @@ impl Endpoint {
     /// What sends requests to it.
     pub(crate) fn sender(&self) -> &Sender {
         &self.sender
+    }
+
+    /// Host and port, for observers.
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
     }
 
     /// The base URL.

@@ -13,6 +13,7 @@ use crate::application::Application;
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
+use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
 use crate::suite::{Audience, Shared, Suite};
 use crate::text::one_line;
@@ -43,7 +44,7 @@ impl ApiClient {
         let url = suite.application_url(application.app)?.clone();
         let audience = suite.audience(application.app)?;
         let request = suite.token_request(application.app, &audience);
-        let tokens = suite.shared.tokens.entry(request);
+        let tokens = suite.shared.tokens.entry_of(Some(application.app), request);
         let sender = suite.shared.connections.sender_for(&url)?;
         let proxy = suite.shared.connections.proxy_for(&url);
         let endpoint = Endpoint::new(sender, url, proxy, application);
@@ -107,6 +108,8 @@ impl ApiClient {
     ) -> Result<T, Error> {
         Error::without_runtime()?;
         let limits = self.limits(&CallOptions::default());
+        let (app, watcher) = (self.application().app, &self.suite().watcher);
+        let _waiting = watcher.wait(WaitReason::Token, app, None);
         self.in_time(&limits, wait).await
     }
 

@@ -13,6 +13,9 @@ macro_rules! kinds {
         }
 
         impl $kinds {
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
+
             /// A short name for metrics and traces (`error.type`), which never changes.
             #[must_use]
             pub const fn as_str(self) -> &'static str {

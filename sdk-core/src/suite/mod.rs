@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudget;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
@@ -56,6 +57,7 @@ pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) budget: RetryBudget,
     pub(crate) counters: Counters,
+    pub(crate) watcher: Watcher,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Url>,
     /// What no text may show, whatever a server repeats.

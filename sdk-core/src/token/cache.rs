@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::app::App;
+use crate::observe::watcher::Watcher;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::entry::TokenEntry;
 use crate::token::policy::TokenPolicy;
@@ -18,6 +20,7 @@ pub struct TokenCache {
     policy: Arc<TokenPolicy>,
     /// Recent tokens, which a server may repeat.
     recent: Arc<Recent>,
+    watcher: Watcher,
     entries: Mutex<HashMap<TokenRequest, Arc<TokenEntry>>>,
 }
 
@@ -28,12 +31,24 @@ impl TokenCache {
             source,
             policy: Arc::new(policy),
             recent: Arc::default(),
+            watcher: Watcher::default(),
             entries: Mutex::default(),
         }
     }
 
+    /// Reports renewals to these observers.
+    pub(crate) fn watched(mut self, watcher: Watcher) -> Self {
+        self.watcher = watcher;
+        self
+    }
+
     /// The entry for `request`; equal requests share one.
     pub fn entry(&self, request: TokenRequest) -> Arc<TokenEntry> {
+        self.entry_of(None, request)
+    }
+
+    /// [`entry`](Self::entry) for an application, which reports name. If several share a token, they name the first.
+    pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         let entry = entries.entry(request).or_insert_with_key(|request| {
             Arc::new(TokenEntry::new(
@@ -41,6 +56,7 @@ impl TokenCache {
                 Arc::clone(&self.source),
                 Arc::clone(&self.policy),
                 Arc::clone(&self.recent),
+                (app, self.watcher.clone()),
             ))
         });
         Arc::clone(entry)

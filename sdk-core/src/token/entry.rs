@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
+use crate::app::App;
+use crate::observe::watcher::Watcher;
 use crate::operation::Operation;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::bearer::BearerToken;
@@ -35,6 +37,8 @@ pub struct TokenEntry {
     source: Arc<dyn TokenSource>,
     policy: Arc<TokenPolicy>,
     recent: Arc<Recent>,
+    /// The application and the observers that renewals are reported for and to.
+    pub(super) watched: (Option<App>, Watcher),
     state: RwLock<State>,
     /// Whether any target may have refused a token.
     has_rejections: AtomicBool,
@@ -48,12 +52,14 @@ impl TokenEntry {
         source: Arc<dyn TokenSource>,
         policy: Arc<TokenPolicy>,
         recent: Arc<Recent>,
+        watched: (Option<App>, Watcher),
     ) -> Self {
         Self {
             request,
             source,
             policy,
             recent,
+            watched,
             state: RwLock::default(),
             has_rejections: AtomicBool::new(false),
             news: Notify::new(),

@@ -3,11 +3,17 @@
 use std::fmt;
 
 use bytes::Bytes;
+use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
-use http::{HeaderMap, Method};
 use tokio::time::{Instant, sleep, timeout_at};
+use tracing::Instrument as _;
 use url::Url;
 
+use crate::observe::attempt::{AttemptWatch, Planned, Server};
+use crate::observe::error_type::ErrorType;
+use crate::observe::event::End;
+use crate::observe::watcher::Watcher;
+use crate::operation::Method;
 use crate::policy::chance::roll;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
@@ -42,6 +48,8 @@ pub struct ClientCredentialsSource {
     proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
     given: Recent,
+    watcher: Watcher,
+    server: Server,
 }
 
 impl ClientCredentialsSource {
@@ -59,12 +67,14 @@ impl ClientCredentialsSource {
         Self {
             sender: sender.into(),
             agent: None,
+            server: Server::of(&token_url),
             token_url,
             credentials,
             authorization,
             policy: policy.clone(),
             proxy: None,
             given: Recent::default(),
+            watcher: Watcher::default(),
         }
     }
 
@@ -80,12 +90,18 @@ impl ClientCredentialsSource {
         self
     }
 
+    /// Reports attempts to these observers.
+    pub(crate) fn watched(mut self, watcher: Watcher) -> Self {
+        self.watcher = watcher;
+        self
+    }
+
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
         let body = form::body(&self.credentials, request);
         let mut attempt = 1;
         loop {
             let sent = Instant::now();
-            let error = match self.attempt(body.clone(), request).await {
+            let error = match self.attempt(attempt, body.clone(), request).await {
                 Ok(token) => return Ok(token.with_requested_at(sent)),
                 Err(error) => error,
             };
@@ -96,16 +112,55 @@ impl ClientCredentialsSource {
             }
             // Never earlier than asked, and not all clients at once.
             let wait = asked.saturating_add(self.policy.backoff.full_jitter(attempt, roll()));
-            tracing::debug!(attempt, error = %error, ?wait, "token exchange will be retried");
+            tracing::debug!(
+                name: "suite.token.exchange_retry",
+                attempt,
+                wait_s = wait.as_secs_f64(),
+                error = %error,
+                "token exchange will be retried"
+            );
             sleep(wait).await;
             attempt += 1;
         }
     }
 
+    /// One attempt in a span of its own, reported to observers.
     async fn attempt(
         &self,
+        number: u32,
         body: Bytes,
         request: &TokenRequest,
+    ) -> Result<AccessToken, TokenError> {
+        let mut outgoing = self.post(body)?;
+        let planned = Planned {
+            operation: None,
+            method: Method::Post,
+            template: self.token_url.path(),
+            server: &self.server,
+            number,
+            started: Instant::now(),
+        };
+        let Outgoing { url, headers, .. } = &mut outgoing;
+        let mut watch = AttemptWatch::begin(&self.watcher, planned, url, headers);
+        let mut end = End::default();
+        let span = watch.span.clone();
+        let result = self
+            .send(outgoing, request, &mut end)
+            .instrument(span)
+            .await;
+        watch.received();
+        let error = result.as_ref().err();
+        end.failure = error.map(|error| ErrorType::new(error.status(), error.kind().as_str()));
+        end.request_id = error.and_then(TokenError::request_id);
+        watch.end(&end);
+        result
+    }
+
+    async fn send(
+        &self,
+        outgoing: Outgoing,
+        request: &TokenRequest,
+        end: &mut End<'_>,
     ) -> Result<AccessToken, TokenError> {
         let timeout = self.policy.exchange_timeout;
         let until = lifetime::later(Instant::now(), timeout);
@@ -115,12 +170,13 @@ impl ClientCredentialsSource {
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
         let begun = self.sender.needs_watching().then(Begun::default);
-        let sending = self.sender.send(self.post(body)?, begun.as_ref());
+        let sending = self.sender.send(outgoing, begun.as_ref());
         let sent = timeout_at(until, sending).await;
         let mut response = sent
             .map_err(|_elapsed| late())?
             .map_err(|error| self.failure(error))?;
         let status = response.status();
+        (end.status, end.version) = (Some(status), Some(response.version()));
         let limit = self.policy.max_response_bytes;
         let read = body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
@@ -163,7 +219,7 @@ impl ClientCredentialsSource {
             headers.insert(AUTHORIZATION, basic.header.clone());
         }
         Ok(Outgoing {
-            method: Method::POST,
+            method: http::Method::POST,
             url: self.token_url.clone(),
             headers,
             body: Some(body),

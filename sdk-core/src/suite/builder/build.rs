@@ -8,6 +8,7 @@ use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
+use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudget;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
@@ -59,6 +60,8 @@ impl SuiteBuilder {
             // A client that cannot be built is a mistake now, and not of the first call.
             connections.sender_for(address)?;
         }
+        // The label of an installation goes here.
+        let watcher = Watcher::new(std::mem::take(&mut self.observers), None);
         let (mut own, mut token_endpoint) = (None, None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
@@ -72,16 +75,18 @@ impl SuiteBuilder {
                 own = Some(credentials.clone());
                 token_endpoint = Some(endpoint.clone());
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, policy);
-                Arc::new(source.by(agent.clone()).through(proxy))
+                let source = source.watched(watcher.clone()).by(agent.clone());
+                Arc::new(source.through(proxy))
             }
         };
         let shared = Shared {
             connections,
             agent,
-            tokens: TokenCache::new(source, self.token_policy),
+            tokens: TokenCache::new(source, self.token_policy).watched(watcher.clone()),
             settings: self.settings,
             budget: RetryBudget::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             counters: Counters::default(),
+            watcher,
             token_endpoint,
             credentials: own,
             digest_key: self.digest_key,

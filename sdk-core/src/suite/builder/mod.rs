@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::observe::observer::Observer;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
@@ -49,6 +50,7 @@ pub struct SuiteBuilder {
     transport: Choice,
     waits: Waits,
     user_agent: Option<String>,
+    observers: Vec<Arc<dyn Observer>>,
     insecure_http: bool,
     faults: Vec<Error>,
 }
@@ -281,6 +283,13 @@ impl SuiteBuilder {
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
         (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
+        self
+    }
+
+    /// Adds an [`Observer`], which is told what the suite does. Several are told one after the other, in the order in which
+    /// they were added.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 
