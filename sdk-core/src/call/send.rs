@@ -174,7 +174,7 @@ impl Call {
             effect: error.map(Error::effect),
             request_id: error.and_then(Error::request_id),
         };
-        progress.watch.attempted(watch, &end);
+        progress.watch.attempted(watch, &end, error);
         verdict
     }
 
@@ -271,6 +271,7 @@ impl Call {
         let error = error
             .of(self.operation)
             .with_attempts(progress.watch.attempts)
+            .with_attempt_log(std::mem::take(&mut progress.watch.log))
             .with_effect(effect)
             .with_key(self.options.key.clone());
         if !self.operation.safety.is_command() || effect == Effect::Refused {

@@ -1,6 +1,7 @@
 //! One attempt, from its request to the end of its reply.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::HeaderMap;
 use tokio::time::Instant;
@@ -85,6 +86,12 @@ impl<'a> AttemptWatch<'a> {
         }
     }
 
+    /// How long it took, or has taken until now.
+    pub(super) fn duration(&self) -> Duration {
+        let received = self.received.unwrap_or_else(Instant::now);
+        received.saturating_duration_since(self.planned.started)
+    }
+
     /// Ends it.
     pub(crate) fn end(mut self, end: &End<'_>) {
         self.tell(
@@ -102,7 +109,6 @@ impl<'a> AttemptWatch<'a> {
             spans::attempt_ended(&self.span, outcome, end);
         }
         if self.watcher.is_watching() {
-            let received = self.received.unwrap_or_else(Instant::now);
             let ended = AttemptEnded {
                 attempt: self.planned.observed(self.watcher.installation()),
                 outcome,
@@ -111,7 +117,7 @@ impl<'a> AttemptWatch<'a> {
                 error_type: end.failure.as_ref().map(ErrorType::as_str),
                 effect: end.effect,
                 request_id: end.request_id,
-                duration: received.saturating_duration_since(self.planned.started),
+                duration: self.duration(),
             };
             self.watcher.tell(|observer| observer.attempt_ended(&ended));
         }

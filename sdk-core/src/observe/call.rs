@@ -6,6 +6,7 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use crate::error::Error;
+use crate::error::attempts::{AttemptRecord, push};
 use crate::error::kind::Effect;
 use crate::observe::attempt::AttemptWatch;
 use crate::observe::error_type::ErrorType;
@@ -27,6 +28,10 @@ pub(crate) struct CallWatch<'a> {
     pub(crate) attempts: u32,
     /// The strongest effect that any attempt may have had.
     pub(crate) effect: Effect,
+    /// Its failed attempts.
+    pub(crate) log: Vec<AttemptRecord>,
+    /// How long it waited before the attempt that comes next or is in flight.
+    waited: Duration,
     in_flight: bool,
     ended: bool,
 }
@@ -41,6 +46,8 @@ impl<'a> CallWatch<'a> {
             started: Instant::now(),
             attempts: 0,
             effect: Effect::NotSent,
+            log: Vec::new(),
+            waited: Duration::ZERO,
             in_flight: false,
             ended: false,
         };
@@ -64,11 +71,30 @@ impl<'a> CallWatch<'a> {
         self.in_flight = true;
     }
 
-    /// Ends an attempt.
-    pub(crate) fn attempted(&mut self, attempt: AttemptWatch<'_>, end: &End<'_>) {
+    /// Ends an attempt, with its error if it failed.
+    pub(crate) fn attempted(
+        &mut self,
+        attempt: AttemptWatch<'_>,
+        end: &End<'_>,
+        error: Option<&Error>,
+    ) {
         self.in_flight = false;
-        if let Some(effect) = end.effect {
-            self.effect = self.effect.or(effect);
+        if let Some(error) = error {
+            self.effect = self.effect.or(error.effect());
+            let record = AttemptRecord {
+                number: self.attempts,
+                kind: error.kind(),
+                status: error.status(),
+                effect: error.effect(),
+                request_id: error.request_id().map(str::to_owned),
+                began_after: attempt
+                    .planned
+                    .started
+                    .saturating_duration_since(self.started),
+                duration: attempt.duration(),
+                waited: std::mem::take(&mut self.waited),
+            };
+            push(&mut self.log, record);
         }
         attempt.end(end);
     }
@@ -81,7 +107,8 @@ impl<'a> CallWatch<'a> {
     }
 
     /// Tells that the call is attempted again after a failure.
-    pub(crate) fn retrying(&self, error: &Error, wait: Duration) {
+    pub(crate) fn retrying(&mut self, error: &Error, wait: Duration) {
+        self.waited = wait;
         spans::repeating(error, self.attempts, wait);
         if self.watcher.is_watching() {
             let error_type = ErrorType::of(error);

@@ -1,5 +1,6 @@
 //! What observers are told, what spans and events say, and what the attempts of a failed call were.
 
+mod attempts;
 mod told;
 
 use std::sync::{Arc, Mutex, PoisonError};
