@@ -49,7 +49,7 @@ pub(super) fn call_ended(
         }
         Err(error) => {
             record(span, Outcome::Error, error.attempts());
-            span.record("suite.effect", display(error.effect()));
+            span.record("suite.effect", error.effect().as_str());
             span.record("error.type", ErrorType::of(error).as_str());
             span.record("otel.status_code", "ERROR");
             if let Some(id) = error.request_id() {
@@ -62,7 +62,7 @@ pub(super) fn call_ended(
 /// Records that its caller dropped a call, which is no error.
 pub(super) fn call_cancelled(span: &Span, attempts: u32, effect: Effect) {
     record(span, Outcome::Cancelled, attempts);
-    span.record("suite.effect", display(effect));
+    span.record("suite.effect", effect.as_str());
 }
 
 fn record(span: &Span, outcome: Outcome, attempts: u32) {

@@ -1,6 +1,7 @@
 //! What observers are told, what spans and events say, and what the attempts of a failed call were.
 
 mod attempts;
+mod metrics;
 mod told;
 
 use std::sync::{Arc, Mutex, PoisonError};
