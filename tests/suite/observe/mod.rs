@@ -2,6 +2,7 @@
 
 mod attempts;
 mod metrics;
+mod spans;
 mod told;
 
 use std::sync::{Arc, Mutex, PoisonError};
