@@ -98,6 +98,14 @@ fn branch(children: &HashMap<SpanId, Vec<&SpanData>>, parent: SpanId, indent: &s
             let name = attribute.key.as_str();
             put!("{indent}    {name} = {}", line::line(&attribute.value));
         }
+        for link in span.links.iter() {
+            let id = link.span_context.span_id();
+            let all = children.values().flatten();
+            let cause = all.filter(|span| span.span_context.span_id() == id);
+            for cause in cause {
+                put!("{indent}    ↩ follows from {}", cause.name);
+            }
+        }
         for event in span.events.iter() {
             let told = event.attributes.iter();
             let told = told.filter(|attribute| attribute.key.as_str() != "level");

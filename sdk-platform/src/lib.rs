@@ -15,14 +15,15 @@ pub use generated::{operations, types};
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]
 pub use sdk_core::testing;
 pub use sdk_core::{
-    AccessToken, App, Backoff, CallOptions, Checkpoint, ClientAuthentication, ClientCredentials,
-    ContractMatch, ContractReport, CredentialSource, CredentialsFuture, Date, Effect, Error,
-    ErrorKind, ExactReplay, IdempotencyKey, Items, JsonBody, Members, Method, MissingScopes,
-    Number, Operation, Page, PageItems, Pages, ParkReason, PreparedCommand, Provenance, RawCall,
-    RawJson, RawTarget, Receipt, Record, Replay, Response, RetryPolicy, Safety, SchemaPolicy,
-    ScopePolicy, Secret, SendPrepared, Stats, StoredRule, StoredStep, Suite, SuiteBuilder,
-    Timestamp, TokenError, TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource,
-    UnknownApp, ZonedTime, least_scopes, one_line, transport,
+    AccessToken, App, AttemptRecord, Backoff, CallOptions, Checkpoint, ClientAuthentication,
+    ClientCredentials, ContractMatch, ContractReport, CredentialSource, CredentialsFuture, Date,
+    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Items, JsonBody, Members, Method,
+    MissingScopes, Number, Observer, Operation, Page, PageItems, Pages, ParkReason,
+    PreparedCommand, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay, Response,
+    RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats, StoredRule,
+    StoredStep, Suite, SuiteBuilder, Timestamp, TokenError, TokenErrorKind, TokenFuture,
+    TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime, least_scopes, observe, one_line,
+    transport,
 };
 
 sdk_core::application_client! {

@@ -8,6 +8,7 @@ mod face;
 mod faults;
 mod installations;
 mod memory;
+mod observe;
 mod open;
 mod peer;
 mod programs;

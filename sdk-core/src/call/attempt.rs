@@ -1,7 +1,7 @@
 //! One attempt on the wire. `classify` judges its outcome.
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, Version};
 use tokio::time::{Instant, timeout_at};
 
 use crate::transport::body::{self, Unread};
@@ -13,6 +13,7 @@ pub(super) enum Outcome {
     /// The head of a reply, and its body if that could be read.
     Reply {
         status: u16,
+        version: Version,
         headers: HeaderMap,
         body: Result<Bytes, Unread>,
     },
@@ -30,6 +31,14 @@ impl Outcome {
     pub(super) fn status(&self) -> Option<u16> {
         match self {
             Self::Reply { status, .. } => Some(*status),
+            Self::Failed(_) | Self::TimedOut { .. } => None,
+        }
+    }
+
+    /// The version of HTTP that it came by.
+    pub(super) fn version(&self) -> Option<Version> {
+        match self {
+            Self::Reply { version, .. } => Some(*version),
             Self::Failed(_) | Self::TimedOut { .. } => None,
         }
     }
@@ -58,6 +67,7 @@ pub(super) async fn run(
     let body = body::read(&mut response, max_bytes, until).await;
     Outcome::Reply {
         status: response.status(),
+        version: response.version(),
         // Taken last, so that the future holds them only once while the body is read.
         headers: std::mem::take(response.headers_mut()),
         body,

@@ -20,7 +20,7 @@ use crate::transport::body::Unread;
 pub(super) fn classify(
     outcome: Outcome,
     whole_call: bool,
-    progress: &Progress<'_>,
+    progress: &Progress<'_, '_>,
     take: Take<'_>,
 ) -> Verdict {
     let (status, headers, body) = match outcome {
@@ -28,6 +28,7 @@ pub(super) fn classify(
             status,
             headers,
             body,
+            version: _,
         } => (status, headers, body),
         Outcome::Failed(error) => return failed(error, progress),
         Outcome::TimedOut { never_begun } => return timed_out(whole_call, never_begun, progress),
@@ -44,15 +45,16 @@ pub(super) fn classify(
         Ok(body) => match take(&body, &|text| {
             progress.confidential(b"").line(Line::Message, text)
         }) {
-            Ok(()) => {
+            Ok(mismatch) => {
                 return Verdict::Done(Reply {
                     installation: progress.client.label(),
                     operation: progress.operation,
                     status,
                     headers,
                     body,
-                    attempts: progress.attempts,
+                    attempts: progress.watch.attempts,
                     key: None,
+                    mismatch,
                 });
             }
             Err(unreadable) => {
@@ -87,7 +89,7 @@ fn unreadable_reply(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
-    progress: &Progress<'_>,
+    progress: &Progress<'_, '_>,
 ) -> Verdict {
     // The messages quote the reply.
     let confidential = progress.confidential(&body);

@@ -27,6 +27,7 @@ use crate::client::limits::Limits;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
+use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::reply::decode::{FromReply, Terms, decode};
@@ -124,13 +125,14 @@ impl Call {
         async move {
             let draft = match &mut draft {
                 Ok(draft) => draft,
-                Err(refused) => return Err(self.failed(refused.clone())),
+                Err(refused) => return Err(self.refused(refused)),
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
             let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
-                value = Some(decode::<T>(body, self.terms(&limits), shown)?);
-                Ok(())
+                let (decoded, mismatch) = decode::<T>(body, self.terms(&limits), shown)?;
+                value = Some(decoded);
+                Ok(mismatch)
             };
             let reply = self.execute(draft, &limits, &mut take).await;
             let reply = reply.map_err(|error| self.failed(error))?;
@@ -148,6 +150,14 @@ impl Call {
             lenient: limits.schema_policy == SchemaPolicy::Warn,
             max_elements: limits.max_elements,
         }
+    }
+
+    /// The error of a call that is refused before anything is sent: a call that ended, too.
+    fn refused(&self, refused: &Error) -> Error {
+        let error = self.failed(refused.clone());
+        let watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
+        watch.end(&Err(error.clone()), &str::to_owned);
+        error
     }
 
     /// Turns a command into a form that can be stored and sent later.

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tokio::time::Instant;
 use url::form_urlencoded;
 
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::error::kind::Effect;
+use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{self, ExactReplay};
 use crate::reply::decode::Unreadable;
@@ -20,9 +19,9 @@ use crate::secret::confidential::Confidential;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
 
-/// Decodes a body and keeps the value. The loop is not generic over it, so it is compiled once.
+/// Decodes a body and keeps the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is compiled once.
 pub(super) type Take<'a> =
-    &'a mut (dyn FnMut(&Bytes, &dyn Fn(&str) -> String) -> Result<(), Unreadable> + Send);
+    &'a mut (dyn FnMut(&Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send);
 
 /// Form fields whose values are not secret.
 const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource", "client_id"];
@@ -31,12 +30,13 @@ const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource",
 const SECRET_PATHS: [&str; 5] = ["oauth", "token", "secret", "credential", "key"];
 
 /// The state of a running call.
-pub(super) struct Progress<'a> {
+pub(super) struct Progress<'a, 'w> {
     pub(super) client: &'a ApiClient,
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
-    pub(super) attempts: u32,
-    /// How many of them followed a 401; they do not count as retries.
+    /// What its attempts came to.
+    pub(super) watch: &'a mut CallWatch<'w>,
+    /// How many attempts followed a 401; they do not count as retries.
     pub(super) renewals: u32,
     /// How many of these followed each other directly.
     pub(super) refused_in_a_row: u32,
@@ -44,27 +44,27 @@ pub(super) struct Progress<'a> {
     pub(super) bearer: Option<Arc<BearerToken>>,
     /// The last 401, while its token is renewed.
     pub(super) refusal: Option<Error>,
-    /// The strongest effect that any attempt may have had.
-    pub(super) effect: Effect,
-    pub(super) started: Instant,
     call: &'a Call,
     pub(super) draft: &'a Draft,
 }
 
-impl<'a> Progress<'a> {
-    pub(super) fn new(call: &'a Call, draft: &'a Draft, limits: &'a Limits) -> Self {
+impl<'a, 'w> Progress<'a, 'w> {
+    pub(super) fn new(
+        call: &'a Call,
+        draft: &'a Draft,
+        limits: &'a Limits,
+        watch: &'a mut CallWatch<'w>,
+    ) -> Self {
         Self {
             client: &call.client,
             operation: call.operation,
             limits,
-            attempts: 0,
+            watch,
             renewals: 0,
             refused_in_a_row: 0,
             may_replay: call.may_replay(limits),
             bearer: None,
             refusal: None,
-            effect: Effect::NotSent,
-            started: Instant::now(),
             call,
             draft,
         }

@@ -40,7 +40,7 @@ pub(super) fn refused(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
-    progress: &Progress<'_>,
+    progress: &Progress<'_, '_>,
 ) -> Verdict {
     let confidential = progress.confidential(&body);
     let envelope = Envelope::parse(progress.client.application().shows_envelope, &body);
@@ -100,7 +100,7 @@ pub(super) fn refused(
 }
 
 /// A proxy that requires authentication. If a proxy is configured, the request did not pass it.
-fn of_proxy(error: Error, progress: &Progress<'_>) -> Error {
+fn of_proxy(error: Error, progress: &Progress<'_, '_>) -> Error {
     match progress.client.endpoint().proxy() {
         Some(proxy) => error
             .with_effect(Effect::NotSent)

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, Version};
 
 use crate::call::Call;
 use crate::call::attempt::Outcome;
@@ -15,7 +16,9 @@ use crate::call::unreached::{failed, timed_out};
 use crate::call::verdict::Verdict;
 use crate::client::limits::Limits;
 use crate::error::Error;
+use crate::error::attempts::{AttemptRecord, push};
 use crate::error::kind::Effect;
+use crate::observe::call::CallWatch;
 use crate::reply::decode::{FromReply, decode};
 use crate::reply::response::{Reply, Response};
 use crate::request::draft::Draft;
@@ -76,15 +79,18 @@ impl Rehearsal {
         terms.schema_version = terms.schema_version.or(schema_version);
         let mut value = None;
         let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
-            value = Some(decode::<T>(body, terms, shown)?);
-            Ok(())
+            let (decoded, mismatch) = decode::<T>(body, terms, shown)?;
+            value = Some(decoded);
+            Ok(mismatch)
         };
         let outcome = Outcome::Reply {
             status,
             headers,
+            version: Version::HTTP_11,
             body: Ok(body),
         };
-        match classify(outcome, false, &self.progress(), &mut take) {
+        let mut watch = self.watch();
+        match classify(outcome, false, &self.progress(&mut watch), &mut take) {
             Verdict::Done(reply) => {
                 let key = self.call.options.key.clone();
                 let value = value.expect("an accepted reply was decoded");
@@ -96,7 +102,8 @@ impl Rehearsal {
 
     /// The error of an attempt without a reply.
     pub(crate) fn silence(&self, silence: Silence) -> Error {
-        let progress = &self.progress();
+        let mut watch = self.watch();
+        let progress = &self.progress(&mut watch);
         let verdict = match silence {
             Silence::Unconnected => {
                 let cause = io::Error::from(io::ErrorKind::ConnectionRefused);
@@ -123,14 +130,36 @@ impl Rehearsal {
 
     /// The error of a call that ends with this one.
     pub(crate) fn ended(&self, error: Error) -> Error {
-        let mut progress = self.progress();
-        progress.effect = self.before;
-        self.call.finish(error, &mut progress)
+        let mut watch = self.watch();
+        watch.effect = self.before;
+        for number in 1..=self.attempts {
+            let effect = if number == self.attempts {
+                error.effect()
+            } else {
+                self.before
+            };
+            let record = AttemptRecord {
+                number,
+                kind: error.kind(),
+                status: error.status(),
+                effect,
+                request_id: error.request_id().map(str::to_owned),
+                began_after: Duration::ZERO,
+                duration: Duration::ZERO,
+                waited: Duration::ZERO,
+            };
+            push(&mut watch.log, record);
+        }
+        self.call.finish(error, &mut self.progress(&mut watch))
     }
 
-    fn progress(&self) -> Progress<'_> {
-        let mut progress = Progress::new(&self.call, &self.draft, &self.limits);
-        progress.attempts = self.attempts;
+    fn watch(&self) -> CallWatch<'_> {
+        let watcher = &self.call.client.suite().watcher;
+        CallWatch::rehearsed(watcher, self.call.operation, self.attempts)
+    }
+
+    fn progress<'a, 'w>(&'a self, watch: &'a mut CallWatch<'w>) -> Progress<'a, 'w> {
+        let mut progress = Progress::new(&self.call, &self.draft, &self.limits, watch);
         progress.bearer.clone_from(&self.bearer);
         progress
     }

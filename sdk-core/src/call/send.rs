@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::{Instant, sleep};
-use tracing::{Instrument as _, Span};
+use tracing::Instrument as _;
 
 use crate::call::classify::classify;
 use crate::call::progress::{Progress, Take};
@@ -14,13 +14,18 @@ use crate::call::{Call, attempt};
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::Effect;
-use crate::observe::spans as observe;
+use crate::observe::attempt::{AttemptWatch, Planned};
+use crate::observe::call::CallWatch;
+use crate::observe::error_type::ErrorType;
+use crate::observe::event::{Denial, End, WaitReason};
 use crate::options::ScopePolicy;
 use crate::policy::in_flight::Place;
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
+use crate::text::Line;
 use crate::token::bearer::BearerToken;
 use crate::token::rejection::Target;
+use crate::transport::outgoing::Outgoing;
 use crate::transport::request::Begun;
 
 /// The longest URL that the HTTP client takes, in bytes.
@@ -34,12 +39,14 @@ impl Call {
         limits: &Limits,
         take: Take<'_>,
     ) -> Result<Reply, Error> {
-        let span = observe::call_span(self.operation, self.client.suite().label.as_deref());
-        let result = self.run(draft, limits, take).instrument(span.clone()).await;
-        if !span.is_none() {
+        let mut watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
+        let span = watch.span.clone();
+        let running = self.run(draft, limits, take, &mut watch);
+        let result = running.instrument(span).await;
+        watch.end(&result, &|id| {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
-            observe::call_ended(&span, &result, &self.confidential_with(body));
-        }
+            self.confidential_with(body).line(Line::RequestId, id)
+        });
         result
     }
 
@@ -48,6 +55,7 @@ impl Call {
         draft: &mut Draft,
         limits: &Limits,
         take: Take<'_>,
+        watch: &mut CallWatch<'_>,
     ) -> Result<Reply, Error> {
         self.client.suite().counters.call();
         Error::without_runtime().map_err(|error| error.of(self.operation))?;
@@ -59,10 +67,10 @@ impl Call {
             let found = format!("{length} bytes, query included");
             return Err(Error::invalid("URL", &rule, &found).of(self.operation));
         }
-        let mut progress = Progress::new(self, draft, limits);
+        let mut progress = Progress::new(self, draft, limits, watch);
         loop {
             if self.is_authenticated() {
-                match self.bearer(limits).await {
+                match self.bearer(limits, progress.watch).await {
                     Ok(bearer) => progress.bearer = Some(bearer),
                     Err(error) => return Err(self.finish(error, &mut progress)),
                 }
@@ -86,6 +94,7 @@ impl Call {
                     }
                     progress.renewals += 1;
                     progress.refused_in_a_row += 1;
+                    progress.watch.retrying(&error, Duration::ZERO);
                     progress.refusal = Some(error);
                     continue;
                 }
@@ -97,14 +106,20 @@ impl Call {
             };
             progress.refusal = None;
             progress.refused_in_a_row = 0;
-            let made = progress.attempts - progress.renewals;
-            let wait = again
-                .then(|| self.wait_before_next(limits, made, after))
-                .flatten();
-            let Some(wait) = wait else {
+            if !again {
                 return Err(self.finish(error, &mut progress));
+            }
+            let made = progress.watch.attempts - progress.renewals;
+            let wait = match self.wait_before_next(limits, made, after) {
+                Ok(wait) => wait,
+                Err(denial) => {
+                    progress.watch.denied(&error, denial);
+                    return Err(self.finish(error, &mut progress));
+                }
             };
-            observe::repeating(&error, progress.attempts, wait);
+            progress.watch.retrying(&error, wait);
+            let reason = after.map_or(WaitReason::Backoff, |_asked| WaitReason::RetryAfter);
+            let _waiting = progress.watch.wait(reason);
             sleep(wait).await;
         }
     }
@@ -113,7 +128,7 @@ impl Call {
     ///
     /// Always after the first 401. After that only a few times, and only if some call got the rejected token accepted: then
     /// the token died early, while one that is rejected from the start means that no token will be accepted.
-    fn may_resend(&self, progress: &Progress<'_>) -> bool {
+    fn may_resend(&self, progress: &Progress<'_, '_>) -> bool {
         progress.bearer.as_ref().is_some_and(|bearer| {
             let target = Target::new(self.operation, progress.draft.url.path());
             let tokens = self.client.tokens();
@@ -125,12 +140,12 @@ impl Call {
     /// One attempt in a span of its own, judged. It gives its place back once the reply was read.
     async fn attempt(
         &self,
-        progress: &mut Progress<'_>,
+        progress: &mut Progress<'_, '_>,
         place: Option<Place>,
         take: Take<'_>,
     ) -> Verdict {
-        let (limits, draft) = (progress.limits, progress.draft);
-        if limits.deadline <= Instant::now() {
+        let (limits, draft, started) = (progress.limits, progress.draft, Instant::now());
+        if limits.deadline <= started {
             let message = "the deadline of the call passed before it was sent";
             return fail(Error::timeout(message), false);
         }
@@ -139,53 +154,80 @@ impl Call {
         let connecting = self.client.suite().connections.connect_timeout();
         let watched = self.client.endpoint().sender().needs_watching();
         let begun = (watched || limits.attempt_time() < connecting).then(Begun::default);
-        let (sending, span) = match self.begin(progress, begun.as_ref()) {
+        let (sending, mut watch) = match self.begin(progress, begun.as_ref(), started) {
             Ok(begun) => begun,
             Err(error) => return fail(error, false),
         };
         let until = limits.attempt_end();
         let never_begun = || draft.body.is_some() && begun.as_ref().is_some_and(Begun::give_up);
         let outcome = attempt::run(sending, limits.max_bytes, until, never_begun)
-            .instrument(span.clone())
+            .instrument(watch.span.clone())
             .await;
         drop(place);
+        watch.received();
         if let Some(bearer) = &progress.bearer
             && outcome.status().is_some_and(accepts_token)
         {
             let tokens = self.client.tokens();
             tokens.serves(bearer, self.operation, draft.url.path());
         }
+        let (status, version) = (outcome.status(), outcome.version());
         let verdict = classify(outcome, until == limits.deadline, progress, take);
-        if !span.is_none() {
-            observe::attempt_ended(&span, verdict.ended());
-        }
-        if let Verdict::Renew(error) | Verdict::Fail { error, .. } = &verdict {
-            progress.effect = progress.effect.or(error.effect());
-        }
+        let error = verdict.error();
+        let end = End {
+            status,
+            version,
+            failure: error.map(ErrorType::of),
+            effect: error.map(Error::effect),
+            request_id: error.and_then(Error::request_id),
+        };
+        progress.watch.attempted(watch, &end, error);
         verdict
     }
 
     /// Starts the request of an attempt before anything awaits it, so that no future has to hold the request.
-    fn begin(
-        &self,
-        progress: &mut Progress<'_>,
+    fn begin<'a>(
+        &'a self,
+        progress: &mut Progress<'_, '_>,
         begun: Option<&Begun>,
-    ) -> Result<(impl Future<Output = attempt::Answer> + use<>, Span), Error> {
-        let request = self.outgoing(progress.draft, progress.bearer.as_deref())?;
-        let span = observe::attempt_span(self.operation, &request.url, progress.attempts);
-        progress.attempts += 1;
-        self.client.suite().counters.attempt();
-        let sender = self.client.endpoint().sender();
-        let sending = span.in_scope(|| sender.send(request, begun));
-        Ok((sending, span))
+        started: Instant,
+    ) -> Result<
+        (
+            impl Future<Output = attempt::Answer> + use<>,
+            AttemptWatch<'a>,
+        ),
+        Error,
+    > {
+        let mut request = self.outgoing(progress.draft, progress.bearer.as_deref())?;
+        let (suite, endpoint) = (self.client.suite(), self.client.endpoint());
+        progress.watch.attempting();
+        suite.counters.attempt();
+        let planned = Planned {
+            operation: Some(self.operation),
+            method: progress.draft.method,
+            template: self.operation.route,
+            server: endpoint.server(),
+            number: progress.watch.attempts,
+            started,
+        };
+        let Outgoing { url, headers, .. } = &mut request;
+        let watch = AttemptWatch::begin(&suite.watcher, planned, url, headers);
+        let sender = endpoint.sender();
+        let sending = watch.span.in_scope(|| sender.send(request, begun));
+        Ok((sending, watch))
     }
 
     /// The token. With [`ScopePolicy::Refuse`], one that surely lacks the scope is an error.
-    pub(super) async fn bearer(&self, limits: &Limits) -> Result<Arc<BearerToken>, Error> {
+    pub(super) async fn bearer(
+        &self,
+        limits: &Limits,
+        watch: &CallWatch<'_>,
+    ) -> Result<Arc<BearerToken>, Error> {
         let tokens = self.client.tokens();
         let bearer = if let Some(bearer) = tokens.try_bearer() {
             bearer
         } else {
+            let _waiting = watch.wait(WaitReason::Token);
             let wait = tokens.bearer_for(limits.attempt_time());
             self.client.in_time(limits, wait).await?
         };
@@ -197,15 +239,15 @@ impl Call {
         Ok(bearer)
     }
 
-    /// How long to wait before the next attempt; `None` if there must be none.
+    /// How long to wait before the next attempt, or why there must be none.
     fn wait_before_next(
         &self,
         limits: &Limits,
         made: u32,
         after: Option<Duration>,
-    ) -> Option<Duration> {
+    ) -> Result<Duration, Denial> {
         if made >= limits.retry.attempts {
-            return None;
+            return Err(Denial::Attempts);
         }
         // Never earlier than the server asked, and with jitter, so that callers do not all return at once.
         let roll = self.client.suite().chance.roll();
@@ -213,27 +255,35 @@ impl Call {
             .unwrap_or_default()
             .saturating_add(limits.retry.backoff.full_jitter(made, roll));
         // If the wait does not end before the deadline, the caller gets the error now.
-        let until = Instant::now().checked_add(wait)?;
-        (until < limits.deadline && self.client.budget().withdraw()).then_some(wait)
+        let until = Instant::now().checked_add(wait);
+        if until.is_none_or(|until| until >= limits.deadline) {
+            return Err(Denial::Deadline);
+        }
+        if self.client.budget().withdraw() {
+            Ok(wait)
+        } else {
+            Err(Denial::Budget)
+        }
     }
 
     /// Completes an error with what is known of all attempts, and with the command to send again.
-    pub(super) fn finish(&self, error: Error, progress: &mut Progress<'_>) -> Error {
+    pub(super) fn finish(&self, error: Error, progress: &mut Progress<'_, '_>) -> Error {
         // A failed renewal explains why the call was not sent again; the refusal is its result.
         let error = match progress.refusal.take() {
             Some(refusal) => refusal.after_failed_renewal(error),
             None => error,
         };
-        let effect = progress.effect.or(error.effect());
+        let effect = progress.watch.effect.or(error.effect());
         let error = error
             .of(self.operation)
-            .with_attempts(progress.attempts)
+            .with_attempts(progress.watch.attempts)
+            .with_attempt_log(std::mem::take(&mut progress.watch.log))
             .with_effect(effect)
             .with_key(self.options.key.clone());
         if !self.operation.safety.is_command() || effect == Effect::Refused {
             return error;
         }
-        let first_sent = SystemTime::now().checked_sub(progress.started.elapsed());
+        let first_sent = SystemTime::now().checked_sub(progress.watch.started.elapsed());
         let sent = effect != Effect::NotSent;
         match self.prepared_from(progress.draft, first_sent.unwrap_or(UNIX_EPOCH), sent) {
             Ok(command) => error.with_command(command),

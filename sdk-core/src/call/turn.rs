@@ -5,12 +5,16 @@ use tokio::time::Instant;
 use crate::call::Call;
 use crate::call::progress::Progress;
 use crate::error::Error;
-use crate::observe::spans as observe;
+use crate::observe::event::WaitReason;
+use crate::observe::spans;
 use crate::policy::in_flight::{Crowded, InFlight, Place};
 
 impl Call {
     /// A place for the next attempt; `None` if any number may be in flight.
-    pub(super) async fn turn(&self, progress: &mut Progress<'_>) -> Result<Option<Place>, Error> {
+    pub(super) async fn turn(
+        &self,
+        progress: &mut Progress<'_, '_>,
+    ) -> Result<Option<Place>, Error> {
         let Some(in_flight) = self.client.in_flight() else {
             return Ok(None);
         };
@@ -25,15 +29,17 @@ impl Call {
     async fn wait_for_turn(
         &self,
         in_flight: &InFlight,
-        progress: &mut Progress<'_>,
+        progress: &mut Progress<'_, '_>,
     ) -> Result<Place, Error> {
         let limits = progress.limits;
         loop {
+            let waiting = progress.watch.wait(WaitReason::Limit);
             let since = Instant::now();
             let entered = in_flight
                 .enter(limits.deadline, || limits.attempt_end())
                 .await;
-            observe::had_to_wait(since.elapsed());
+            drop(waiting);
+            spans::had_to_wait(since.elapsed());
             let place = entered.map_err(|crowded| {
                 // It is not the token that was missing.
                 progress.refusal = None;
@@ -49,12 +55,12 @@ impl Call {
             }
             // Nobody waits for a token in a place that others could use.
             drop(place);
-            progress.bearer = Some(self.bearer(limits).await?);
+            progress.bearer = Some(self.bearer(limits, progress.watch).await?);
         }
     }
 
     /// The error of a call whose deadline passed while it waited for a place.
-    fn crowded(&self, crowded: Crowded, progress: &Progress<'_>) -> Error {
+    fn crowded(&self, crowded: Crowded, progress: &Progress<'_, '_>) -> Error {
         let Crowded { most, waiting } = crowded;
         let (app, total) = (self.operation.application, progress.limits.total);
         let message = format!(

@@ -8,7 +8,7 @@ use crate::transport::cause;
 use crate::transport::error::{Stage, TransportError};
 
 /// Which time limit passed, and how long it was.
-fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {
+fn time_was_up(whole_call: bool, progress: &Progress<'_, '_>) -> String {
     let limits = progress.limits;
     if whole_call {
         format!("the deadline of the call passed after {:?}", limits.total)
@@ -18,14 +18,18 @@ fn time_was_up(whole_call: bool, progress: &Progress<'_>) -> String {
 }
 
 /// A reply began but did not end in time.
-pub(super) fn late_body(whole_call: bool, progress: &Progress<'_>) -> Error {
+pub(super) fn late_body(whole_call: bool, progress: &Progress<'_, '_>) -> Error {
     let (what, target) = (time_was_up(whole_call, progress), target(progress));
     let message = format!("{what} while {target} was sending its reply");
     Error::timeout(message)
 }
 
 /// No reply began in time.
-pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress<'_>) -> Verdict {
+pub(super) fn timed_out(
+    whole_call: bool,
+    never_begun: bool,
+    progress: &Progress<'_, '_>,
+) -> Verdict {
     let (what, target) = (time_was_up(whole_call, progress), target(progress));
     let (message, effect, again) = if never_begun {
         let message = format!("{what} while connecting to {target}");
@@ -39,7 +43,7 @@ pub(super) fn timed_out(whole_call: bool, never_begun: bool, progress: &Progress
 }
 
 /// No reply at all.
-pub(super) fn failed(error: TransportError, progress: &Progress<'_>) -> Verdict {
+pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
     match error.stage() {
         Stage::Refused => {
             let why = cause::root(&error);
@@ -58,7 +62,7 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_>) -> Verdict 
 }
 
 /// Nothing was sent, so every operation may be retried.
-fn unconnected(error: TransportError, progress: &Progress<'_>) -> Verdict {
+fn unconnected(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
     let tls = cause::is_tls(&error);
     let what = if tls {
         "TLS handshake failed with"
@@ -82,7 +86,7 @@ fn unconnected(error: TransportError, progress: &Progress<'_>) -> Verdict {
 }
 
 /// The request may have been sent, and no reply came.
-fn lost(error: TransportError, progress: &Progress<'_>) -> Verdict {
+fn lost(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
     let kind = if error.is_timeout() {
         ErrorKind::Timeout
     } else {
@@ -103,7 +107,7 @@ fn lost(error: TransportError, progress: &Progress<'_>) -> Verdict {
     fail(error, unprocessed || progress.may_replay)
 }
 
-fn target(progress: &Progress<'_>) -> String {
+fn target(progress: &Progress<'_, '_>) -> String {
     let endpoint = progress.client.endpoint();
     cause::target(endpoint.url(), endpoint.proxy())
 }

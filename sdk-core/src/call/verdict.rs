@@ -19,11 +19,11 @@ pub(super) enum Verdict {
 }
 
 impl Verdict {
-    /// The status of an accepted reply, or the error.
-    pub(super) fn ended(&self) -> Result<u16, &Error> {
+    /// The error, unless the reply was accepted.
+    pub(super) fn error(&self) -> Option<&Error> {
         match self {
-            Self::Done(reply) => Ok(reply.status),
-            Self::Renew(error) | Self::Fail { error, .. } => Err(error),
+            Self::Done(_) => None,
+            Self::Renew(error) | Self::Fail { error, .. } => Some(error),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use crate::application::Application;
+use crate::observe::attempt::Server;
 use crate::operation::Method;
 use crate::request::draft::Draft;
 use crate::transport::sender::Sender;
@@ -18,6 +19,7 @@ pub struct Endpoint {
     url: Arc<Url>,
     /// The proxy that the environment names for it.
     proxy: Option<Arc<str>>,
+    server: Server,
     application: &'static Application,
     /// The URLs of routes without parameters, made when any of them is first used.
     fixed: OnceLock<Arc<[Fixed]>>,
@@ -34,6 +36,7 @@ impl Endpoint {
         application: &'static Application,
     ) -> Self {
         Self {
+            server: Server::of(&url),
             sender,
             url,
             proxy: proxy.map(Arc::from),
@@ -45,6 +48,11 @@ impl Endpoint {
     /// What sends requests to it.
     pub(crate) fn sender(&self) -> &Sender {
         &self.sender
+    }
+
+    /// Host and port, for observers.
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
     }
 
     /// The base URL.

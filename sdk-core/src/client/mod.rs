@@ -13,6 +13,7 @@ use crate::application::Application;
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
+use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
@@ -50,7 +51,7 @@ impl ApiClient {
     fn of(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
         let url = Arc::clone(suite.application_url(application.app)?);
         let request = suite.token_request(application.app)?;
-        let tokens = suite.shared.tokens.entry(request);
+        let tokens = suite.shared.tokens.entry_of(Some(application.app), request);
         let sender = suite.shared.connections.sender_for(&url)?;
         let proxy = suite.shared.connections.proxy_for(&url);
         let endpoint = Endpoint::new(sender, url, proxy, application);
@@ -129,6 +130,8 @@ impl ApiClient {
     ) -> Result<T, Error> {
         Error::without_runtime().map_err(|error| error.at(self.label()))?;
         let limits = self.limits(&CallOptions::default());
+        let (app, watcher) = (self.application().app, &self.suite().watcher);
+        let _waiting = watcher.wait(WaitReason::Token, app, None);
         self.in_time(&limits, wait).await
     }
 

@@ -10,6 +10,7 @@ use tokio::runtime::Handle;
 use crate::app::UnknownApp;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
+use crate::error::attempts::AttemptRecord;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::error::source::Source;
 use crate::error::{Error, Inner};
@@ -32,6 +33,7 @@ impl Error {
             retryable: false,
             retry_after: None,
             attempts: 0,
+            attempt_log: Vec::new(),
             effect: Effect::NotSent,
             headers: None,
             body: None,
@@ -161,6 +163,7 @@ setters! {
     with_retryable(retryable: bool) retryable = retryable;
     with_retry_after(after: Option<Duration>) retry_after = after;
     with_attempts(attempts: u32) attempts = attempts;
+    with_attempt_log(log: Vec<AttemptRecord>) attempt_log = log;
     with_effect(effect: Effect) effect = effect;
     with_body(body: Bytes) body = Some(body);
     with_cause(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) source = Some(Source::new(source));

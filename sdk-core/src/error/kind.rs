@@ -13,6 +13,9 @@ macro_rules! kinds {
         }
 
         impl $kinds {
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
+
             /// A short name for metrics and traces (`error.type`), which never changes.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
@@ -113,6 +116,18 @@ impl Effect {
     /// The effect of two attempts together: an attempt cannot undo another one.
     pub(crate) fn or(self, other: Self) -> Self {
         std::cmp::max_by_key(self, other, |effect| *effect as u8)
+    }
+}
+
+impl Effect {
+    /// A short name for metrics and traces (`suite.effect`), which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NotSent => "not_sent",
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one error type of all crates.
 
+pub(crate) mod attempts;
 pub(crate) mod build;
 pub(crate) mod display;
 pub(crate) mod envelope;
@@ -15,6 +16,7 @@ use http::HeaderMap;
 
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
+use crate::error::attempts::AttemptRecord;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::error::source::Source;
 use crate::operation::Operation;
@@ -60,6 +62,7 @@ struct Inner {
     retryable: bool,
     retry_after: Option<Duration>,
     attempts: u32,
+    attempt_log: Vec<AttemptRecord>,
     effect: Effect,
     headers: Option<Box<HeaderMap>>,
     body: Option<Bytes>,
@@ -127,6 +130,22 @@ impl Error {
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
+    }
+
+    /// The failed attempts of the call, in their order: at most the last 32. It is empty if no attempt was made, and if the
+    /// call itself succeeded but its reply did not fit what came after, as in a walk.
+    ///
+    /// ```
+    /// # fn report(error: &sdk_core::Error) {
+    /// for attempt in error.attempt_log() {
+    ///     let (number, took) = (attempt.number, attempt.duration);
+    ///     eprintln!("{number}. {:?} {} after {took:?}", attempt.status, attempt.kind);
+    /// }
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn attempt_log(&self) -> &[AttemptRecord] {
+        &self.0.attempt_log
     }
 
     /// What is known about the effect of the call.
@@ -235,6 +254,7 @@ impl fmt::Debug for Inner {
             .field("kind", &self.kind)
             .field("effect", &self.effect)
             .field("attempts", &self.attempts)
+            .field("attempt_log", &self.attempt_log)
             .field("message", &self.to_string())
             .field("source", &self.source)
             .finish_non_exhaustive()

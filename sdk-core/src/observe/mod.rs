@@ -1,3 +1,74 @@
-//! Spans and events of calls, for operators. Nothing here affects a call.
+//! What an operator sees: an [`Observer`](crate::Observer) of the caller's, and spans and events of `tracing`. Nothing here
+//! affects a call.
+//!
+//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. It is told of every call, also of one that is
+//! refused before anything is sent and of one that its caller drops, and of attempts, waits, retries and token renewals. The
+//! crate `sdk-opentelemetry` is one, for metrics.
+//!
+//! # Times
+//! A call begins when its future is first polled and ends with its result, or when it is dropped. An attempt begins when its
+//! request is made and ends with the last byte of the reply, before that is decoded. A span of an attempt ends after that.
+//!
+//! # `error.type`
+//! The status of a reply other than 2xx, as text (`503`), or else one of these names. A cancelled call or attempt has none,
+//! because it did not fail.
+//!
+//! | of calls and attempts | of token renewals and exchanges |
+//! |---|---|
+//! | `configuration` | `token_unreachable` |
+//! | `invalid_input` | `token_timeout` |
+//! | `token_unavailable` | `token_refused` |
+//! | `unauthenticated` | `token_unavailable` |
+//! | `forbidden` | `token_malformed` |
+//! | `rejected` | `token_expired` |
+//! | `not_found` | `token_source` |
+//! | `conflict` | `token_lost` |
+//! | `rate_limited` | |
+//! | `unavailable` | |
+//! | `unexpected_status` | |
+//! | `connect` | |
+//! | `transport` | |
+//! | `timeout` | |
+//! | `decode` | |
+//! | `schema_version` | |
+//! | `pagination` | |
+//! | `prepared_command` | |
+//! | `value` | |
+//!
+//! [`ErrorKind`](crate::ErrorKind) and [`TokenErrorKind`](crate::TokenErrorKind) explain them.
+//!
+//! # Spans and events
+//! The spans are `suite.call`, `suite.attempt` and `suite.token` (a renewal). They have the attributes of OpenTelemetry's
+//! conventions for HTTP clients, so an exporter needs no mapping. `url.full` has no query. All durations in events are in
+//! seconds. No header, body, query or key is ever recorded.
+//!
+//! A renewal is a trace of its own, because many calls may wait for it. It follows from the call that started it, which an
+//! exporter shows as a link.
+//!
+//! | event | level | when |
+//! |---|---|---|
+//! | `suite.call.retry` | debug | an attempt failed, and another one follows |
+//! | `suite.call.retry_denied` | debug | another attempt was allowed, but there were no attempts, time or budget left |
+//! | `suite.reply.types` | warn | members of other types than assumed are kept in `extra` |
+//! | `suite.reply.schema_version` | warn | another schema version than expected is tolerated |
+//! | `suite.reply.constant` | warn | another value of a constant than expected is tolerated |
+//! | `suite.token.renewed` | debug | a new token is there |
+//! | `suite.token.renewal_failed` | warn | a renewal failed |
+//! | `suite.token.exchange_retry` | debug | an exchange failed, and another one follows |
+//! | `suite.observer.header_dropped` | warn | an observer added a header that is not allowed |
+//! | `suite.observer.panic` | error | an observer panicked |
 
+pub(crate) mod attempt;
+pub(crate) mod call;
+pub(crate) mod error_type;
+pub(crate) mod event;
+mod headers;
+pub(crate) mod observer;
 pub(crate) mod spans;
+pub(crate) mod watcher;
+
+pub use event::{
+    AttemptEnded, CallEnded, Denial, ObservedAttempt, ObservedCall, Outcome, Renewal, Retry,
+    RetryDenied, Wait, WaitReason,
+};
+pub use headers::ExtraHeaders;

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use tracing::field::{Empty, display};
 use tracing::{Span, debug, info_span};
-use url::Url;
+use url::{Position, Url};
 
 use crate::error::Error;
+use crate::error::kind::Effect;
+use crate::observe::error_type::ErrorType;
+use crate::observe::event::{Denial, End, ObservedAttempt, Outcome};
 use crate::operation::Operation;
 use crate::reply::response::{Reply, request_id};
-use crate::secret::confidential::Confidential;
 use crate::text::Line;
 
 /// The span of a call, which contains its attempts and waits.
@@ -26,24 +28,29 @@ pub(crate) fn call_span(operation: &'static Operation, installation: Option<&str
         suite.operation = operation.id,
         suite.installation = installation,
         suite.attempts = Empty,
+        suite.outcome = Empty,
         suite.effect = Empty,
         suite.request_id = Empty,
         error.type = Empty,
     )
 }
 
-pub(crate) fn call_ended(span: &Span, result: &Result<Reply, Error>, confidential: &Confidential) {
+pub(super) fn call_ended(
+    span: &Span,
+    result: &Result<Reply, Error>,
+    redact: &dyn Fn(&str) -> String,
+) {
     match result {
         Ok(reply) => {
-            span.record("suite.attempts", reply.attempts);
+            record(span, Outcome::Ok, reply.attempts);
             if let Some(id) = request_id(&reply.headers) {
-                span.record("suite.request_id", confidential.line(Line::RequestId, id));
+                span.record("suite.request_id", redact(id));
             }
         }
         Err(error) => {
-            span.record("suite.attempts", error.attempts());
-            span.record("suite.effect", display(error.effect()));
-            span.record("error.type", error_type(error).as_str());
+            record(span, Outcome::Error, error.attempts());
+            span.record("suite.effect", error.effect().as_str());
+            span.record("error.type", ErrorType::of(error).as_str());
             span.record("otel.status_code", "ERROR");
             if let Some(id) = error.request_id() {
                 span.record("suite.request_id", id);
@@ -52,72 +59,92 @@ pub(crate) fn call_ended(span: &Span, result: &Result<Reply, Error>, confidentia
     }
 }
 
+/// Records that its caller dropped a call, which is no error.
+pub(super) fn call_cancelled(span: &Span, attempts: u32, effect: Effect) {
+    record(span, Outcome::Cancelled, attempts);
+    span.record("suite.effect", effect.as_str());
+}
+
+fn record(span: &Span, outcome: Outcome, attempts: u32) {
+    span.record("suite.attempts", attempts);
+    span.record("suite.outcome", outcome.as_str());
+}
+
 /// The span of one attempt: an HTTP client span in OpenTelemetry's terms.
-pub(crate) fn attempt_span(operation: &'static Operation, url: &Url, before: u32) -> Span {
+pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
     let span = info_span!(
         "suite.attempt",
         otel.name = Empty,
         otel.kind = "client",
         otel.status_code = Empty,
-        http.request.method = operation.method.as_str(),
+        http.request.method = attempt.method.as_str(),
         http.request.resend_count = Empty,
         http.response.status_code = Empty,
-        url.template = operation.route,
-        server.address = Empty,
-        server.port = Empty,
+        network.protocol.version = Empty,
+        url.full = Empty,
+        url.template = attempt.template,
+        server.address = &**attempt.server_address,
+        server.port = attempt.server_port,
+        suite.outcome = Empty,
         error.type = Empty,
     );
     if !span.is_none() {
+        let (method, template) = (attempt.method, attempt.template);
         span.record(
             "otel.name",
-            display(format_args!("{} {}", operation.method, operation.route)),
+            display(format_args!("{} {template}", method.as_str())),
         );
-        if before > 0 {
-            span.record("http.request.resend_count", before);
+        if attempt.number > 1 {
+            span.record("http.request.resend_count", attempt.number - 1);
         }
-        if let Some(host) = url.host_str() {
-            span.record("server.address", host);
-        }
-        if let Some(port) = url.port_or_known_default() {
-            span.record("server.port", port);
-        }
+        // A query may contain a key, and userinfo is refused before.
+        let without_query = &url[..Position::AfterPath];
+        span.record("url.full", Line::Message.of(without_query));
     }
     span
 }
 
-/// Records the end of an attempt: the status of an accepted reply, or an error.
-pub(crate) fn attempt_ended(span: &Span, ended: Result<u16, &Error>) {
-    let error = match ended {
-        Ok(status) => {
-            span.record("http.response.status_code", status);
-            return;
-        }
-        Err(error) => error,
-    };
-    if let Some(status) = error.status() {
+/// Records the end of an attempt.
+pub(super) fn attempt_ended(span: &Span, outcome: Outcome, end: &End<'_>) {
+    span.record("suite.outcome", outcome.as_str());
+    if let Some(status) = end.status {
         span.record("http.response.status_code", status);
     }
-    span.record("error.type", error_type(error).as_str());
-    span.record("otel.status_code", "ERROR");
+    if let Some(version) = end.protocol_version() {
+        span.record("network.protocol.version", version);
+    }
+    if let Some(error_type) = &end.failure {
+        span.record("error.type", error_type.as_str());
+        span.record("otel.status_code", "ERROR");
+    }
 }
 
 /// Emits the event of a failed attempt that is followed by another one.
-pub(crate) fn repeating(error: &Error, made: u32, wait: Duration) {
-    debug!(attempt = made, wait_ms = wait.as_secs_f64() * 1000.0, error = %error, "the call is retried");
+pub(super) fn repeating(error: &Error, made: u32, wait: Duration) {
+    debug!(
+        name: "suite.call.retry",
+        attempt = made,
+        wait_s = wait.as_secs_f64(),
+        error = %error,
+        "the call is retried"
+    );
+}
+
+/// Emits the event of a failed attempt that another one could have followed.
+pub(super) fn denied(made: u32, reason: Denial) {
+    debug!(
+        name: "suite.call.retry_denied",
+        attempt = made,
+        reason = reason.as_str(),
+        "the call is not retried"
+    );
 }
 
 /// Emits the event of an attempt that waited for its turn because others were in flight.
 pub(crate) fn had_to_wait(wait: Duration) {
     debug!(
-        wait_ms = wait.as_secs_f64() * 1000.0,
+        name: "suite.call.turn",
+        wait_s = wait.as_secs_f64(),
         "the attempt waited for its turn"
     );
-}
-
-/// The `error.type` of OpenTelemetry: the status of an error reply, or the name of the error kind.
-fn error_type(error: &Error) -> String {
-    match error.status() {
-        Some(status) if !(200..300).contains(&status) => status.to_string(),
-        _ => error.kind().as_str().to_owned(),
-    }
 }

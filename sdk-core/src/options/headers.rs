@@ -49,7 +49,7 @@ const CORRELATING: [&str; 4] = [
 const MOST: usize = 128;
 
 /// A header from a caller who has set `count` of them before.
-pub(super) fn parse(
+pub(crate) fn parse(
     name: &str,
     value: &str,
     count: usize,

@@ -116,11 +116,9 @@ impl<T: FromReply> SendPrepared<T> {
     /// If the command was changed after it was prepared, or belongs to another client; otherwise as the command itself.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
         let (call, draft) = self.prepared?;
-        if self.refused_raw {
-            let message = "it is a raw call by path: `allow_raw_path` allows it";
-            return Err(call.failed(Error::prepared(message)));
-        }
-        call.command(Ok(draft)).await
+        let message = "it is a raw call by path: `allow_raw_path` allows it";
+        let refused = self.refused_raw.then(|| Error::prepared(message));
+        call.command(refused.map_or(Ok(draft), Err)).await
     }
 
     fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {

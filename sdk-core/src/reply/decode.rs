@@ -77,18 +77,19 @@ pub(crate) enum Unreadable {
 }
 
 /// Decodes a reply in one pass; only a failure takes another one, to explain it. Pieces of the reply go through `shown`
-/// before they appear in errors and events.
+/// before they appear in errors and events. The flag says that it differs from its schema, which was tolerated.
 pub(crate) fn decode<T: FromReply>(
     body: &Bytes,
     terms: Terms,
     shown: Shown<'_>,
-) -> Result<T, Unreadable> {
+) -> Result<(T, bool), Unreadable> {
     let expected = terms.schema_version;
+    let mut mismatch = false;
     if body.is_empty()
         && expected.is_none()
         && let Some(absent) = T::absent()
     {
-        return Ok(absent);
+        return Ok((absent, false));
     }
     let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
         // It ends within a character.
@@ -101,7 +102,9 @@ pub(crate) fn decode<T: FromReply>(
     let (decoded, seen) = noting_mismatches(|| serde_json::from_str::<T>(text));
     let value = decoded.map_err(|error| unreadable::<T>(text, expected, error, shown))?;
     if let Some(first) = seen.types {
+        mismatch = true;
         tracing::warn!(
+            name: "suite.reply.types",
             object = first.object,
             member = first.member,
             count = first.count,
@@ -114,7 +117,9 @@ pub(crate) fn decode<T: FromReply>(
         // The type may have no such member, so it is read from the text.
         match check_version(text, expected, shown) {
             Err(found) if terms.lenient => {
+                mismatch = true;
                 tracing::warn!(
+                    name: "suite.reply.schema_version",
                     expected,
                     found,
                     "the reply has an unexpected schema version"
@@ -127,12 +132,13 @@ pub(crate) fn decode<T: FromReply>(
             })?,
         }
     }
-    if let Some(mismatch) = seen.constant {
-        other_constant(&mismatch, terms.lenient, shown)?;
+    if let Some(constant) = seen.constant {
+        mismatch = true;
+        other_constant(&constant, terms.lenient, shown)?;
     }
     match value.lacks().filter(|_| expected.is_some()) {
         Some(lack) => Err(Unreadable::Malformed(lack)),
-        None => Ok(value),
+        None => Ok((value, mismatch)),
     }
 }
 
@@ -196,6 +202,7 @@ fn other_constant(
     let found = shown(found);
     if lenient {
         tracing::warn!(
+            name: "suite.reply.constant",
             object,
             member,
             expected,

@@ -29,6 +29,8 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
     pub(crate) attempts: u32,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
+    /// Whether it differs from its schema, which was tolerated.
+    pub(crate) mismatch: bool,
 }
 
 /// A decoded reply with its status, headers and bytes. It dereferences to the value.
@@ -185,6 +187,37 @@ impl Reply {
             .with_attempts(self.attempts)
             .with_effect(Effect::Unknown)
     }
+
+    fn is_replay(&self) -> Option<bool> {
+        match self.operation.replay {
+            Replay::NotShown => None,
+            // The contract says nothing about any other status, such as 202.
+            Replay::Status(status) => (self.status == status)
+                .then_some(true)
+                .or_else(|| self.is_committed().map(|_| false)),
+            Replay::Member => self.record()?.get("replayed").ok()?,
+        }
+    }
+
+    /// Whether it is certainly a replay. Parses only a body that could say so.
+    pub(crate) fn was_replayed(&self) -> bool {
+        let may_say_so = || memchr::memmem::find(&self.body, b"true").is_some();
+        (self.operation.replay != Replay::Member || may_say_so()) && self.is_replay() == Some(true)
+    }
+
+    fn is_committed(&self) -> Option<bool> {
+        let operation = self.operation;
+        let shown = operation.provenance == Provenance::Documented
+            && operation.statuses.contains(&self.status);
+        let outcome = || self.record()?.text("outcome");
+        // The contract does not show the CRM's results, so only the status counts there.
+        let said = operation.replay != Replay::Member || outcome().as_deref() == Some(SUCCEEDED);
+        (shown && said).then_some(true)
+    }
+
+    fn record(&self) -> Option<Record> {
+        std::str::from_utf8(&self.body).ok()?.parse().ok()
+    }
 }
 
 /// The request id in the headers (assumed: A44).
@@ -212,17 +245,7 @@ impl<T> Receipt<T> {
     /// Calendar and Accounting tell by the member `replayed` of the result, the CRM by the status 200 instead of 201.
     #[must_use]
     pub fn is_replay(&self) -> Option<bool> {
-        match self.reply.operation.replay {
-            Replay::NotShown => None,
-            // The contract says nothing about any other status, such as 202.
-            Replay::Status(status) => (self.reply.status == status)
-                .then_some(true)
-                .or_else(|| self.is_committed().map(|_| false)),
-            Replay::Member => {
-                let text = std::str::from_utf8(self.bytes()).ok()?;
-                text.parse::<Record>().ok()?.get("replayed").ok()?
-            }
-        }
+        self.reply.is_replay()
     }
 
     /// Whether the command is known to be committed, by this call or an identical earlier one.
@@ -232,18 +255,7 @@ impl<T> Receipt<T> {
     /// are known by name only: the service accepted the command, and its outcome is not shown.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {
-        let operation = self.reply.operation;
-        let shown = operation.provenance == Provenance::Documented
-            && operation.statuses.contains(&self.reply.status);
-        // The contract does not show the CRM's results, so only the status counts there.
-        let said =
-            operation.replay != Replay::Member || self.outcome().as_deref() == Some(SUCCEEDED);
-        (shown && said).then_some(true)
-    }
-
-    fn outcome(&self) -> Option<String> {
-        let text = std::str::from_utf8(self.bytes()).ok()?;
-        text.parse::<Record>().ok()?.text("outcome")
+        self.reply.is_committed()
     }
 
     /// The receipt as a plain response.

@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
@@ -62,6 +63,7 @@ pub(crate) struct Shared {
     /// The places for the attempts of each application, if they are limited.
     pub(crate) in_flight: HashMap<App, Arc<InFlight>>,
     pub(crate) counters: Counters,
+    pub(crate) watcher: Watcher,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
     /// Recent credentials, which no text may show, whatever a server repeats.

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::app::App;
+use crate::observe::watcher::Watcher;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::Confidential;
 use crate::token::common::{Common, Exchanges};
@@ -51,7 +53,7 @@ impl TokenCache {
             policy: Arc::new(policy),
             chance: Chance::default(),
             recent: Arc::default(),
-            installation: None,
+            watcher: Watcher::default(),
             exchanges: Exchanges::default(),
         })
     }
@@ -65,12 +67,17 @@ impl TokenCache {
 
     /// The entry for `request`; equal requests share one.
     pub fn entry(&self, request: TokenRequest) -> Arc<TokenEntry> {
+        self.entry_of(None, request)
+    }
+
+    /// [`entry`](Self::entry) for an application, which reports name. If several share a token, they name the first.
+    pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         entries.sweep_if_due(Instant::now());
         if let Some(ByRequest(entry)) = entries.all.get(&request) {
             return Arc::clone(entry);
         }
-        let entry = Arc::new(TokenEntry::new(request, Arc::clone(&self.common)));
+        let entry = Arc::new(TokenEntry::new(request, app, Arc::clone(&self.common)));
         entries.all.insert(ByRequest(Arc::clone(&entry)));
         entry
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::observe::watcher::Watcher;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::Recent;
 use crate::token::policy::TokenPolicy;
@@ -16,8 +17,8 @@ pub(crate) struct Common {
     pub(crate) chance: Chance,
     /// Recent tokens, which a server may repeat.
     pub(crate) recent: Arc<Recent>,
-    /// The label of the installation.
-    pub(crate) installation: Option<Arc<str>>,
+    /// Whom renewals are reported to.
+    pub(crate) watcher: Watcher,
     /// How many renewals were started. Entries come and go, and their renewals still count.
     pub(crate) exchanges: Exchanges,
 }

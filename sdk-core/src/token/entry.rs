@@ -11,6 +11,8 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
+use crate::app::App;
+use crate::observe::watcher::Watcher;
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
 use crate::token::bearer::BearerToken;
@@ -33,6 +35,8 @@ const LOST_LIMIT: u32 = 3;
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
     request: TokenRequest,
+    /// The application that renewals are reported for.
+    app: Option<App>,
     common: Arc<Common>,
     state: RwLock<State>,
     /// Whether any target may have refused a token.
@@ -42,9 +46,10 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    pub(super) fn new(request: TokenRequest, common: Arc<Common>) -> Self {
+    pub(super) fn new(request: TokenRequest, app: Option<App>, common: Arc<Common>) -> Self {
         Self {
             request,
+            app,
             common,
             state: RwLock::default(),
             has_rejections: AtomicBool::new(false),
@@ -241,9 +246,9 @@ impl TokenEntry {
         self.live().map(|token| token.end())
     }
 
-    /// The label of the installation whose token it is.
-    pub(super) fn installation(&self) -> Option<&str> {
-        self.common.installation.as_deref()
+    /// The application and the observers that renewals are reported for and to.
+    pub(super) fn watched(&self) -> (Option<App>, &Watcher) {
+        (self.app, &self.common.watcher)
     }
 
     /// Notes that a renewal was started.

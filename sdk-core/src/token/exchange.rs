@@ -4,11 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
-use http::{HeaderMap, Method};
 use tokio::time::{Instant, sleep, timeout_at};
+use tracing::Instrument as _;
 use url::Url;
 
+use crate::observe::attempt::{AttemptWatch, Planned, Server};
+use crate::observe::error_type::ErrorType;
+use crate::observe::event::End;
+use crate::observe::watcher::Watcher;
+use crate::operation::Method;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::contained::contained;
@@ -46,6 +52,8 @@ pub struct ClientCredentialsSource {
     proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
     given: Arc<Recent>,
+    watcher: Watcher,
+    server: Server,
 }
 
 impl ClientCredentialsSource {
@@ -59,6 +67,7 @@ impl ClientCredentialsSource {
         Self {
             sender: sender.into(),
             agent: None,
+            server: Server::of(&token_url),
             token_url: Arc::new(token_url),
             credentials: Arc::new(credentials),
             known: Arc::default(),
@@ -66,6 +75,7 @@ impl ClientCredentialsSource {
             chance: Chance::default(),
             proxy: None,
             given: Arc::default(),
+            watcher: Watcher::default(),
         }
     }
 
@@ -103,6 +113,12 @@ impl ClientCredentialsSource {
         &self.token_url
     }
 
+    /// Reports attempts to these observers.
+    pub(crate) fn watched(mut self, watcher: Watcher) -> Self {
+        self.watcher = watcher;
+        self
+    }
+
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
         let (mut attempt, mut successor) = (1, None);
         loop {
@@ -113,7 +129,7 @@ impl ClientCredentialsSource {
             let error = match credentials {
                 Ok(credentials) => {
                     let sent = Instant::now();
-                    let error = match self.attempt(&credentials, request).await {
+                    let error = match self.attempt(attempt, &credentials, request).await {
                         Ok(token) => return Ok(token.with_requested_at(sent)),
                         Err(error) => error,
                     };
@@ -136,7 +152,13 @@ impl ClientCredentialsSource {
                 None => (self.policy.backoff).full_jitter(attempt, self.chance.roll()),
             };
             let wait = asked.saturating_add(backoff);
-            tracing::debug!(attempt, error = %error, ?wait, "token exchange will be retried");
+            tracing::debug!(
+                name: "suite.token.exchange_retry",
+                attempt,
+                wait_s = wait.as_secs_f64(),
+                error = %error,
+                "token exchange will be retried"
+            );
             sleep(wait).await;
             attempt += 1;
         }
@@ -158,10 +180,43 @@ impl ClientCredentialsSource {
         }
     }
 
+    /// One attempt in a span of its own, reported to observers.
     async fn attempt(
         &self,
+        number: u32,
         credentials: &ClientCredentials,
         request: &TokenRequest,
+    ) -> Result<AccessToken, TokenError> {
+        let mut outgoing = self.post(credentials, request)?;
+        let planned = Planned {
+            operation: None,
+            method: Method::Post,
+            template: self.token_url.path(),
+            server: &self.server,
+            number,
+            started: Instant::now(),
+        };
+        let Outgoing { url, headers, .. } = &mut outgoing;
+        let mut watch = AttemptWatch::begin(&self.watcher, planned, url, headers);
+        let mut end = End::default();
+        let span = watch.span.clone();
+        let result = self
+            .send(outgoing, request, &mut end)
+            .instrument(span)
+            .await;
+        watch.received();
+        let error = result.as_ref().err();
+        end.failure = error.map(|error| ErrorType::new(error.status(), error.kind().as_str()));
+        end.request_id = error.and_then(TokenError::request_id);
+        watch.end(&end);
+        result
+    }
+
+    async fn send(
+        &self,
+        outgoing: Outgoing,
+        request: &TokenRequest,
+        end: &mut End<'_>,
     ) -> Result<AccessToken, TokenError> {
         let timeout = self.policy.exchange_timeout;
         let until = lifetime::later(Instant::now(), timeout);
@@ -171,14 +226,13 @@ impl ClientCredentialsSource {
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
         let begun = self.sender.needs_watching().then(Begun::default);
-        let sending = self
-            .sender
-            .send(self.post(credentials, request)?, begun.as_ref());
+        let sending = self.sender.send(outgoing, begun.as_ref());
         let sent = timeout_at(until, sending).await;
         let mut response = sent
             .map_err(|_elapsed| late())?
             .map_err(|error| self.failure(error))?;
         let status = response.status();
+        (end.status, end.version) = (Some(status), Some(response.version()));
         let limit = self.policy.max_response_bytes;
         let read = body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
@@ -227,7 +281,7 @@ impl ClientCredentialsSource {
             headers.insert(AUTHORIZATION, basic.0);
         }
         Ok(Outgoing {
-            method: Method::POST,
+            method: http::Method::POST,
             url: Url::clone(&self.token_url),
             headers,
             body: Some(form::body(credentials, request)),

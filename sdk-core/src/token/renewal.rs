@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::time::{Instant, interval_at, timeout};
-use tracing::Instrument as _;
+use tracing::{Instrument as _, Span};
 
+use crate::app::App;
 use crate::text::one_line;
 use crate::token::contained::contained;
 use crate::token::entry::TokenEntry;
@@ -29,10 +30,30 @@ impl TokenEntry {
         if let Some(id) = started {
             self.started();
             let entry = Arc::clone(self);
+            let renewal = run(Ticket { entry, id }).instrument(self.span());
             // Outside the lock: a runtime that shuts down drops the task, and with it the ticket, at once.
-            runtime.spawn(run(Ticket { entry, id }));
+            runtime.spawn(renewal);
         }
         step
+    }
+
+    /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows
+    /// from the call that starts it.
+    fn span(&self) -> Span {
+        let (app, watcher) = self.watched();
+        let span = tracing::info_span!(
+            parent: None,
+            "suite.token",
+            otel.name = "token renewal",
+            otel.kind = "internal",
+            otel.status_code = tracing::field::Empty,
+            suite.application = app.map(App::name),
+            suite.installation = watcher.installation(),
+            suite.audience = self.request().audience(),
+            error.type = tracing::field::Empty,
+        );
+        span.follows_from(Span::current());
+        span
     }
 }
 
@@ -49,22 +70,9 @@ impl Drop for Ticket {
 }
 
 pub(super) async fn run(ticket: Ticket) {
-    // A separate trace: many calls may wait for it, and none owns it.
-    let span = tracing::info_span!(
-        parent: None,
-        "suite.token",
-        otel.name = "token renewal",
-        otel.kind = "internal",
-        otel.status_code = tracing::field::Empty,
-        suite.installation = ticket.entry.installation(),
-        suite.audience = ticket.entry.request().audience(),
-        error.type = tracing::field::Empty,
-    );
-    renew(ticket).instrument(span).await;
-}
-
-async fn renew(ticket: Ticket) {
     let (entry, started) = (&ticket.entry, Instant::now());
+    let (app, watcher) = entry.watched();
+    let watch = watcher.renewal(app, TokenErrorKind::Lost.as_str());
     let Some(beats) = entry.beats(ticket.id) else {
         return;
     };
@@ -95,17 +103,19 @@ async fn renew(ticket: Ticket) {
     });
     let outcome = entry.settle(ticket.id, started, answer);
     report(entry, started, &outcome);
+    watch.end(outcome.err().map(|error| error.kind().as_str()));
 }
 
 fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {
     let request = entry.request();
     match outcome {
         Ok(token) => tracing::debug!(
+            name: "suite.token.renewed",
             audience = request.audience(),
             scopes = ?request.scopes(),
             generation = token.generation(),
-            expires_in = ?token.expires_in(),
-            took = ?started.elapsed(),
+            expires_in_s = token.expires_in().as_secs_f64(),
+            took_s = started.elapsed().as_secs_f64(),
             "token renewed"
         ),
         Err(error) => {
@@ -113,13 +123,14 @@ fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {
             span.record("otel.status_code", "ERROR");
             span.record("error.type", error.kind().as_str());
             tracing::warn!(
+                name: "suite.token.renewal_failed",
                 audience = request.audience(),
                 scopes = ?request.scopes(),
                 error = %error,
                 cause = error.source().map(|cause| one_line(&cause.to_string())),
-                took = ?started.elapsed(),
+                took_s = started.elapsed().as_secs_f64(),
                 live_token = entry.live().is_some(),
-                next_attempt_in = ?entry.backoff_left(),
+                next_attempt_in_s = entry.backoff_left().as_secs_f64(),
                 "token renewal failed"
             );
         }

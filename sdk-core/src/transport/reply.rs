@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::CONTENT_ENCODING;
-use http::{HeaderMap, Response};
+use http::{HeaderMap, Response, Version};
 use http_body::{Body, Frame, SizeHint};
 
 use crate::transport::error::{BoxError, TransportError};
@@ -119,6 +119,14 @@ impl Incoming {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest(response) => response.status().as_u16(),
             Self::Own(response) => response.status().as_u16(),
+        }
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        match self {
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest(response) => response.version(),
+            Self::Own(response) => response.version(),
         }
     }
 

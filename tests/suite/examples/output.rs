@@ -7,10 +7,11 @@ use super::command;
 use crate::programs::{Folder, told};
 
 /// Each example, as short as it can be.
-const LINES: [&str; 9] = [
+const LINES: [&str; 10] = [
     "drift",
     "export people --out -",
     "funnel --out -",
+    "metrics",
     "observe",
     "outbox --kill-at 1",
     "rotation",

@@ -9,6 +9,7 @@ mod commands;
 mod connections;
 mod deadlines;
 mod drift;
+mod dropped;
 pub(crate) mod fixtures;
 mod in_flight;
 mod kept;

@@ -39,7 +39,7 @@ async fn keys_and_waits(seed: Option<u64>) -> Vec<String> {
     }
     assert_eq!(call.await.unwrap().unwrap_err().attempts(), 4);
     drawn.extend(retried().iter().map(|line| {
-        let (_, wait) = line.split_once("wait_ms=").unwrap();
+        let (_, wait) = line.split_once("wait_s=").unwrap();
         wait.split(' ').next().unwrap().to_owned()
     }));
     drawn

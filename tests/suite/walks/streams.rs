@@ -150,7 +150,7 @@ async fn read_ahead_stays_in_the_span_of_the_walk() {
     let mut items = pin!(crm_at(&peer).people().list().items().read_ahead());
     tracing::Instrument::instrument(rest(&mut items), span).await;
 
-    let ends = events.lines("INFO", &["suite.attempts=1}", "close"]);
+    let ends = events.lines("INFO", &["suite.attempts=1 ", "close"]);
     assert_eq!(ends.len(), 2, "{}", events.text());
     assert!(
         ends.iter().all(|line| line.contains("nightly_export")),

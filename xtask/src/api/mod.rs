@@ -12,12 +12,13 @@ use crate::{Result, at};
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
 /// The published crates.
-const CRATES: [&str; 6] = [
+const CRATES: [&str; 7] = [
     "sdk-core",
     "sdk-crm",
     "sdk-calendar",
     "sdk-accounting",
     "sdk-platform",
+    "sdk-opentelemetry",
     "sdk-reference-server",
 ];
 

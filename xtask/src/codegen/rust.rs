@@ -44,6 +44,7 @@ const IMPORTS: &[(&str, &str)] = &[
 pub(crate) const SHARED: &[&str] = &[
     "AccessToken",
     "App",
+    "AttemptRecord",
     "Backoff",
     "CallOptions",
     "Checkpoint",
@@ -65,6 +66,7 @@ pub(crate) const SHARED: &[&str] = &[
     "Method",
     "MissingScopes",
     "Number",
+    "Observer",
     "Operation",
     "Page",
     "PageItems",
@@ -101,6 +103,7 @@ pub(crate) const SHARED: &[&str] = &[
     "ZonedTime",
     "least_scopes",
     "one_line",
+    "observe",
     "transport",
 ];
 

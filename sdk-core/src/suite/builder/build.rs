@@ -7,6 +7,7 @@ use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
+use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
 use crate::secret::confidential::Recent;
@@ -83,6 +84,7 @@ impl SuiteBuilder {
             .token_policy
             .unwrap_or_else(TokenPolicy::shared_default);
         let recent = Arc::default();
+        let watcher = Watcher::new(std::mem::take(&mut self.observers), label.clone());
         let (mut known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
@@ -97,14 +99,14 @@ impl SuiteBuilder {
                 let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
                 token_endpoint = Some(Arc::clone(source.token_url()));
                 let source = source.by(agent.clone()).known_to(&known).through(proxy);
-                let source = source.sharing(&policy, &recent);
+                let source = source.sharing(&policy, &recent).watched(watcher.clone());
                 Arc::new(source.drawing_from(&self.chance))
             }
         };
         let places = |most| App::all().map(move |app| (app, Arc::new(InFlight::new(most))));
         let in_flight = self.settings.max_in_flight.into_iter().flat_map(places);
         let shared = Shared {
-            label: label.clone(),
+            label,
             connections,
             agent,
             tokens: TokenCache::of(Common {
@@ -112,7 +114,7 @@ impl SuiteBuilder {
                 policy,
                 chance: self.chance.clone(),
                 recent,
-                installation: label,
+                watcher: watcher.clone(),
                 exchanges: Exchanges::default(),
             }),
             settings: self.settings.shared(),
@@ -120,6 +122,7 @@ impl SuiteBuilder {
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             in_flight: in_flight.collect(),
             counters: Counters::default(),
+            watcher,
             token_endpoint,
             credentials: known,
             digest_key: self.digest_key,

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::observe::observer::Observer;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
@@ -57,6 +58,7 @@ pub struct SuiteBuilder {
     /// The calls that chose the transport, and those that set it up.
     transport_calls: Calls,
     user_agent: Option<String>,
+    observers: Vec<Arc<dyn Observer>>,
     insecure_http: bool,
     faults: Vec<Error>,
 }
@@ -347,6 +349,13 @@ impl SuiteBuilder {
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
         (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
         self.transport_calls.setting("http2_pings");
+        self
+    }
+
+    /// Adds an [`Observer`], which is told what the suite does. Several are told one after the other, in the order in which
+    /// they were added.
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 

@@ -1,0 +1,78 @@
+//! The caller's look at what its suite does.
+
+use crate::observe::event::{
+    AttemptEnded, CallEnded, ObservedAttempt, ObservedCall, Renewal, Retry, RetryDenied, Wait,
+};
+use crate::observe::headers::ExtraHeaders;
+
+/// Is told what a suite does. Set one with [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
+///
+/// Each method does nothing unless it is implemented. They are called where the events happen, in the caller's task, so they
+/// should be quick and must not block. If one panics, the panic is contained and reported as an event, and the call goes on;
+/// in a program that is built to abort on panics, it aborts.
+///
+/// No event contains a secret, a header, a body, a query or a key.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use sdk_core::Observer;
+/// use sdk_core::observe::{CallEnded, Outcome};
+///
+/// #[derive(Default)]
+/// struct Failures(AtomicU64);
+///
+/// impl Observer for Failures {
+///     fn call_ended(&self, ended: &CallEnded<'_>) {
+///         if ended.outcome == Outcome::Error {
+///             self.0.fetch_add(1, Ordering::Relaxed);
+///         }
+///     }
+/// }
+///
+/// # fn example(builder: sdk_core::SuiteBuilder) -> sdk_core::SuiteBuilder {
+/// builder.observer(Failures::default())
+/// # }
+/// ```
+pub trait Observer: Send + Sync + 'static {
+    /// A call began.
+    fn call_started(&self, call: &ObservedCall<'_>) {
+        let _ = call;
+    }
+
+    /// A call ended, by its result or because its caller dropped it. For each call that began, exactly once.
+    fn call_ended(&self, ended: &CallEnded<'_>) {
+        let _ = ended;
+    }
+
+    /// An attempt begins, and may take extra headers along, such as those of a trace. It runs within the span of the attempt.
+    ///
+    /// A token exchange is an attempt too, without a call.
+    fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
+        let _ = (attempt, headers);
+    }
+
+    /// An attempt ended, or was dropped with its call. For each attempt that began, exactly once.
+    fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
+        let _ = ended;
+    }
+
+    /// A wait ended, or was dropped with its call.
+    fn waited(&self, wait: &Wait<'_>) {
+        let _ = wait;
+    }
+
+    /// An attempt failed, and another one follows.
+    fn retrying(&self, retry: &Retry<'_>) {
+        let _ = retry;
+    }
+
+    /// An attempt failed, and another one would have been safe and worthwhile, but was denied.
+    fn retry_denied(&self, denied: &RetryDenied<'_>) {
+        let _ = denied;
+    }
+
+    /// A token renewal ended.
+    fn token_renewed(&self, renewal: &Renewal<'_>) {
+        let _ = renewal;
+    }
+}

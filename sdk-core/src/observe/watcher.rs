@@ -1,0 +1,137 @@
+//! The observers of a suite, and how they are told.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::observe::event::{Renewal, Wait, WaitReason};
+use crate::observe::observer::Observer;
+use crate::operation::Operation;
+
+/// The observers of a suite and the label of its installation.
+#[derive(Clone, Default)]
+pub(crate) struct Watcher {
+    observers: Arc<[Arc<dyn Observer>]>,
+    installation: Option<Arc<str>>,
+}
+
+impl Watcher {
+    pub(crate) fn new(observers: Vec<Arc<dyn Observer>>, installation: Option<Arc<str>>) -> Self {
+        let observers = observers.into();
+        Self {
+            observers,
+            installation,
+        }
+    }
+
+    /// The label of the installation, for spans and observers.
+    pub(crate) fn installation(&self) -> Option<&str> {
+        self.installation.as_deref()
+    }
+
+    /// Whether anybody listens.
+    pub(crate) fn is_watching(&self) -> bool {
+        !self.observers.is_empty()
+    }
+
+    /// Tells all observers. A panic of one affects neither the others nor the call.
+    pub(super) fn tell(&self, mut event: impl FnMut(&dyn Observer)) {
+        for observer in &*self.observers {
+            // Unwind safe: only the observer sees invariants that it broke.
+            let told = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
+            if told.is_err() {
+                tracing::error!(name: "suite.observer.panic", "an observer panicked");
+            }
+        }
+    }
+
+    /// Begins a wait, which ends when the result is dropped.
+    pub(crate) fn wait(
+        &self,
+        reason: WaitReason,
+        application: App,
+        operation: Option<&'static Operation>,
+    ) -> Option<Waiting<'_>> {
+        self.is_watching().then(|| Waiting {
+            watcher: self,
+            reason,
+            application,
+            operation,
+            started: Instant::now(),
+        })
+    }
+
+    /// Begins a token renewal, which was lost if it is dropped before it ended.
+    pub(crate) fn renewal(&self, application: Option<App>, lost: &'static str) -> Renewing<'_> {
+        Renewing {
+            watcher: self,
+            application,
+            started: Instant::now(),
+            error_type: Some(lost),
+        }
+    }
+}
+
+impl fmt::Debug for Watcher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watcher")
+            .field("observers", &self.observers.len())
+            .field("installation", &self.installation)
+            .finish()
+    }
+}
+
+/// A wait, until it is dropped.
+pub(crate) struct Waiting<'a> {
+    watcher: &'a Watcher,
+    reason: WaitReason,
+    application: App,
+    operation: Option<&'static Operation>,
+    started: Instant,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let wait = Wait {
+            application: self.application,
+            operation: self.operation,
+            installation: self.watcher.installation(),
+            reason: self.reason,
+            duration: self.started.elapsed(),
+        };
+        self.watcher.tell(|observer| observer.waited(&wait));
+    }
+}
+
+/// A token renewal, until it is dropped.
+pub(crate) struct Renewing<'a> {
+    watcher: &'a Watcher,
+    application: Option<App>,
+    started: Instant,
+    error_type: Option<&'static str>,
+}
+
+impl Renewing<'_> {
+    /// Ends it, with the name of the error's kind if it failed.
+    pub(crate) fn end(mut self, error_type: Option<&'static str>) {
+        self.error_type = error_type;
+    }
+}
+
+impl Drop for Renewing<'_> {
+    fn drop(&mut self) {
+        if self.watcher.is_watching() {
+            let renewal = Renewal {
+                application: self.application,
+                installation: self.watcher.installation(),
+                error_type: self.error_type,
+                duration: self.started.elapsed(),
+            };
+            self.watcher
+                .tell(|observer| observer.token_renewed(&renewal));
+        }
+    }
+}

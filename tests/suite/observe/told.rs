@@ -1,0 +1,300 @@
+//! Observers, by what they write down.
+
+use std::time::Duration;
+
+use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
+use sdk_core::{Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
+use sdk_reference_server::{Operation, ReferenceServer};
+
+use super::{Diary, Panics};
+use crate::faults::fixtures::{add_person, committed, created, get_person, person};
+use crate::peer::{Peer, always, close, json, reply, script, token};
+use crate::samples::kick_off;
+use crate::support::{Clients, Events, builder_at, builder_for, key, once, stored};
+
+#[tokio::test]
+async fn a_call_is_told_from_its_start_to_its_end() {
+    let diary = Diary::default();
+    let peer = Peer::start(script([
+        reply(503).header("x-request-id", "R-1"),
+        close(),
+        person().header("x-request-id", "R-3"),
+    ]));
+    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+
+    get_person(&crm).await.unwrap();
+
+    let route = "/api/crm/v1/people/{reference}";
+    let told = diary.lines(&["call", "attempt", "retry", "token"]);
+    assert_eq!(
+        told,
+        [
+            "call getPerson starts".to_owned(),
+            "attempt 1 of (exchange) POST /oauth/token".to_owned(),
+            "attempt 1 of (exchange) ok status 200 HTTP/1.1".to_owned(),
+            "token crm".to_owned(),
+            format!("attempt 1 of getPerson GET {route}"),
+            "attempt 1 of getPerson error 503 effect unknown status 503 HTTP/1.1 id R-1".to_owned(),
+            "retry getPerson after 1: 503".to_owned(),
+            format!("attempt 2 of getPerson GET {route}"),
+            "attempt 2 of getPerson error transport effect unknown".to_owned(),
+            "retry getPerson after 2: transport".to_owned(),
+            format!("attempt 3 of getPerson GET {route}"),
+            "attempt 3 of getPerson ok status 200 HTTP/1.1".to_owned(),
+            "call getPerson ok after 3 status 200 id R-3".to_owned(),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_refused_token_and_exchange_are_told_too() {
+    let diary = Diary::default();
+    let tokens = [reply(503), token("t-1"), token("t-2"), reply(400)];
+    let peer = Peer::start(script([reply(401), person(), reply(401)]).tokens(tokens));
+    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+
+    get_person(&crm).await.unwrap();
+    let error = get_person(&crm).await.unwrap_err();
+
+    assert!(error.is_unauthenticated(), "{error}");
+    let told = diary.lines(&["attempt 1 of (exchange) e", "retry", "token", "call"]);
+    assert_eq!(
+        told,
+        [
+            "call getPerson starts",
+            "attempt 1 of (exchange) error 503 status 503 HTTP/1.1",
+            "token crm",
+            "retry getPerson after 1: 401",
+            "token crm",
+            "call getPerson ok after 2 status 200",
+            "call getPerson starts",
+            "retry getPerson after 1: 401",
+            "attempt 1 of (exchange) error 400 status 400 HTTP/1.1",
+            "token crm token_refused",
+            "call getPerson error after 1 401 (unauthenticated) refused status 401",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
+    let diary = Diary::default();
+    let peer = Peer::start(always(person()));
+    let suite = builder_at(&peer.url()).observer(diary.clone()).suite();
+    let crm = suite.crm();
+
+    // By a parameter, by an option, and by a stored command that is not allowed.
+    crm.people().get("nobody").await.unwrap_err();
+    get_person(&crm).header("cookie", "a").await.unwrap_err();
+    let raw = (sdk_core::Method::Post, "/api/x");
+    let raw = crm
+        .raw_call(raw)
+        .body(serde_json::json!({}))
+        .prepare()
+        .unwrap();
+    crm.send_prepared(&raw).await.unwrap_err();
+
+    let refused = |call: &str, kind: &str| {
+        let ended = format!("call {call} error after 0 {kind} ({kind}) not sent");
+        [format!("call {call} starts"), ended]
+    };
+    let expected = [
+        refused("getPerson", "invalid_input"),
+        refused("getPerson", "invalid_input"),
+        refused("rawCall", "prepared_command"),
+    ];
+    assert_eq!(diary.all(), expected.concat());
+    assert_eq!(peer.requests().len() + peer.exchanges().len(), 0);
+}
+
+#[tokio::test]
+async fn replays_and_tolerated_mismatches_are_told() {
+    let diary = Diary::default();
+    let other = br#"{"schemaVersion":"suite-calendar-command-result.v9","outcome":"succeeded","operation":"event.create","publicReference":"EVT-1","recordVersion":1,"replayed":true,"other":true}"#;
+    let mut replayed = created().body(*other);
+    replayed = replayed.with_status(200);
+    let peer = Peer::start(script([created(), replayed]));
+    let calendar = builder_at(&peer.url())
+        .schema_policy(SchemaPolicy::Warn)
+        .observer(diary.clone())
+        .calendar();
+
+    kick_off(&calendar).await.unwrap();
+    kick_off(&calendar).await.unwrap();
+
+    let told = diary.lines(&["call submitEventCommand ok"]);
+    assert_eq!(
+        told,
+        [
+            "call submitEventCommand ok after 1 status 201",
+            "call submitEventCommand ok after 1 status 200 replayed mismatch",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn waits_are_told_with_their_reasons_and_lengths() {
+    let diary = Diary::default();
+    let server = ReferenceServer::start().await;
+    let _clock = crate::support::HoldClock::new();
+    let crm = builder_for(&server).observer(diary.clone()).crm();
+    once(&server, Operation::GetToday)
+        .status(503)
+        .retry_after("2");
+
+    crm.prewarm().await.unwrap();
+    let today = crm.today().get();
+    let call = tokio::spawn(today.send());
+    crate::support::until(|| !diary.lines(&["retry"]).is_empty()).await;
+    tokio::time::advance(Duration::from_secs(3)).await;
+    call.await.unwrap().unwrap();
+
+    let waits = diary.lines(&["wait"]);
+    assert_eq!(waits.len(), 2, "{waits:?}");
+    assert!(
+        waits[0].starts_with("wait crm.(no call) token "),
+        "{waits:?}"
+    );
+    assert!(
+        waits[1].starts_with("wait crm.getToday retry_after "),
+        "{waits:?}"
+    );
+    let millis: u64 = waits[1].rsplit(' ').next().unwrap().parse().unwrap();
+    assert!((2_000..=3_500).contains(&millis), "{millis}");
+}
+
+#[tokio::test]
+async fn a_denied_retry_says_what_was_lacking() {
+    type Change = fn(SuiteBuilder) -> SuiteBuilder;
+    let cases: [(&str, Change); 3] = [
+        ("attempts", |it| {
+            it.retry(RetryPolicy::default().with_attempts(1))
+        }),
+        ("budget", |it| it.retry_budget(0)),
+        ("deadline", |it| it.deadline(Duration::from_secs(8))),
+    ];
+    for (reason, change) in cases {
+        let diary = Diary::default();
+        let peer = Peer::start(always(reply(503).header("retry-after", "9")));
+        let builder = change(builder_at(&peer.url()).observer(diary.clone()));
+
+        get_person(&builder.crm()).await.unwrap_err();
+
+        let denied = format!("denied getPerson after 1: 503, {reason}");
+        assert_eq!(diary.lines(&["denied", "retry"]), [denied]);
+    }
+    // What must not be attempted again is not denied.
+    let diary = Diary::default();
+    let peer = Peer::start(always(reply(503)));
+    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+    add_person(&crm).await.unwrap_err();
+    assert_eq!(diary.lines(&["denied", "retry"]), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_panic_of_an_observer_touches_neither_the_call_nor_the_other_observers() {
+    let (events, _guard) = Events::here();
+    let diary = Diary::default();
+    let peer = Peer::start(script([close(), committed()]));
+    let builder = builder_at(&peer.url()).observer(Panics);
+    let crm = builder.observer(diary.clone()).crm();
+
+    let command = add_person(&crm).idempotency_key(key("key-of-the-panic"));
+    let error = command.retry(RetryPolicy::none()).await.unwrap_err();
+    crm.send_prepared(&error.into_command().unwrap())
+        .await
+        .unwrap();
+
+    assert_eq!(diary.lines(&["call"]).len(), 4);
+    assert_eq!(diary.lines(&["attempt"]).len(), 6);
+    let told = events.lines("ERROR", &["an observer panicked"]);
+    // A start, an end, a wait and a renewal, and twice as many of attempts.
+    assert!(told.len() > 8, "{told:?}");
+}
+
+/// Adds these headers to every attempt.
+struct Adds(&'static [(&'static str, &'static str)]);
+
+impl Observer for Adds {
+    fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
+        for (name, value) in self.0 {
+            headers.add(name, value);
+        }
+        headers.add("x-attempt", &attempt.number.to_string());
+    }
+}
+
+#[tokio::test]
+async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
+    let (events, _guard) = Events::here();
+    let peer = Peer::start(script([reply(503), committed(), committed()]));
+    let crm = builder_at(&peer.url())
+        .observer(Adds(&[
+            ("traceparent", "00-of-observer-01"),
+            ("x-own", "of-observer"),
+            ("authorization", "Bearer forged"),
+            ("Idempotency-Key", "forged-key-of-an-observer"),
+            ("cookie", "forged"),
+            ("content-type", "text/forged"),
+            ("bad name", "x"),
+            ("x-bad", "a\r\nforged: yes"),
+        ]))
+        .observer(Adds(&[("traceparent", "00-of-the-second-01")]))
+        .crm();
+
+    let add = || add_person(&crm).idempotency_key(key("key-of-the-caller"));
+    let command = add().header("x-own", "of-caller").prepare().unwrap();
+    crm.send_prepared(&stored(&command)).await.unwrap();
+    add().await.unwrap();
+
+    let [first, again, second] = &peer.requests()[..] else {
+        panic!("three requests")
+    };
+    for (request, own, number) in [
+        (first, "of-caller", "1"),
+        (again, "of-caller", "2"),
+        (second, "of-observer", "1"),
+    ] {
+        assert_eq!(request.header("x-own"), Some(own));
+        assert_eq!(request.header("traceparent"), Some("00-of-observer-01"));
+        assert_eq!(request.header("x-attempt"), Some(number));
+        assert_eq!(request.key(), Some("key-of-the-caller"));
+        let text = format!("{request:?}");
+        assert!(!text.contains("forged"), "{text}");
+    }
+    assert_eq!(peer.exchanges()[0].header("x-attempt"), Some("1"));
+    assert!(!format!("{:?}", peer.exchanges()[0]).contains("forged"));
+    let dropped = events.lines("WARN", &["header is left out"]);
+    // Six each, three attempts and an exchange.
+    assert_eq!(dropped.len(), 24, "{dropped:?}");
+    assert!(!events.text().contains("Bearer forged"));
+    // A prepared command holds none of them.
+    let text = serde_json::to_string(&command).unwrap();
+    assert!(!text.contains("observer"), "{text}");
+}
+
+#[tokio::test]
+async fn what_observers_are_told_holds_no_secret() {
+    let diary = Diary::default();
+    let echo = "id-of secret client-secret-of-observers";
+    let body = serde_json::json!({"code": echo, "message": echo, "requestId": echo});
+    let steps = [
+        json(503, &body).header("x-request-id", echo),
+        person().header("x-request-id", echo),
+    ];
+    let peer = Peer::start(script(steps));
+    let credentials = sdk_core::ClientCredentials::new("client", "client-secret-of-observers");
+    let builder = builder_at(&peer.url()).credentials(credentials);
+    let crm = builder.observer(diary.clone()).crm();
+
+    get_person(&crm)
+        .query("filter", "of-the-caller")
+        .await
+        .unwrap();
+
+    let told = diary.all().join("\n");
+    for secret in ["client-secret-of", "of-the-caller"] {
+        assert!(!told.contains(secret), "{told}");
+    }
+    assert!(told.contains("call getPerson ok after 2"), "{told}");
+}
