@@ -109,6 +109,8 @@ impl InFlight {
         let is_lost = gate.lost_at().is_some_and(|lost| lost <= Instant::now());
         if is_lost && Arc::ptr_eq(&gate.places, places) {
             gate.places = Arc::new(Semaphore::new(self.most));
+            // Whoever takes one of the new places has yet to say until when.
+            gate.busy_until = Instant::now();
             places.close();
         }
     }

@@ -233,7 +233,7 @@ async fn fault_51_what_counts_for_the_cap_is_every_kind_of_call() {
     }
 }
 
-/// A source that takes five seconds for tokens of chosen scopes. Others live for two seconds.
+/// A source that takes five seconds for tokens of chosen scopes, which live for six. Others live for two.
 struct Hesitant;
 
 impl TokenSource for Hesitant {
@@ -241,7 +241,7 @@ impl TokenSource for Hesitant {
         Box::pin(async {
             let few = !request.scopes().is_empty();
             sleep(if few { 5 * SECOND } else { Duration::ZERO }).await;
-            let lifetime = if few { 60 * SECOND } else { 2 * SECOND };
+            let lifetime = if few { 6 * SECOND } else { 2 * SECOND };
             Ok(AccessToken::new("t-1").with_lifetime(lifetime))
         })
     }
@@ -283,6 +283,20 @@ async fn fault_51_a_token_that_expires_during_the_wait_is_not_sent() {
         assert_eq!(call.unwrap().attempts(), 1);
     }
     assert_eq!(suite.stats().token_exchanges, 3);
+
+    // The one that waits for a new token leaves its place to others.
+    let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
+    let (few, start) = (few.crm(), Instant::now());
+    let crowd = async {
+        sleep(9 * SECOND / 2).await;
+        join_all((0..3).map(|_| get_person(&crm).send())).await;
+        assert_eq!(start.elapsed(), 15 * SECOND / 2);
+        get_person(&crm).await.unwrap();
+        start.elapsed()
+    };
+    let (few, crowd) = tokio::join!(get_person(&few).send(), crowd);
+    assert_eq!(few.unwrap().attempts(), 1);
+    assert_eq!((crowd, start.elapsed()), (17 * SECOND / 2, 25 * SECOND / 2));
 }
 
 #[tokio::test(start_paused = true)]

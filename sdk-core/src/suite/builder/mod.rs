@@ -103,8 +103,8 @@ impl SuiteBuilder {
         self
     }
 
-    /// Takes addresses and audiences from the environment, and allows a credential or token source from code to be used
-    /// with them: for programs that get their secret from a vault.
+    /// Takes addresses and audiences from the environment, and allows a credential, credential source or token source from
+    /// code to be used with them: for programs that get their secret from a vault.
     pub fn environment_addresses(mut self) -> Self {
         let credential = [Key::ClientId, Key::ClientSecret].map(Key::variable);
         let mut variables = process_variables(&mut self.faults);
