@@ -5,6 +5,7 @@
 mod apps;
 mod booking;
 mod invoice;
+mod memory;
 mod people;
 
 use jiff::tz::TimeZone;
@@ -27,8 +28,12 @@ fn the_readme_shows_the_programs_as_they_are_tested() {
         include_str!("booking.rs"),
         include_str!("invoice.rs"),
         include_str!("apps.rs"),
+        include_str!("memory.rs"),
     ];
     assert_eq!(shown, tested);
+    let guide = include_str!("../../reference-server/docs/testing-your-service.md");
+    let in_memory = format!("```rust,ignore\n{}```", tested[4]);
+    assert!(guide.contains(&in_memory));
 }
 
 #[tokio::test]
