@@ -1,12 +1,13 @@
-//! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `guard` compares with what was
-//! recorded.
+//! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `observer` says what observers
+//! add to a call, `guard` compares with what was recorded.
 
 use std::process::ExitCode;
 
 use suite_bench::clients::Failure;
-use suite_bench::{guard, worker};
+use suite_bench::{guard, observer, worker};
 
-const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | guard [--record]";
+const USAGE: &str =
+    "suite-bench [--quick] [--write] | weight [--write] | observer | guard [--record]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,6 +35,10 @@ async fn run(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,
+        ["observer"] => {
+            println!("{}", observer::run().await?);
+            Ok(())
+        }
         #[cfg(feature = "peers")]
         ["weight", rest @ ..] if options(rest, &["--write"]) => {
             finish("weight", &suite_bench::weight::run().await?, rest)
