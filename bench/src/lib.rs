@@ -9,6 +9,7 @@ pub mod load;
 pub mod measure;
 pub mod micro;
 pub mod model;
+pub mod observer;
 pub mod payload;
 pub mod process;
 #[cfg(feature = "peers")]

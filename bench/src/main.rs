@@ -1,12 +1,12 @@
-//! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `guard` compares with what was
-//! recorded, `installations` measures many in one process.
+//! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `observer` says what observers
+//! add to a call, `guard` compares with what was recorded, `installations` measures many in one process.
 
 use std::process::ExitCode;
 
 use suite_bench::clients::Failure;
-use suite_bench::{guard, installations, worker};
+use suite_bench::{guard, installations, observer, worker};
 
-const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | guard [--record] | installations [<count>]";
+const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | observer | guard [--record] | installations [<count>]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +36,10 @@ async fn run(arguments: &[&str]) -> Result<(), Failure> {
         ["guard", "--record"] => guard::run(true).await,
         ["installations"] => installations::run(10_000).await,
         ["installations", count] => installations::run(count.parse()?).await,
+        ["observer"] => {
+            println!("{}", observer::run().await?);
+            Ok(())
+        }
         #[cfg(feature = "peers")]
         ["weight", rest @ ..] if options(rest, &["--write"]) => {
             finish("weight", &suite_bench::weight::run().await?, rest)

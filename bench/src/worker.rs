@@ -48,6 +48,8 @@ async fn work(job: &Job) -> Result<(), Failure> {
         #[cfg(feature = "peers")]
         "progenitor" => job.run::<progenitor::Progenitor>().await,
         "sdk" => job.run::<sdk::Sdk>().await,
+        "sdk-observed" => job.run::<sdk::Observed<false>>().await,
+        "sdk-metrics" => job.run::<sdk::Observed<true>>().await,
         "sdk-decoded" => job.run::<sdk::Decoding>().await,
         "sdk-hundred" => job.run::<sdk::HundredAudiences>().await,
         other => Err(format!("no client {other}").into()),

@@ -4,10 +4,11 @@ mod attributes;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use opentelemetry::InstrumentationScope;
-use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider, UpDownCounter};
+use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
+use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use sdk_core::observe::{AttemptEnded, CallEnded, ObservedCall, Renewal, Retry, RetryDenied, Wait};
 use sdk_core::{App, Effect, Observer};
 
@@ -38,7 +39,7 @@ struct Instruments {
     attempts: Histogram<f64>,
     calls: Histogram<f64>,
     waits: Histogram<f64>,
-    active: UpDownCounter<i64>,
+    active: Active,
     retries: Counter<u64>,
     denied: Counter<u64>,
     renewals: Histogram<f64>,
@@ -68,7 +69,7 @@ impl Metrics {
         self
     }
 
-    /// Adds `suite.installation` to every instrument: a series for each installation that has a label.
+    /// Adds `suite.installation` to every instrument but the count of active calls: a series for each installation that has a label.
     #[must_use]
     pub fn with_installation(mut self) -> Self {
         self.installation = true;
@@ -76,17 +77,24 @@ impl Metrics {
     }
 
     /// The attributes of an event, and first of all its installation, by choice.
-    fn of(&self, installation: Option<&str>) -> Attributes {
-        let label = installation.filter(|_| self.installation);
-        Attributes::new().maybe("suite.installation", label.map(str::to_owned))
+    fn of<const MOST: usize>(&self, installation: Option<&str>) -> Attributes<MOST> {
+        let mut attributes = Attributes::new();
+        if self.installation {
+            attributes.maybe("suite.installation", installation.map(str::to_owned));
+        }
+        attributes
     }
 
-    fn active(&self, call: &ObservedCall<'_>, change: i64) {
-        let attributes = self.of(call.installation);
-        let attributes = attributes.add("suite.application", call.operation.application.name());
-        self.instruments.active.add(change, attributes.as_slice());
+    fn active(&self, app: App, change: i64) {
+        let own = self.instruments.active.iter().find(|(it, _)| *it == app);
+        if let Some((_, count)) = own {
+            count.fetch_add(change, Ordering::Relaxed);
+        }
     }
 }
+
+/// How many calls of each application are under way, counted here because a call changes it twice.
+type Active = Arc<[(App, AtomicI64)]>;
 
 impl Instruments {
     fn of(meter: &Meter) -> Self {
@@ -118,11 +126,7 @@ impl Instruments {
                 "Duration of waits for tokens, retries and limits.",
                 &CALL,
             ),
-            active: meter
-                .i64_up_down_counter("suite.client.call.active")
-                .with_unit("{call}")
-                .with_description("Calls under way.")
-                .build(),
+            active: active(meter),
             retries: counter(
                 "suite.client.retries",
                 "{retry}",
@@ -152,32 +156,52 @@ impl Instruments {
     }
 }
 
-fn record(histogram: &Histogram<f64>, duration: Duration, attributes: &Attributes) {
-    histogram.record(duration.as_secs_f64(), attributes.as_slice());
+/// Counts calls under way, and lets them be read.
+fn active(meter: &Meter) -> Active {
+    let active: Active = App::all().map(|app| (app, AtomicI64::new(0))).collect();
+    let read = Arc::clone(&active);
+    // The meter keeps the callback; the instrument itself has nothing to do.
+    let _instrument = meter
+        .i64_observable_up_down_counter("suite.client.call.active")
+        .with_unit("{call}")
+        .with_description("Calls under way.")
+        .with_callback(move |observer| {
+            for (app, count) in &*read {
+                let application = KeyValue::new("suite.application", app.name());
+                observer.observe(count.load(Ordering::Relaxed), &[application]);
+            }
+        })
+        .build();
+    active
+}
+
+fn record(histogram: &Histogram<f64>, duration: Duration, attributes: &[KeyValue]) {
+    histogram.record(duration.as_secs_f64(), attributes);
 }
 
 impl Observer for Metrics {
     fn call_started(&self, call: &ObservedCall<'_>) {
-        self.active(call, 1);
+        self.active(call.operation.application, 1);
     }
 
     fn call_ended(&self, ended: &CallEnded<'_>) {
-        self.active(&ended.call, -1);
-        let operation = ended.call.operation;
-        let attributes = self
-            .of(ended.call.installation)
+        let (operation, installation) = (ended.call.operation, ended.call.installation);
+        self.active(operation.application, -1);
+        let mut attributes = self.of::<6>(installation);
+        attributes
             .add("suite.application", operation.application.name())
             .add("suite.operation", operation.id)
             .add("suite.outcome", ended.outcome.as_str())
             .maybe("suite.effect", ended.effect.map(Effect::as_str))
             .maybe("error.type", ended.error_type.map(str::to_owned));
-        record(&self.instruments.calls, ended.duration(), &attributes);
+        let instruments = &self.instruments;
+        record(&instruments.calls, ended.duration(), attributes.as_slice());
         for (counter, is) in [
-            (&self.instruments.replayed, ended.replayed()),
-            (&self.instruments.mismatches, ended.schema_mismatch),
+            (&instruments.replayed, ended.replayed()),
+            (&instruments.mismatches, ended.schema_mismatch),
         ] {
             if is {
-                let attributes = self.of(ended.call.installation);
+                let mut attributes = self.of::<2>(installation);
                 counter.add(
                     1,
                     attributes.add("suite.operation", operation.id).as_slice(),
@@ -188,33 +212,38 @@ impl Observer for Metrics {
 
     fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
         let attempt = &ended.attempt;
-        let template = self.url_template.then(|| match attempt.call {
-            Some(call) => call.operation.route.into(),
-            None => opentelemetry::StringValue::from(attempt.template.to_owned()),
-        });
-        let attributes = self
-            .of(attempt.installation)
+        let mut attributes = self.of::<8>(attempt.installation);
+        attributes
             .add("http.request.method", attempt.method.as_str())
             .add("server.address", Arc::clone(attempt.server_address))
             .add("server.port", i64::from(attempt.server_port))
             .maybe("http.response.status_code", ended.status.map(i64::from))
             .maybe("network.protocol.version", ended.protocol_version)
-            .maybe("error.type", ended.error_type.map(str::to_owned))
-            .maybe("url.template", template.map(opentelemetry::Value::String));
-        record(&self.instruments.attempts, ended.duration, &attributes);
+            .maybe("error.type", ended.error_type.map(str::to_owned));
+        if self.url_template {
+            let exchange = || Value::from(attempt.template.to_owned());
+            let call = attempt.call.map(|call| Value::from(call.operation.route));
+            attributes.add("url.template", call.unwrap_or_else(exchange));
+        }
+        let attempts = &self.instruments.attempts;
+        record(attempts, ended.duration(), attributes.as_slice());
     }
 
     fn waited(&self, wait: &Wait<'_>) {
-        let attributes = self
-            .of(wait.installation)
+        let mut attributes = self.of::<3>(wait.installation);
+        attributes
             .add("suite.application", wait.application.name())
             .add("suite.wait.reason", wait.reason.as_str());
-        record(&self.instruments.waits, wait.duration, &attributes);
+        record(
+            &self.instruments.waits,
+            wait.duration,
+            attributes.as_slice(),
+        );
     }
 
     fn retrying(&self, retry: &Retry<'_>) {
-        let attributes = self
-            .of(retry.call.installation)
+        let mut attributes = self.of::<3>(retry.call.installation);
+        attributes
             .add("suite.operation", retry.call.operation.id)
             .add("suite.retry.reason", retry.error_type.to_owned());
         self.instruments.retries.add(1, attributes.as_slice());
@@ -222,20 +251,20 @@ impl Observer for Metrics {
 
     fn retry_denied(&self, denied: &RetryDenied<'_>) {
         let application = denied.call.operation.application;
-        let attributes = self
-            .of(denied.call.installation)
+        let mut attributes = self.of::<3>(denied.call.installation);
+        attributes
             .add("suite.application", application.name())
             .add("suite.retry.denied_by", denied.reason.as_str());
         self.instruments.denied.add(1, attributes.as_slice());
     }
 
     fn token_renewed(&self, renewal: &Renewal<'_>) {
-        let application = renewal.application.map(App::name);
-        let attributes = self
-            .of(renewal.installation)
-            .maybe("suite.application", application)
+        let mut attributes = self.of::<3>(renewal.installation);
+        attributes
+            .maybe("suite.application", renewal.application.map(App::name))
             .maybe("error.type", renewal.error_type.map(str::to_owned));
-        record(&self.instruments.renewals, renewal.duration, &attributes);
+        let renewals = &self.instruments.renewals;
+        record(renewals, renewal.duration, attributes.as_slice());
     }
 }
 

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use opentelemetry_sdk::metrics::{ManualReader, SdkMeterProvider};
 use sdk_calendar::types::{EventCommand, EventOperation};
 use sdk_core::{App, ClientCredentials, Suite};
+use sdk_opentelemetry::Metrics;
 
 use super::{Client, Failure, Seen, Target};
 use crate::model::tuned::Opportunity;
@@ -104,6 +106,42 @@ impl Client for Sdk {
             seen.sum += item.raw().as_str().len() as u64;
         }
         Ok(seen)
+    }
+}
+
+/// Our clients with an observer: an empty one, or metrics.
+#[derive(Clone)]
+pub struct Observed<const METRICS: bool>(Sdk);
+
+/// Does nothing with what it is told.
+struct Empty;
+
+impl sdk_core::Observer for Empty {}
+
+impl<const METRICS: bool> Client for Observed<METRICS> {
+    fn sum_of_page(items: usize) -> u64 {
+        Sdk::sum_of_page(items)
+    }
+
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        let suite = Sdk::suite(target)?;
+        let suite = if METRICS {
+            // Without a reader nothing would be recorded; this one never reads by itself.
+            let reader = ManualReader::builder().build();
+            let provider = SdkMeterProvider::builder().with_reader(reader).build();
+            suite.observer(Metrics::new(&provider))
+        } else {
+            suite.observer(Empty)
+        };
+        Ok(Self(Sdk::of(&suite.build()?)?))
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        self.0.page(limit, cursor).await
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        self.0.command().await
     }
 }
 

@@ -65,10 +65,9 @@ impl<'a> AttemptWatch<'a> {
         let observed = planned.observed(watcher.installation());
         let span = spans::attempt_span(&observed, url);
         if watcher.is_watching() {
-            span.in_scope(|| {
-                let mut extra = ExtraHeaders::new(headers);
-                watcher.tell(|observer| observer.attempt_started(&observed, &mut extra));
-            });
+            let _entered = span.enter();
+            let mut extra = ExtraHeaders::new(headers);
+            watcher.tell(|observer| observer.attempt_started(&observed, &mut extra));
         }
         Self {
             watcher,
@@ -117,7 +116,8 @@ impl<'a> AttemptWatch<'a> {
                 error_type: end.failure.as_ref().map(ErrorType::as_str),
                 effect: end.effect,
                 request_id: end.request_id,
-                duration: self.duration(),
+                started: self.planned.started,
+                received: self.received.unwrap_or_else(Instant::now),
             };
             self.watcher.tell(|observer| observer.attempt_ended(&ended));
         }

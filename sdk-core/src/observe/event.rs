@@ -154,8 +154,16 @@ pub struct AttemptEnded<'a> {
     pub effect: Option<Effect>,
     /// The request id of a reply that is a failure.
     pub request_id: Option<&'a str>,
-    /// From its start to the last byte of its reply.
-    pub duration: Duration,
+    pub(super) started: Instant,
+    pub(super) received: Instant,
+}
+
+impl AttemptEnded<'_> {
+    /// How long it took, from its start to the last byte of its reply.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.received.saturating_duration_since(self.started)
+    }
 }
 
 /// How an attempt ended, as it is found out.

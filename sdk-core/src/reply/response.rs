@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::{slice, vec};
 
 use bytes::Bytes;
 use http::HeaderMap;
+use memchr::memmem::Finder;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
@@ -201,7 +202,8 @@ impl Reply {
 
     /// Whether it is certainly a replay. Parses only a body that could say so.
     pub(crate) fn was_replayed(&self) -> bool {
-        let may_say_so = || memchr::memmem::find(&self.body, b"true").is_some();
+        static TRUE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("true"));
+        let may_say_so = || TRUE.find(&self.body).is_some();
         (self.operation.replay != Replay::Member || may_say_so()) && self.is_replay() == Some(true)
     }
 

@@ -170,8 +170,10 @@ http.client.request.duration histogram s REQUEST
   http.request.method=POST http.response.status_code=201 PEER: 1
   http.request.method=POST server.address=127.0.0.1 server.port=0: 1
 suite.client.call.active up-down counter {call}
+  suite.application=accounting: 0
   suite.application=calendar: 0
   suite.application=crm: 0
+  suite.application=platform: 0
 suite.client.call.duration histogram s CALL
   error.type=503 suite.application=crm suite.effect=unknown suite.operation=getPerson suite.outcome=error: 1
   error.type=invalid_input suite.application=crm suite.effect=not_sent suite.operation=getPerson suite.outcome=error: 1
