@@ -37,7 +37,12 @@ mod text;
 mod token;
 #[cfg_attr(
     not(feature = "reqwest-013"),
-    allow(dead_code, unused_variables, reason = "only reqwest needs them")
+    allow(
+        dead_code,
+        unused_variables,
+        clippy::unnecessary_wraps,
+        reason = "only reqwest needs them"
+    )
 )]
 pub mod transport;
 

@@ -13,7 +13,7 @@ use crate::call::verdict::{Verdict, fail};
 use crate::call::{Call, attempt};
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::error::kind::Effect;
+use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::attempt::{AttemptWatch, Planned};
 use crate::observe::call::CallWatch;
 use crate::observe::error_type::ErrorType;
@@ -118,7 +118,11 @@ impl Call {
                 }
             };
             progress.watch.retrying(&error, wait);
-            let reason = after.map_or(WaitReason::Backoff, |_asked| WaitReason::RetryAfter);
+            let reason = match after {
+                _ if error.kind() == ErrorKind::RateLimited => WaitReason::Rate,
+                Some(_asked) => WaitReason::RetryAfter,
+                None => WaitReason::Backoff,
+            };
             let _waiting = progress.watch.wait(reason);
             sleep(wait).await;
         }

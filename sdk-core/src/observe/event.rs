@@ -201,7 +201,7 @@ pub enum WaitReason {
     RetryAfter,
     /// Its turn among the calls in flight.
     Limit,
-    /// Its turn in the rate of calls.
+    /// The next attempt, because the application asked for fewer requests (429).
     Rate,
 }
 

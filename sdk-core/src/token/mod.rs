@@ -23,5 +23,6 @@ pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod transport;
 
-#[cfg(test)]
+// The endpoint of these tests is spoken to through reqwest.
+#[cfg(all(test, feature = "reqwest-013"))]
 mod tests;

@@ -183,7 +183,7 @@ suite.client.call.duration histogram s CALL
 suite.client.call.wait.duration histogram s CALL
   suite.application=calendar suite.wait.reason=token: 1
   suite.application=crm suite.wait.reason=backoff: 3
-  suite.application=crm suite.wait.reason=retry_after: 1
+  suite.application=crm suite.wait.reason=rate: 1
   suite.application=crm suite.wait.reason=token: 1
 suite.client.commands.replayed counter {command}
   suite.operation=submitEventCommand: 1
@@ -263,17 +263,30 @@ async fn calls_that_are_dropped_at_any_moment_leave_nothing_active() {
 }
 
 #[tokio::test]
-async fn three_thousand_installations_are_one_series() {
-    let (reader, peer) = (Reader::new(), Peer::start(always(person())));
-    let (metrics, shared) = (reader.metrics(), builder_at(&peer.url()).suite());
-    for _ in 0..3_000 {
-        // Refused at once: the series are the same as those of calls that are sent.
-        let builder = builder_at(&peer.url()).observer(metrics.clone());
-        let suite = builder.transport_of(&shared).suite();
-        suite.crm().people().get("nobody").await.unwrap_err();
+async fn three_thousand_installations_are_one_series_unless_it_is_chosen() {
+    let peer = Peer::start(always(person()));
+    let shared = builder_at(&peer.url()).suite();
+    for (chosen, installations, series, each) in [(false, 3_000, 1, 3_000), (true, 30, 30, 1)] {
+        let reader = Reader::new();
+        let metrics = reader.metrics();
+        let metrics = if chosen {
+            metrics.with_installation()
+        } else {
+            metrics
+        };
+        for number in 0..installations {
+            // Refused at once: the series are the same as those of calls that are sent.
+            let builder = builder_at(&peer.url()).observer(metrics.clone());
+            let builder = builder.label(format!("installation {number}"));
+            let suite = builder.transport_of(&shared).suite();
+            suite.crm().people().get("nobody").await.unwrap_err();
+        }
+        let told = &reader.read()["suite.client.call.duration"].series;
+        assert_eq!(told.len(), series);
+        assert!(told.values().all(|count| *count == each), "{told:?}");
+        let named = told.keys().all(|it| it.contains("suite.installation="));
+        assert_eq!(named, chosen, "{told:?}");
     }
-    let series = &reader.read()["suite.client.call.duration"].series;
-    assert_eq!(series.values().collect::<Vec<_>>(), [&3_000]);
 }
 
 #[tokio::test]

@@ -25,10 +25,9 @@ use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
+use crate::transport::Transport;
 use crate::transport::connections::Choice;
 use crate::transport::waits::Waits;
-#[cfg(feature = "reqwest-013")]
-use crate::transport::{HttpClient, Transport};
 
 /// Builds a [`Suite`](crate::Suite).
 ///
@@ -315,7 +314,7 @@ impl SuiteBuilder {
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
     /// them for loopback too, unless it is built with `no_proxy`.
     #[cfg(feature = "reqwest-013")]
-    pub fn http_client(mut self, client: impl Into<HttpClient>) -> Self {
+    pub fn http_client(mut self, client: impl Into<crate::transport::HttpClient>) -> Self {
         self.transport = Choice::Http(client.into().0);
         self.transport_calls.choice("http_client");
         self
