@@ -45,7 +45,8 @@ use crate::secret::value::Secret;
 /// ```
 #[must_use = "a request does nothing until it is sent"]
 pub struct SendPrepared<T = RawJson> {
-    prepared: Result<(Call, Draft), Error>,
+    call: Call,
+    draft: Result<Draft, Error>,
     /// Whether this is a raw call by path that nobody has allowed.
     refused_raw: bool,
     result: PhantomData<fn() -> T>,
@@ -54,8 +55,18 @@ pub struct SendPrepared<T = RawJson> {
 impl SendPrepared {
     /// Checks a command against the client that will send it. A mismatch fails the call when it is sent.
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
+        let (call, draft) = match request_of(client, command) {
+            Ok((call, draft)) => (call, Ok(draft)),
+            Err(refused) => {
+                let application = client.application();
+                let known = application.operation(command.operation());
+                let operation = known.unwrap_or(&application.raw.command);
+                (Call::new(client, operation), Err(refused))
+            }
+        };
         Self {
-            prepared: request_of(client, command).map_err(|error| error.at(client.label())),
+            call,
+            draft,
             refused_raw: command.operation() == RAW,
             result: PhantomData,
         }
@@ -66,7 +77,8 @@ impl SendPrepared {
     /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type.
     pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
-            prepared: self.prepared,
+            call: self.call,
+            draft: self.draft,
             refused_raw: self.refused_raw,
             result: PhantomData,
         }
@@ -79,15 +91,13 @@ impl<T: FromReply> SendPrepared<T> {
 
     /// Adds a header to those of the command, such as one for tracing.
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        if let Ok((call, _)) = &self.prepared
-            && let Some(stored) = &call.stored
+        if let Some(stored) = &self.call.stored
             && stored
                 .headers()
                 .any(|(own, _)| own.eq_ignore_ascii_case(name))
         {
             let rule = "be one that the command does not already have";
-            let error = Error::invalid(&format!("header {name}"), rule, "it twice");
-            self.prepared = Err(call.failed(error));
+            self.refuse(Error::invalid(&format!("header {name}"), rule, "it twice"));
         }
         self.with(|options| options.with_header(name, value))
     }
@@ -102,10 +112,9 @@ impl<T: FromReply> SendPrepared<T> {
     /// Sends the command only if it was [sealed](PreparedCommand::seal) with this secret. Use it if others can write to the
     /// table.
     pub fn sealed_by(mut self, secret: &Secret) -> Self {
-        if let Ok((call, _)) = &self.prepared
-            && let Some(Err(broken)) = call.stored.as_ref().map(|it| it.verify_seal(secret))
-        {
-            self.prepared = Err(broken.at(call.client.label()));
+        let stored = self.call.stored.as_ref();
+        if let Some(Err(broken)) = stored.map(|it| it.verify_seal(secret)) {
+            self.refuse(broken);
         }
         self
     }
@@ -115,17 +124,24 @@ impl<T: FromReply> SendPrepared<T> {
     /// # Errors
     /// If the command was changed after it was prepared, or belongs to another client; otherwise as the command itself.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
-        let (call, draft) = self.prepared?;
         let message = "it is a raw call by path: `allow_raw_path` allows it";
-        let refused = self.refused_raw.then(|| Error::prepared(message));
-        call.command(refused.map_or(Ok(draft), Err)).await
+        let draft = self.draft.and_then(|draft| {
+            let refused = self.refused_raw.then(|| Error::prepared(message));
+            refused.map_or(Ok(draft), Err)
+        });
+        self.call.command(draft).await
     }
 
     fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
-        if let Ok((call, _)) = &mut self.prepared {
-            call.change(change);
-        }
+        self.call.change(change);
         self
+    }
+
+    /// The first refusal counts.
+    fn refuse(&mut self, error: Error) {
+        if self.draft.is_ok() {
+            self.draft = Err(error);
+        }
     }
 }
 
@@ -140,9 +156,8 @@ impl<T: FromReply> IntoFuture for SendPrepared<T> {
 
 impl<T> fmt::Debug for SendPrepared<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let call = self.prepared.as_ref().map(|(call, _)| call);
         f.debug_struct("SendPrepared")
-            .field("call", &call)
+            .field("call", &self.call)
             .finish_non_exhaustive()
     }
 }

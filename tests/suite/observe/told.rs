@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
-use sdk_core::{Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
+use sdk_core::{App, Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
 use sdk_reference_server::{Operation, ReferenceServer};
 
 use super::{Diary, Panics};
@@ -93,6 +93,12 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
         .prepare()
         .unwrap();
     crm.send_prepared(&raw).await.unwrap_err();
+    // Nor is one that belongs to another client.
+    let calendar = suite.calendar();
+    let elsewhere = builder_at(&peer.url()).audience(App::Calendar, "another");
+    let command = crate::samples::kick_off(&elsewhere.calendar());
+    let command = command.prepare().unwrap();
+    calendar.send_prepared(&command).await.unwrap_err();
 
     let refused = |call: &str, kind: &str| {
         let ended = format!("call {call} error after 0 {kind} ({kind}) not sent");
@@ -102,6 +108,7 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
         refused("getPerson", "invalid_input"),
         refused("getPerson", "invalid_input"),
         refused("rawCall", "prepared_command"),
+        refused("submitEventCommand", "prepared_command"),
     ];
     assert_eq!(diary.all(), expected.concat());
     assert_eq!(peer.requests().len() + peer.exchanges().len(), 0);
