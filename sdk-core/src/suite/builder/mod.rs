@@ -25,10 +25,11 @@ use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::HttpClient;
+use crate::transport::Transport;
 use crate::transport::connections::Choice;
 use crate::transport::waits::Waits;
-#[cfg(feature = "reqwest-013")]
-use crate::transport::{HttpClient, Transport};
 
 /// Builds a [`Suite`](crate::Suite).
 ///
