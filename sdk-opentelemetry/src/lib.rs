@@ -6,22 +6,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use opentelemetry::InstrumentationScope;
 use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider, UpDownCounter};
+use opentelemetry::{InstrumentationScope, StringValue, Value};
 use sdk_core::observe::{AttemptEnded, CallEnded, ObservedCall, Renewal, Retry, RetryDenied, Wait};
 use sdk_core::{App, Effect, Observer};
 
 use crate::attributes::Attributes;
 
-/// The buckets that the conventions advise for requests, in seconds.
-const REQUEST: [f64; 14] = [
-    0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
-];
-
-/// The same up to the usual deadline of a call, and beyond.
-const CALL: [f64; 16] = [
+/// The buckets that the conventions advise for requests, in seconds, and two more for the usual deadline of a call and beyond.
+const CALL: &[f64] = &[
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0,
 ];
+const REQUEST: &[f64] = CALL.split_at(14).0;
 
 /// The conventions whose names are used.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.44.0";
@@ -34,16 +30,56 @@ pub struct Metrics {
     installation: bool,
 }
 
-struct Instruments {
-    attempts: Histogram<f64>,
-    calls: Histogram<f64>,
-    waits: Histogram<f64>,
-    active: UpDownCounter<i64>,
-    retries: Counter<u64>,
-    denied: Counter<u64>,
-    renewals: Histogram<f64>,
-    replayed: Counter<u64>,
-    mismatches: Counter<u64>,
+/// Declares the instruments, each with what makes it and its name, its buckets or unit, and its description.
+macro_rules! instruments {
+    ($($field:ident: $type:ty = $make:ident($($about:expr),*);)*) => {
+        struct Instruments {
+            $($field: $type,)*
+        }
+
+        impl Instruments {
+            fn of(meter: &Meter) -> Self {
+                Self { $($field: $make(meter, $($about),*),)* }
+            }
+        }
+    };
+}
+
+instruments! {
+    attempts: Seconds = histogram("http.client.request.duration", REQUEST, "Duration of HTTP client requests.");
+    calls: Seconds = histogram("suite.client.call.duration", CALL, "Duration of calls, with all their attempts and waits.");
+    waits: Seconds = histogram("suite.client.call.wait.duration", CALL, "Duration of waits for tokens, retries and limits.");
+    active: Level = up_down_counter("suite.client.call.active", "{call}", "Calls under way.");
+    retries: Count = counter("suite.client.retries", "{retry}", "Attempts that followed a failed one.");
+    denied: Count = counter("suite.client.retries.denied", "{retry}",
+        "Retries that budget, deadline or attempts did not allow.");
+    renewals: Seconds = histogram("suite.client.token.renewal.duration", REQUEST,
+        "Duration of token renewals, with all their exchanges.");
+    replayed: Count = counter("suite.client.commands.replayed", "{command}",
+        "Commands that were answered with a stored result.");
+    mismatches: Count = counter("suite.client.schema.mismatches", "{reply}",
+        "Replies that differ from their schema, which was tolerated.");
+}
+
+type Text = &'static str;
+type Seconds = Histogram<f64>;
+type Count = Counter<u64>;
+type Level = UpDownCounter<i64>;
+
+fn histogram(meter: &Meter, name: Text, bounds: &[f64], about: Text) -> Seconds {
+    let histogram = meter.f64_histogram(name).with_unit("s");
+    let histogram = histogram.with_boundaries(bounds.to_vec());
+    histogram.with_description(about).build()
+}
+
+fn counter(meter: &Meter, name: Text, unit: Text, about: Text) -> Count {
+    let counter = meter.u64_counter(name).with_unit(unit);
+    counter.with_description(about).build()
+}
+
+fn up_down_counter(meter: &Meter, name: Text, unit: Text, about: Text) -> Level {
+    let counter = meter.i64_up_down_counter(name).with_unit(unit);
+    counter.with_description(about).build()
 }
 
 impl Metrics {
@@ -88,71 +124,7 @@ impl Metrics {
     }
 }
 
-impl Instruments {
-    fn of(meter: &Meter) -> Self {
-        let histogram = |name, description, bounds: &[f64]| {
-            meter
-                .f64_histogram(name)
-                .with_unit("s")
-                .with_description(description)
-                .with_boundaries(bounds.to_vec())
-                .build()
-        };
-        let counter = |name, unit, description| {
-            let counter = meter.u64_counter(name).with_unit(unit);
-            counter.with_description(description).build()
-        };
-        Self {
-            attempts: histogram(
-                "http.client.request.duration",
-                "Duration of HTTP client requests.",
-                &REQUEST,
-            ),
-            calls: histogram(
-                "suite.client.call.duration",
-                "Duration of calls, with all their attempts and waits.",
-                &CALL,
-            ),
-            waits: histogram(
-                "suite.client.call.wait.duration",
-                "Duration of waits for tokens, retries and limits.",
-                &CALL,
-            ),
-            active: meter
-                .i64_up_down_counter("suite.client.call.active")
-                .with_unit("{call}")
-                .with_description("Calls under way.")
-                .build(),
-            retries: counter(
-                "suite.client.retries",
-                "{retry}",
-                "Attempts that followed a failed one.",
-            ),
-            denied: counter(
-                "suite.client.retries.denied",
-                "{retry}",
-                "Retries that budget, deadline or attempts did not allow.",
-            ),
-            renewals: histogram(
-                "suite.client.token.renewal.duration",
-                "Duration of token renewals, with all their exchanges.",
-                &REQUEST,
-            ),
-            replayed: counter(
-                "suite.client.commands.replayed",
-                "{command}",
-                "Commands that were answered with a stored result.",
-            ),
-            mismatches: counter(
-                "suite.client.schema.mismatches",
-                "{reply}",
-                "Replies that differ from their schema, which was tolerated.",
-            ),
-        }
-    }
-}
-
-fn record(histogram: &Histogram<f64>, duration: Duration, attributes: &Attributes) {
+fn record(histogram: &Seconds, duration: Duration, attributes: &Attributes) {
     histogram.record(duration.as_secs_f64(), attributes.as_slice());
 }
 
@@ -172,17 +144,16 @@ impl Observer for Metrics {
             .maybe("suite.effect", ended.effect.map(Effect::as_str))
             .maybe("error.type", ended.error_type.map(str::to_owned));
         record(&self.instruments.calls, ended.duration(), &attributes);
-        for (counter, is) in [
-            (&self.instruments.replayed, ended.replayed()),
-            (&self.instruments.mismatches, ended.schema_mismatch),
-        ] {
-            if is {
-                let attributes = self.of(ended.call.installation);
-                counter.add(
-                    1,
-                    attributes.add("suite.operation", operation.id).as_slice(),
-                );
-            }
+        let count = |counter: &Count| {
+            let attributes = self.of(ended.call.installation);
+            let attributes = attributes.add("suite.operation", operation.id);
+            counter.add(1, attributes.as_slice());
+        };
+        if ended.replayed() {
+            count(&self.instruments.replayed);
+        }
+        if ended.schema_mismatch {
+            count(&self.instruments.mismatches);
         }
     }
 
@@ -190,7 +161,7 @@ impl Observer for Metrics {
         let attempt = &ended.attempt;
         let template = self.url_template.then(|| match attempt.call {
             Some(call) => call.operation.route.into(),
-            None => opentelemetry::StringValue::from(attempt.template.to_owned()),
+            None => StringValue::from(attempt.template.to_owned()),
         });
         let attributes = self
             .of(attempt.installation)
@@ -200,7 +171,7 @@ impl Observer for Metrics {
             .maybe("http.response.status_code", ended.status.map(i64::from))
             .maybe("network.protocol.version", ended.protocol_version)
             .maybe("error.type", ended.error_type.map(str::to_owned))
-            .maybe("url.template", template.map(opentelemetry::Value::String));
+            .maybe("url.template", template.map(Value::String));
         record(&self.instruments.attempts, ended.duration, &attributes);
     }
 
