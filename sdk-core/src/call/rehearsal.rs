@@ -2,7 +2,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Version};
@@ -16,7 +15,7 @@ use crate::call::unreached::{failed, timed_out};
 use crate::call::verdict::Verdict;
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::error::attempts::{AttemptRecord, push};
+use crate::error::attempts::push;
 use crate::error::kind::Effect;
 use crate::observe::call::CallWatch;
 use crate::reply::decode::{FromReply, decode};
@@ -133,21 +132,10 @@ impl Rehearsal {
         let mut watch = self.watch();
         watch.effect = self.before;
         for number in 1..=self.attempts {
-            let effect = if number == self.attempts {
-                error.effect()
-            } else {
-                self.before
-            };
-            let record = AttemptRecord {
-                number,
-                kind: error.kind(),
-                status: error.status(),
-                effect,
-                request_id: error.request_id().map(str::to_owned),
-                began_after: Duration::ZERO,
-                duration: Duration::ZERO,
-                waited: Duration::ZERO,
-            };
+            let mut record = error.as_attempt(number);
+            if number < self.attempts {
+                record.effect = self.before;
+            }
             push(&mut watch.log, record);
         }
         self.call.finish(error, &mut self.progress(&mut watch))
@@ -155,7 +143,9 @@ impl Rehearsal {
 
     fn watch(&self) -> CallWatch<'_> {
         let watcher = &self.call.client.suite().watcher;
-        CallWatch::rehearsed(watcher, self.call.operation, self.attempts)
+        let mut watch = CallWatch::unseen(watcher, self.call.operation);
+        watch.attempts = self.attempts;
+        watch
     }
 
     fn progress<'a, 'w>(&'a self, watch: &'a mut CallWatch<'w>) -> Progress<'a, 'w> {
