@@ -1,17 +1,14 @@
 //! What a call makes of outcomes that are only imagined, by the code that judges real ones: for `testing`.
 
-use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Version};
 
 use crate::call::Call;
 use crate::call::attempt::Outcome;
 use crate::call::classify::classify;
 use crate::call::progress::Progress;
 use crate::call::refusal::unscoped;
-use crate::call::unreached::{failed, timed_out};
 use crate::call::verdict::Verdict;
 use crate::client::limits::Limits;
 use crate::error::Error;
@@ -22,7 +19,6 @@ use crate::reply::decode::{FromReply, decode};
 use crate::reply::response::{Reply, Response};
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
-use crate::transport::error::TransportError;
 
 /// A call that is never sent, and what its attempts are said to have done.
 pub(crate) struct Rehearsal {
@@ -33,17 +29,6 @@ pub(crate) struct Rehearsal {
     attempts: u32,
     /// What the attempts before the last one may have done.
     before: Effect,
-}
-
-/// How an attempt ends without a reply.
-#[derive(Clone, Copy)]
-pub(crate) enum Silence {
-    /// No connection comes up.
-    Unconnected,
-    /// The connection breaks.
-    Lost,
-    /// Nothing comes in time. `begun`: the request may have been sent.
-    Late { begun: bool },
 }
 
 impl Rehearsal {
@@ -66,12 +51,10 @@ impl Rehearsal {
         }
     }
 
-    /// What the call makes of a reply. The schema version counts where the contract shows none.
-    pub(crate) fn reply<T: FromReply>(
+    /// What the call makes of an outcome. The schema version counts where the contract shows none.
+    pub(crate) fn judge<T: FromReply>(
         &self,
-        status: u16,
-        headers: HeaderMap,
-        body: Bytes,
+        outcome: Outcome,
         schema_version: Option<&'static str>,
     ) -> Result<Response<T>, Error> {
         let mut terms = self.call.terms(&self.limits);
@@ -82,12 +65,6 @@ impl Rehearsal {
             value = Some(decoded);
             Ok(mismatch)
         };
-        let outcome = Outcome::Reply {
-            status,
-            headers,
-            version: Version::HTTP_11,
-            body: Ok(body),
-        };
         let mut watch = self.watch();
         match classify(outcome, false, &self.progress(&mut watch), &mut take) {
             Verdict::Done(reply) => {
@@ -96,27 +73,6 @@ impl Rehearsal {
                 Ok(Response::new(value, Reply { key, ..reply }))
             }
             Verdict::Renew(error) | Verdict::Fail { error, .. } => Err(self.ended(error)),
-        }
-    }
-
-    /// The error of an attempt without a reply.
-    pub(crate) fn silence(&self, silence: Silence) -> Error {
-        let mut watch = self.watch();
-        let progress = &self.progress(&mut watch);
-        let verdict = match silence {
-            Silence::Unconnected => {
-                let cause = io::Error::from(io::ErrorKind::ConnectionRefused);
-                failed(TransportError::not_sent(cause), progress)
-            }
-            Silence::Lost => {
-                let cause = io::Error::from(io::ErrorKind::ConnectionReset);
-                failed(TransportError::unknown(cause), progress)
-            }
-            Silence::Late { begun } => timed_out(false, !begun, progress),
-        };
-        match verdict {
-            Verdict::Renew(error) | Verdict::Fail { error, .. } => self.ended(error),
-            Verdict::Done(_) => unreachable!("nothing replied"),
         }
     }
 
