@@ -21,6 +21,7 @@ mod error;
 pub mod guide;
 mod json;
 mod list;
+mod named;
 pub mod observe;
 mod operation;
 mod options;

@@ -35,16 +35,50 @@ pub struct Metrics {
     installation: bool,
 }
 
-struct Instruments {
-    attempts: Histogram<f64>,
-    calls: Histogram<f64>,
-    waits: Histogram<f64>,
-    active: Active,
-    retries: Counter<u64>,
-    denied: Counter<u64>,
-    renewals: Histogram<f64>,
-    replayed: Counter<u64>,
-    mismatches: Counter<u64>,
+/// Declares the instruments, each with what makes it and its name, its buckets or unit, and its description.
+macro_rules! instruments {
+    ($($field:ident: $type:ty = $make:ident($($about:expr),*);)*) => {
+        struct Instruments {
+            $($field: $type,)*
+        }
+
+        impl Instruments {
+            fn of(meter: &Meter) -> Self {
+                Self { $($field: $make(meter, $($about),*),)* }
+            }
+        }
+    };
+}
+
+instruments! {
+    attempts: Seconds = histogram("http.client.request.duration", &REQUEST, "Duration of HTTP client requests.");
+    calls: Seconds = histogram("suite.client.call.duration", &CALL, "Duration of calls, with all their attempts and waits.");
+    waits: Seconds = histogram("suite.client.call.wait.duration", &CALL, "Duration of waits for tokens, retries and limits.");
+    active: Active = active();
+    retries: Count = counter("suite.client.retries", "{retry}", "Attempts that followed a failed one.");
+    denied: Count = counter("suite.client.retries.denied", "{retry}",
+        "Retries that budget, deadline or attempts did not allow.");
+    renewals: Seconds = histogram("suite.client.token.renewal.duration", &REQUEST,
+        "Duration of token renewals, with all their exchanges.");
+    replayed: Count = counter("suite.client.commands.replayed", "{command}",
+        "Commands that were answered with a stored result.");
+    mismatches: Count = counter("suite.client.schema.mismatches", "{reply}",
+        "Replies that differ from their schema, which was tolerated.");
+}
+
+type Text = &'static str;
+type Seconds = Histogram<f64>;
+type Count = Counter<u64>;
+
+fn histogram(meter: &Meter, name: Text, bounds: &[f64], about: Text) -> Seconds {
+    let histogram = meter.f64_histogram(name).with_unit("s");
+    let histogram = histogram.with_boundaries(bounds.to_vec());
+    histogram.with_description(about).build()
+}
+
+fn counter(meter: &Meter, name: Text, unit: Text, about: Text) -> Count {
+    let counter = meter.u64_counter(name).with_unit(unit);
+    counter.with_description(about).build()
 }
 
 impl Metrics {
@@ -96,66 +130,6 @@ impl Metrics {
 /// How many calls of each application are under way, counted here because a call changes it twice.
 type Active = Arc<[(App, AtomicI64)]>;
 
-impl Instruments {
-    fn of(meter: &Meter) -> Self {
-        let histogram = |name, description, bounds: &[f64]| {
-            meter
-                .f64_histogram(name)
-                .with_unit("s")
-                .with_description(description)
-                .with_boundaries(bounds.to_vec())
-                .build()
-        };
-        let counter = |name, unit, description| {
-            let counter = meter.u64_counter(name).with_unit(unit);
-            counter.with_description(description).build()
-        };
-        Self {
-            attempts: histogram(
-                "http.client.request.duration",
-                "Duration of HTTP client requests.",
-                &REQUEST,
-            ),
-            calls: histogram(
-                "suite.client.call.duration",
-                "Duration of calls, with all their attempts and waits.",
-                &CALL,
-            ),
-            waits: histogram(
-                "suite.client.call.wait.duration",
-                "Duration of waits for tokens, retries and limits.",
-                &CALL,
-            ),
-            active: active(meter),
-            retries: counter(
-                "suite.client.retries",
-                "{retry}",
-                "Attempts that followed a failed one.",
-            ),
-            denied: counter(
-                "suite.client.retries.denied",
-                "{retry}",
-                "Retries that budget, deadline or attempts did not allow.",
-            ),
-            renewals: histogram(
-                "suite.client.token.renewal.duration",
-                "Duration of token renewals, with all their exchanges.",
-                &REQUEST,
-            ),
-            replayed: counter(
-                "suite.client.commands.replayed",
-                "{command}",
-                "Commands that were answered with a stored result.",
-            ),
-            mismatches: counter(
-                "suite.client.schema.mismatches",
-                "{reply}",
-                "Replies that differ from their schema, which was tolerated.",
-            ),
-        }
-    }
-}
-
 /// Counts calls under way, and lets them be read.
 fn active(meter: &Meter) -> Active {
     let active: Active = App::all().map(|app| (app, AtomicI64::new(0))).collect();
@@ -175,7 +149,7 @@ fn active(meter: &Meter) -> Active {
     active
 }
 
-fn record(histogram: &Histogram<f64>, duration: Duration, attributes: &[KeyValue]) {
+fn record(histogram: &Seconds, duration: Duration, attributes: &[KeyValue]) {
     histogram.record(duration.as_secs_f64(), attributes);
 }
 

@@ -9,7 +9,7 @@ use crate::transport::error::TransportError;
 use crate::transport::reply::Incoming;
 
 /// The outcome of one attempt.
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     /// The head of a reply, and its body if that could be read.
     Reply {
         status: u16,

@@ -1,29 +1,24 @@
 //! What a call makes of outcomes that are only imagined, by the code that judges real ones: for `testing`.
 
-use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, Version};
 
 use crate::call::Call;
 use crate::call::attempt::Outcome;
 use crate::call::classify::classify;
 use crate::call::progress::Progress;
 use crate::call::refusal::unscoped;
-use crate::call::unreached::{failed, timed_out};
 use crate::call::verdict::Verdict;
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::error::attempts::{AttemptRecord, push};
+use crate::error::attempts::push;
 use crate::error::kind::Effect;
 use crate::observe::call::CallWatch;
 use crate::reply::decode::{FromReply, decode};
 use crate::reply::response::{Reply, Response};
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
-use crate::transport::error::TransportError;
 
 /// A call that is never sent, and what its attempts are said to have done.
 pub(crate) struct Rehearsal {
@@ -34,17 +29,6 @@ pub(crate) struct Rehearsal {
     attempts: u32,
     /// What the attempts before the last one may have done.
     before: Effect,
-}
-
-/// How an attempt ends without a reply.
-#[derive(Clone, Copy)]
-pub(crate) enum Silence {
-    /// No connection comes up.
-    Unconnected,
-    /// The connection breaks.
-    Lost,
-    /// Nothing comes in time. `begun`: the request may have been sent.
-    Late { begun: bool },
 }
 
 impl Rehearsal {
@@ -67,12 +51,10 @@ impl Rehearsal {
         }
     }
 
-    /// What the call makes of a reply. The schema version counts where the contract shows none.
-    pub(crate) fn reply<T: FromReply>(
+    /// What the call makes of an outcome. The schema version counts where the contract shows none.
+    pub(crate) fn judge<T: FromReply>(
         &self,
-        status: u16,
-        headers: HeaderMap,
-        body: Bytes,
+        outcome: Outcome,
         schema_version: Option<&'static str>,
     ) -> Result<Response<T>, Error> {
         let mut terms = self.call.terms(&self.limits);
@@ -83,12 +65,6 @@ impl Rehearsal {
             value = Some(decoded);
             Ok(mismatch)
         };
-        let outcome = Outcome::Reply {
-            status,
-            headers,
-            version: Version::HTTP_11,
-            body: Ok(body),
-        };
         let mut watch = self.watch();
         match classify(outcome, false, &self.progress(&mut watch), &mut take) {
             Verdict::Done(reply) => {
@@ -97,27 +73,6 @@ impl Rehearsal {
                 Ok(Response::new(value, Reply { key, ..reply }))
             }
             Verdict::Renew(error) | Verdict::Fail { error, .. } => Err(self.ended(error)),
-        }
-    }
-
-    /// The error of an attempt without a reply.
-    pub(crate) fn silence(&self, silence: Silence) -> Error {
-        let mut watch = self.watch();
-        let progress = &self.progress(&mut watch);
-        let verdict = match silence {
-            Silence::Unconnected => {
-                let cause = io::Error::from(io::ErrorKind::ConnectionRefused);
-                failed(TransportError::not_sent(cause), progress)
-            }
-            Silence::Lost => {
-                let cause = io::Error::from(io::ErrorKind::ConnectionReset);
-                failed(TransportError::unknown(cause), progress)
-            }
-            Silence::Late { begun } => timed_out(false, !begun, progress),
-        };
-        match verdict {
-            Verdict::Renew(error) | Verdict::Fail { error, .. } => self.ended(error),
-            Verdict::Done(_) => unreachable!("nothing replied"),
         }
     }
 
@@ -133,21 +88,10 @@ impl Rehearsal {
         let mut watch = self.watch();
         watch.effect = self.before;
         for number in 1..=self.attempts {
-            let effect = if number == self.attempts {
-                error.effect()
-            } else {
-                self.before
-            };
-            let record = AttemptRecord {
-                number,
-                kind: error.kind(),
-                status: error.status(),
-                effect,
-                request_id: error.request_id().map(str::to_owned),
-                began_after: Duration::ZERO,
-                duration: Duration::ZERO,
-                waited: Duration::ZERO,
-            };
+            let mut record = error.as_attempt(number);
+            if number < self.attempts {
+                record.effect = self.before;
+            }
             push(&mut watch.log, record);
         }
         self.call.finish(error, &mut self.progress(&mut watch))
@@ -155,7 +99,9 @@ impl Rehearsal {
 
     fn watch(&self) -> CallWatch<'_> {
         let watcher = &self.call.client.suite().watcher;
-        CallWatch::rehearsed(watcher, self.call.operation, self.attempts)
+        let mut watch = CallWatch::unseen(watcher, self.call.operation);
+        watch.attempts = self.attempts;
+        watch
     }
 
     fn progress<'a, 'w>(&'a self, watch: &'a mut CallWatch<'w>) -> Progress<'a, 'w> {

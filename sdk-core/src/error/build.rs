@@ -49,6 +49,20 @@ impl Error {
         self
     }
 
+    /// An attempt that ended with it, without its times.
+    pub(crate) fn as_attempt(&self, number: u32) -> AttemptRecord {
+        AttemptRecord {
+            number,
+            kind: self.kind(),
+            status: self.status(),
+            effect: self.effect(),
+            request_id: self.request_id().map(str::to_owned),
+            began_after: Duration::ZERO,
+            duration: Duration::ZERO,
+            waited: Duration::ZERO,
+        }
+    }
+
     /// The error of a call outside a Tokio runtime.
     pub(crate) fn without_runtime() -> Result<(), Self> {
         let message = "no Tokio runtime is running: await the call, or poll the walk, inside one";

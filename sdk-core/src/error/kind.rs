@@ -1,28 +1,23 @@
 use std::fmt;
 
+use crate::named::named;
+
 /// Declares kinds of errors: each with its doc, its name for metrics and traces, and its text for messages.
 macro_rules! kinds {
     ($(#[$about:meta])* pub enum $kinds:ident {
         $($(#[$meta:meta])* $kind:ident = $name:literal, $text:literal;)*
     }) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum $kinds {
-            $($(#[$meta])* $kind,)*
+        $crate::named::named! {
+            $(#[$about])*
+            #[non_exhaustive]
+            pub enum $kinds {
+                $($(#[$meta])* $kind = $name;)*
+            }
         }
 
         impl $kinds {
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
-
-            /// A short name for metrics and traces (`error.type`), which never changes.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $name,)*
-                }
-            }
 
             /// The text for messages.
             pub(super) const fn text(self) -> &'static str {
@@ -88,46 +83,35 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What is known about the effect of a failed call. There will be no fourth case, so a `match` needs no wildcard arm.
-///
-/// ```
-/// use sdk_core::{Effect, Error, PreparedCommand};
-///
-/// /// The command to look into, if there is one.
-/// fn in_doubt(error: Error) -> Option<PreparedCommand> {
-///     match error.effect() {
-///         Effect::NotSent | Effect::Refused => None,
-///         Effect::Unknown => error.into_command(),
-///     }
-/// }
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Effect {
-    /// The server did nothing with it: it was refused locally, no connection was made, or an HTTP/2 server said that it did not
-    /// process it.
-    NotSent,
-    /// The server refused it (any 4xx): it had no effect (assumed: A52).
-    Refused,
-    /// It may have happened: a 5xx, a timeout, a lost, truncated or unreadable reply.
-    Unknown,
+named! {
+    /// What is known about the effect of a failed call. There will be no fourth case, so a `match` needs no wildcard arm.
+    ///
+    /// ```
+    /// use sdk_core::{Effect, Error, PreparedCommand};
+    ///
+    /// /// The command to look into, if there is one.
+    /// fn in_doubt(error: Error) -> Option<PreparedCommand> {
+    ///     match error.effect() {
+    ///         Effect::NotSent | Effect::Refused => None,
+    ///         Effect::Unknown => error.into_command(),
+    ///     }
+    /// }
+    /// ```
+    pub enum Effect {
+        /// The server did nothing with it: it was refused locally, no connection was made, or an HTTP/2 server said that it did
+        /// not process it.
+        NotSent = "not_sent";
+        /// The server refused it (any 4xx): it had no effect (assumed: A52).
+        Refused = "refused";
+        /// It may have happened: a 5xx, a timeout, a lost, truncated or unreadable reply.
+        Unknown = "unknown";
+    }
 }
 
 impl Effect {
     /// The effect of two attempts together: an attempt cannot undo another one.
     pub(crate) fn or(self, other: Self) -> Self {
         std::cmp::max_by_key(self, other, |effect| *effect as u8)
-    }
-}
-
-impl Effect {
-    /// A short name for metrics and traces (`suite.effect`), which never changes.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::NotSent => "not_sent",
-            Self::Refused => "refused",
-            Self::Unknown => "unknown",
-        }
     }
 }
 

@@ -93,21 +93,13 @@ impl<'a> AttemptWatch<'a> {
 
     /// Ends it.
     pub(crate) fn end(mut self, end: &End<'_>) {
-        self.tell(
-            match end.failure {
-                Some(_) => Outcome::Error,
-                None => Outcome::Ok,
-            },
-            end,
-        );
+        let failed = end.failure.is_some();
+        self.tell(if failed { Outcome::Error } else { Outcome::Ok }, end);
     }
 
     fn tell(&mut self, outcome: Outcome, end: &End<'_>) {
         self.ended = true;
-        if !self.span.is_none() {
-            spans::attempt_ended(&self.span, outcome, end);
-        }
-        if self.watcher.is_watching() {
+        if !self.span.is_none() || self.watcher.is_watching() {
             let ended = AttemptEnded {
                 attempt: self.planned.observed(self.watcher.installation()),
                 outcome,
@@ -119,6 +111,7 @@ impl<'a> AttemptWatch<'a> {
                 started: self.planned.started,
                 received: self.received.unwrap_or_else(Instant::now),
             };
+            spans::attempt_ended(&self.span, &ended);
             self.watcher.tell(|observer| observer.attempt_ended(&ended));
         }
     }

@@ -11,12 +11,12 @@ use crate::error::kind::Effect;
 use crate::observe::attempt::AttemptWatch;
 use crate::observe::error_type::ErrorType;
 use crate::observe::event::{
-    CallEnded, Denial, End, ObservedCall, Outcome, RequestId, Retry, RetryDenied, WaitReason,
+    CallEnded, Denial, End, ObservedCall, Outcome, Retry, RetryDenied, WaitReason,
 };
 use crate::observe::spans;
 use crate::observe::watcher::{Waiting, Watcher};
 use crate::operation::Operation;
-use crate::reply::response::Reply;
+use crate::reply::response::{Reply, request_id};
 
 /// A call under way. If it is dropped before it ended, its caller dropped it.
 pub(crate) struct CallWatch<'a> {
@@ -38,19 +38,9 @@ pub(crate) struct CallWatch<'a> {
 
 impl<'a> CallWatch<'a> {
     pub(crate) fn begin(watcher: &'a Watcher, operation: &'static Operation) -> Self {
-        let span = spans::call_span(operation, watcher.installation());
-        let watch = Self {
-            watcher,
-            operation,
-            span,
-            started: Instant::now(),
-            attempts: 0,
-            effect: Effect::NotSent,
-            log: Vec::new(),
-            waited: Duration::ZERO,
-            in_flight: false,
-            ended: false,
-        };
+        let mut watch = Self::unseen(watcher, operation);
+        watch.span = spans::call_span(operation, watcher.installation());
+        watch.ended = false;
         if watcher.is_watching() {
             let call = watch.observed();
             watcher.tell(|observer| observer.call_started(&call));
@@ -58,19 +48,14 @@ impl<'a> CallWatch<'a> {
         watch
     }
 
-    /// A call that is never made, of which nobody is told.
-    #[cfg(feature = "test-util")]
-    pub(crate) fn rehearsed(
-        watcher: &'a Watcher,
-        operation: &'static Operation,
-        attempts: u32,
-    ) -> Self {
+    /// A call of which nobody is told.
+    pub(crate) fn unseen(watcher: &'a Watcher, operation: &'static Operation) -> Self {
         Self {
             watcher,
             operation,
             span: Span::none(),
             started: Instant::now(),
-            attempts,
+            attempts: 0,
             effect: Effect::NotSent,
             log: Vec::new(),
             waited: Duration::ZERO,
@@ -102,18 +87,12 @@ impl<'a> CallWatch<'a> {
         self.in_flight = false;
         if let Some(error) = error {
             self.effect = self.effect.or(error.effect());
+            let started = attempt.planned.started;
             let record = AttemptRecord {
-                number: self.attempts,
-                kind: error.kind(),
-                status: error.status(),
-                effect: error.effect(),
-                request_id: error.request_id().map(str::to_owned),
-                began_after: attempt
-                    .planned
-                    .started
-                    .saturating_duration_since(self.started),
+                began_after: started.saturating_duration_since(self.started),
                 duration: attempt.duration(),
                 waited: std::mem::take(&mut self.waited),
+                ..error.as_attempt(self.attempts)
             };
             push(&mut self.log, record);
         }
@@ -161,40 +140,31 @@ impl<'a> CallWatch<'a> {
     /// Ends the call. `redact` makes the request id of a reply fit to be shown.
     pub(crate) fn end(mut self, result: &Result<Reply, Error>, redact: &dyn Fn(&str) -> String) {
         self.ended = true;
-        if !self.span.is_none() {
-            spans::call_ended(&self.span, result, redact);
-        }
-        if !self.watcher.is_watching() {
-            return;
-        }
-        let error_type = result.as_ref().err().map(ErrorType::of);
-        self.tell(match result {
-            Ok(reply) => CallEnded {
+        match result {
+            _ if self.is_unseen() => {}
+            Ok(reply) => self.tell(&CallEnded {
                 outcome: Outcome::Ok,
                 attempts: reply.attempts,
                 status: Some(reply.status),
                 schema_mismatch: reply.mismatch,
                 reply: Some(reply),
-                request_id: RequestId::Redact(redact),
+                request_id: &|| request_id(&reply.headers).map(redact),
                 ..self.cancelled(None)
-            },
-            Err(error) => CallEnded {
+            }),
+            Err(error) => self.tell(&CallEnded {
                 outcome: Outcome::Error,
                 attempts: error.attempts(),
                 kind: Some(error.kind()),
-                error_type: error_type.as_ref().map(ErrorType::as_str),
+                error_type: Some(ErrorType::of(error).as_str()),
                 status: error.status(),
-                request_id: RequestId::Shown(error.request_id()),
+                request_id: &|| error.request_id().map(str::to_owned),
                 ..self.cancelled(Some(error.effect()))
-            },
-        });
+            }),
+        }
     }
 
     /// The end of a call about which no more is known.
-    fn cancelled<'b>(&self, effect: Option<Effect>) -> CallEnded<'b>
-    where
-        'a: 'b,
-    {
+    fn cancelled(&self, effect: Option<Effect>) -> CallEnded<'a> {
         CallEnded {
             call: self.observed(),
             outcome: Outcome::Cancelled,
@@ -206,31 +176,26 @@ impl<'a> CallWatch<'a> {
             schema_mismatch: false,
             started: self.started,
             reply: None,
-            request_id: RequestId::Shown(None),
+            request_id: &|| None,
         }
     }
 
-    fn tell(&self, ended: CallEnded<'_>) {
-        self.watcher.tell(|observer| observer.call_ended(&ended));
+    fn is_unseen(&self) -> bool {
+        self.span.is_none() && !self.watcher.is_watching()
+    }
+
+    fn tell(&self, ended: &CallEnded<'_>) {
+        spans::call_ended(&self.span, ended);
+        self.watcher.tell(|observer| observer.call_ended(ended));
     }
 }
 
 impl Drop for CallWatch<'_> {
     fn drop(&mut self) {
-        if self.ended {
-            return;
-        }
-        let in_flight = if self.in_flight {
-            Effect::Unknown
-        } else {
-            Effect::NotSent
-        };
-        let effect = self.effect.or(in_flight);
-        if !self.span.is_none() {
-            spans::call_cancelled(&self.span, self.attempts, effect);
-        }
-        if self.watcher.is_watching() {
-            self.tell(self.cancelled(Some(effect)));
+        if !self.ended && !self.is_unseen() {
+            let in_flight = self.in_flight.then_some(Effect::Unknown);
+            let effect = in_flight.unwrap_or(self.effect);
+            self.tell(&self.cancelled(Some(effect)));
         }
     }
 }

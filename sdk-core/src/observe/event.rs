@@ -9,9 +9,10 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::error::kind::{Effect, ErrorKind};
+use crate::named::named;
 use crate::observe::error_type::ErrorType;
 use crate::operation::{Method, Operation};
-use crate::reply::response::{Reply, request_id};
+use crate::reply::response::Reply;
 
 /// A call.
 #[derive(Clone, Copy, Debug)]
@@ -23,27 +24,16 @@ pub struct ObservedCall<'a> {
     pub installation: Option<&'a str>,
 }
 
-/// How a call or an attempt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// It succeeded.
-    Ok,
-    /// It failed.
-    Error,
-    /// Its caller dropped it, which is not a failure.
-    Cancelled,
-}
-
-impl Outcome {
-    /// A short name for metrics and traces, which never changes.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Cancelled => "cancelled",
-        }
+named! {
+    /// How a call or an attempt ended.
+    #[non_exhaustive]
+    pub enum Outcome {
+        /// It succeeded.
+        Ok = "ok";
+        /// It failed.
+        Error = "error";
+        /// Its caller dropped it, which is not a failure.
+        Cancelled = "cancelled";
     }
 }
 
@@ -69,14 +59,7 @@ pub struct CallEnded<'a> {
     pub schema_mismatch: bool,
     pub(super) started: Instant,
     pub(super) reply: Option<&'a Reply>,
-    pub(super) request_id: RequestId<'a>,
-}
-
-/// A request id, redacted or to be redacted.
-#[derive(Clone, Copy)]
-pub(super) enum RequestId<'a> {
-    Shown(Option<&'a str>),
-    Redact(&'a dyn Fn(&str) -> String),
+    pub(super) request_id: &'a dyn Fn() -> Option<String>,
 }
 
 impl CallEnded<'_> {
@@ -96,10 +79,7 @@ impl CallEnded<'_> {
     /// The request id of the reply, for the people who run the suite.
     #[must_use]
     pub fn request_id(&self) -> Option<String> {
-        match self.request_id {
-            RequestId::Shown(id) => id.map(str::to_owned),
-            RequestId::Redact(redact) => request_id(&self.reply?.headers).map(redact),
-        }
+        (self.request_id)()
     }
 }
 
@@ -189,33 +169,20 @@ impl End<'_> {
     }
 }
 
-/// What a call waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum WaitReason {
-    /// A token.
-    Token,
-    /// The backoff before the next attempt.
-    Backoff,
-    /// The next attempt, as long as the server asked.
-    RetryAfter,
-    /// Its turn among the calls in flight.
-    Limit,
-    /// The next attempt, because the application asked for fewer requests (429).
-    Rate,
-}
-
-impl WaitReason {
-    /// A short name for metrics and traces, which never changes.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Token => "token",
-            Self::Backoff => "backoff",
-            Self::RetryAfter => "retry_after",
-            Self::Limit => "limit",
-            Self::Rate => "rate",
-        }
+named! {
+    /// What a call waited for.
+    #[non_exhaustive]
+    pub enum WaitReason {
+        /// A token.
+        Token = "token";
+        /// The backoff before the next attempt.
+        Backoff = "backoff";
+        /// The next attempt, as long as the server asked.
+        RetryAfter = "retry_after";
+        /// Its turn among the calls in flight.
+        Limit = "limit";
+        /// The next attempt, because the application asked for fewer requests (429).
+        Rate = "rate";
     }
 }
 
@@ -249,27 +216,16 @@ pub struct Retry<'a> {
     pub wait: Duration,
 }
 
-/// Why a call that could be retried is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Denial {
-    /// The retry budget is used up.
-    Budget,
-    /// The next attempt would begin after the deadline of the call.
-    Deadline,
-    /// All attempts were made.
-    Attempts,
-}
-
-impl Denial {
-    /// A short name for metrics and traces, which never changes.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Budget => "budget",
-            Self::Deadline => "deadline",
-            Self::Attempts => "attempts",
-        }
+named! {
+    /// Why a call that could be retried is not.
+    #[non_exhaustive]
+    pub enum Denial {
+        /// The retry budget is used up.
+        Budget = "budget";
+        /// The next attempt would begin after the deadline of the call.
+        Deadline = "deadline";
+        /// All attempts were made.
+        Attempts = "attempts";
     }
 }
 

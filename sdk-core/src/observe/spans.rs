@@ -11,10 +11,8 @@ use url::{Position, Url};
 
 use crate::error::Error;
 use crate::error::kind::Effect;
-use crate::observe::error_type::ErrorType;
-use crate::observe::event::{Denial, End, ObservedAttempt, Outcome};
+use crate::observe::event::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
-use crate::reply::response::{Reply, request_id};
 use crate::text::Line;
 
 /// The span of a call, which contains its attempts and waits.
@@ -35,39 +33,21 @@ pub(crate) fn call_span(operation: &'static Operation, installation: Option<&str
     )
 }
 
-pub(super) fn call_ended(
-    span: &Span,
-    result: &Result<Reply, Error>,
-    redact: &dyn Fn(&str) -> String,
-) {
-    match result {
-        Ok(reply) => {
-            record(span, Outcome::Ok, reply.attempts);
-            if let Some(id) = request_id(&reply.headers) {
-                span.record("suite.request_id", redact(id));
-            }
-        }
-        Err(error) => {
-            record(span, Outcome::Error, error.attempts());
-            span.record("suite.effect", error.effect().as_str());
-            span.record("error.type", ErrorType::of(error).as_str());
-            span.record("otel.status_code", "ERROR");
-            if let Some(id) = error.request_id() {
-                span.record("suite.request_id", id);
-            }
-        }
+pub(super) fn call_ended(span: &Span, ended: &CallEnded<'_>) {
+    if !span.is_none() {
+        span.record("suite.attempts", ended.attempts);
+        span.record("suite.outcome", ended.outcome.as_str());
+        span.record("suite.effect", ended.effect.map(Effect::as_str));
+        span.record("suite.request_id", ended.request_id());
+        record_failure(span, ended.error_type);
     }
 }
 
-/// Records that its caller dropped a call, which is no error.
-pub(super) fn call_cancelled(span: &Span, attempts: u32, effect: Effect) {
-    record(span, Outcome::Cancelled, attempts);
-    span.record("suite.effect", effect.as_str());
-}
-
-fn record(span: &Span, outcome: Outcome, attempts: u32) {
-    span.record("suite.attempts", attempts);
-    span.record("suite.outcome", outcome.as_str());
+fn record_failure(span: &Span, error_type: Option<&str>) {
+    if error_type.is_some() {
+        span.record("error.type", error_type);
+        span.record("otel.status_code", "ERROR");
+    }
 }
 
 /// The span of one attempt: an HTTP client span in OpenTelemetry's terms.
@@ -89,11 +69,9 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
         error.type = Empty,
     );
     if !span.is_none() {
-        let (method, template) = (attempt.method, attempt.template);
-        span.record(
-            "otel.name",
-            display(format_args!("{} {template}", method.as_str())),
-        );
+        let (method, template) = (attempt.method.as_str(), attempt.template);
+        let name = format_args!("{method} {template}");
+        span.record("otel.name", display(name));
         if attempt.number > 1 {
             span.record("http.request.resend_count", attempt.number - 1);
         }
@@ -104,19 +82,11 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
     span
 }
 
-/// Records the end of an attempt.
-pub(super) fn attempt_ended(span: &Span, outcome: Outcome, end: &End<'_>) {
-    span.record("suite.outcome", outcome.as_str());
-    if let Some(status) = end.status {
-        span.record("http.response.status_code", status);
-    }
-    if let Some(version) = end.protocol_version() {
-        span.record("network.protocol.version", version);
-    }
-    if let Some(error_type) = &end.failure {
-        span.record("error.type", error_type.as_str());
-        span.record("otel.status_code", "ERROR");
-    }
+pub(super) fn attempt_ended(span: &Span, ended: &AttemptEnded<'_>) {
+    span.record("suite.outcome", ended.outcome.as_str());
+    span.record("http.response.status_code", ended.status);
+    span.record("network.protocol.version", ended.protocol_version);
+    record_failure(span, ended.error_type);
 }
 
 /// Emits the event of a failed attempt that is followed by another one.

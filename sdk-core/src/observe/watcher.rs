@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -55,22 +56,34 @@ impl Watcher {
         application: App,
         operation: Option<&'static Operation>,
     ) -> Option<Waiting<'_>> {
-        self.is_watching().then(|| Waiting {
-            watcher: self,
-            reason,
+        let wait = Wait {
             application,
             operation,
-            started: Instant::now(),
+            installation: self.installation(),
+            reason,
+            duration: Duration::ZERO,
+        };
+        let (watcher, started) = (self, Instant::now());
+        self.is_watching().then_some(Waiting {
+            watcher,
+            wait,
+            started,
         })
     }
 
     /// Begins a token renewal, which was lost if it is dropped before it ended.
-    pub(crate) fn renewal(&self, application: Option<App>, lost: &'static str) -> Renewing<'_> {
-        Renewing {
-            watcher: self,
+    pub(crate) fn renewal<'a>(&'a self, application: Option<App>, lost: &'a str) -> Renewing<'a> {
+        let renewal = Renewal {
             application,
-            started: Instant::now(),
+            installation: self.installation(),
             error_type: Some(lost),
+            duration: Duration::ZERO,
+        };
+        let (watcher, started) = (self, Instant::now());
+        Renewing {
+            watcher,
+            renewal,
+            started,
         }
     }
 }
@@ -87,51 +100,35 @@ impl fmt::Debug for Watcher {
 /// A wait, until it is dropped.
 pub(crate) struct Waiting<'a> {
     watcher: &'a Watcher,
-    reason: WaitReason,
-    application: App,
-    operation: Option<&'static Operation>,
+    wait: Wait<'a>,
     started: Instant,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let wait = Wait {
-            application: self.application,
-            operation: self.operation,
-            installation: self.watcher.installation(),
-            reason: self.reason,
-            duration: self.started.elapsed(),
-        };
-        self.watcher.tell(|observer| observer.waited(&wait));
+        self.wait.duration = self.started.elapsed();
+        self.watcher.tell(|observer| observer.waited(&self.wait));
     }
 }
 
 /// A token renewal, until it is dropped.
 pub(crate) struct Renewing<'a> {
     watcher: &'a Watcher,
-    application: Option<App>,
+    renewal: Renewal<'a>,
     started: Instant,
-    error_type: Option<&'static str>,
 }
 
 impl Renewing<'_> {
     /// Ends it, with the name of the error's kind if it failed.
     pub(crate) fn end(mut self, error_type: Option<&'static str>) {
-        self.error_type = error_type;
+        self.renewal.error_type = error_type;
     }
 }
 
 impl Drop for Renewing<'_> {
     fn drop(&mut self) {
-        if self.watcher.is_watching() {
-            let renewal = Renewal {
-                application: self.application,
-                installation: self.watcher.installation(),
-                error_type: self.error_type,
-                duration: self.started.elapsed(),
-            };
-            self.watcher
-                .tell(|observer| observer.token_renewed(&renewal));
-        }
+        self.renewal.duration = self.started.elapsed();
+        self.watcher
+            .tell(|observer| observer.token_renewed(&self.renewal));
     }
 }

@@ -5,7 +5,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
 
-use crate::call::rehearsal::{Rehearsal, Silence};
+use crate::call::attempt::Outcome;
+use crate::call::rehearsal::Rehearsal;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
@@ -13,7 +14,8 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::operation::Operation;
-use crate::testing::stage::{Stage, stage_setters};
+use crate::testing::stage::{Stage, replied, stage_setters};
+use crate::testing::transport::{lost, unconnected};
 use crate::token::error::TokenError;
 
 /// Declares the builder: each field of an error with its setter.
@@ -134,9 +136,15 @@ impl ErrorBuilder {
                 return self.tokenless(TokenError::refused("invalid_client", message));
             }
             Kind::Forbidden if not_sent => return self.rehearsed(0, Rehearsal::unscoped),
-            Kind::Connect if self.status.is_none() => return self.silent(Silence::Unconnected),
-            Kind::Transport => return self.silent(Silence::Lost),
-            Kind::Timeout => return self.silent(Silence::Late { begun: !not_sent }),
+            Kind::Connect if self.status.is_none() => {
+                return self.silent(|| Outcome::Failed(unconnected()));
+            }
+            Kind::Transport => return self.silent(|| Outcome::Failed(lost())),
+            Kind::Timeout => {
+                return self.silent(|| Outcome::TimedOut {
+                    never_begun: not_sent,
+                });
+            }
             Kind::Decode | Kind::SchemaVersion | Kind::Pagination => 200,
             Kind::UnexpectedStatus => 302,
             Kind::Unauthenticated => 401,
@@ -151,16 +159,16 @@ impl ErrorBuilder {
         let (headers, body) = self.head_and_body();
         let status = self.status.unwrap_or(usual);
         self.rehearsed(1, |call| {
-            let (headers, body) = (headers.clone(), body.clone());
+            let outcome = replied(status, headers.clone(), body.clone());
             let reply = if matches!(self.kind, Kind::Decode | Kind::SchemaVersion) {
                 let known = (self.kind == Kind::SchemaVersion).then_some("the one of this SDK");
-                call.reply::<Record>(status, headers, body, known).map(drop)
+                call.judge::<Record>(outcome, known).map(drop)
             } else {
-                let reply = call.reply::<RawJson>(status, headers, body, None);
-                reply.and_then(|page| match self.kind {
-                    Kind::Pagination => Err(call.call.unfit(Error::pagination(message), &page)),
-                    _ => Ok(()),
-                })
+                call.judge::<RawJson>(outcome, None)
+                    .and_then(|page| match self.kind {
+                        Kind::Pagination => Err(call.call.unfit(Error::pagination(message), &page)),
+                        _ => Ok(()),
+                    })
             };
             let accepted = "a call accepts this reply: `testing::reply` says what it makes of it";
             reply.expect_err(accepted)
@@ -183,8 +191,9 @@ impl ErrorBuilder {
     }
 
     #[track_caller]
-    fn silent(&self, silence: Silence) -> Error {
-        self.rehearsed(1, |call| call.silence(silence))
+    fn silent(&self, outcome: impl Fn() -> Outcome) -> Error {
+        let judge = |call: &Rehearsal| call.judge::<RawJson>(outcome(), None).map(drop);
+        self.rehearsed(1, |call| judge(call).expect_err("nothing replied"))
     }
 
     /// The error of a call whose last failure takes at least `own` attempts. An earlier one had the stronger effect, if one is

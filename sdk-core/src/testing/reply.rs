@@ -11,7 +11,7 @@ use crate::json::raw::RawJson;
 use crate::operation::Operation;
 use crate::reply::decode::FromReply;
 use crate::reply::response::{Receipt, Response};
-use crate::testing::stage::{Stage, stage_setters};
+use crate::testing::stage::{Stage, replied, stage_setters};
 
 /// A reply to a call. Made by [`reply`](crate::testing::reply).
 ///
@@ -70,7 +70,7 @@ impl ReplyBuilder {
         assert!(attempts > 0, "a reply takes an attempt");
         let rehearsal = self.stage.rehearsal(attempts, Effect::NotSent);
         let body = self.stage.body.unwrap_or_default();
-        rehearsal.reply(self.status, self.stage.headers, body, None)
+        rehearsal.judge(replied(self.status, self.stage.headers, body), None)
     }
 
     /// What a command returns for this reply.

@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Version};
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::application::Application;
 use crate::call::Call;
+use crate::call::attempt::Outcome;
 use crate::call::rehearsal::Rehearsal;
 use crate::client::ApiClient;
 use crate::command::key::IdempotencyKey;
@@ -145,6 +146,16 @@ fn draft_of(call: &Call, body: Bytes) -> Draft {
         draft = draft.json(body);
     }
     draft
+}
+
+/// An attempt with this reply.
+pub(super) fn replied(status: u16, headers: HeaderMap, body: Bytes) -> Outcome {
+    Outcome::Reply {
+        status,
+        headers,
+        version: Version::HTTP_11,
+        body: Ok(body),
+    }
 }
 
 /// Nothing asks it for a token, because nothing is sent.

@@ -133,8 +133,7 @@ impl Transport for ScriptedTransport {
             return Box::pin(async { Err(TransportError::refused(ended)) });
         };
         if let Answer::NotSent = answer {
-            let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
-            return Box::pin(async { Err(TransportError::not_sent(refused)) });
+            return Box::pin(async { Err(unconnected()) });
         }
         let (head, body) = request.into_parts();
         let body = match body.into_bytes() {
@@ -146,13 +145,20 @@ impl Transport for ScriptedTransport {
             match answer {
                 Answer::Reply(status, body) => Ok(reply(status, body)),
                 Answer::Stalled => pending().await,
-                Answer::Lost | Answer::NotSent => {
-                    let reset = io::Error::from(io::ErrorKind::ConnectionReset);
-                    Err(TransportError::unknown(reset))
-                }
+                Answer::Lost | Answer::NotSent => Err(lost()),
             }
         })
     }
+}
+
+/// No connection comes up.
+pub(super) fn unconnected() -> TransportError {
+    TransportError::not_sent(io::Error::from(io::ErrorKind::ConnectionRefused))
+}
+
+/// The connection breaks.
+pub(super) fn lost() -> TransportError {
+    TransportError::unknown(io::Error::from(io::ErrorKind::ConnectionReset))
 }
 
 fn reply(status: StatusCode, body: Bytes) -> Response<ReplyBody> {

@@ -1,9 +1,7 @@
 //! Tokens by audience and scopes.
 
-use std::borrow::Borrow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,14 +34,11 @@ pub struct TokenCache {
 
 #[derive(Default)]
 struct Entries {
-    all: HashSet<ByRequest>,
+    all: HashMap<Arc<TokenRequest>, Arc<TokenEntry>>,
     /// The number and the time at which the next sweep is due.
     most: usize,
     due: Option<Instant>,
 }
-
-/// An entry that is found by its request.
-struct ByRequest(Arc<TokenEntry>);
 
 impl TokenCache {
     /// An empty cache, which obtains nothing before it is needed.
@@ -74,11 +69,13 @@ impl TokenCache {
     pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         entries.sweep_if_due(Instant::now());
-        if let Some(ByRequest(entry)) = entries.all.get(&request) {
+        if let Some(entry) = entries.all.get(&request) {
             return Arc::clone(entry);
         }
-        let entry = Arc::new(TokenEntry::new(request, app, Arc::clone(&self.common)));
-        entries.all.insert(ByRequest(Arc::clone(&entry)));
+        let request = Arc::new(request);
+        let (key, common) = (Arc::clone(&request), Arc::clone(&self.common));
+        let entry = Arc::new(TokenEntry::new(request, app, common));
+        entries.all.insert(key, Arc::clone(&entry));
         entry
     }
 
@@ -119,7 +116,7 @@ impl Entries {
     /// Whoever holds an entry got it from here, under the lock, so one that only the cache holds stays so meanwhile.
     fn sweep(&mut self, now: Instant) {
         let mut unheld = Vec::new();
-        self.all.retain(|ByRequest(entry)| {
+        self.all.retain(|_, entry| {
             let idle = entry.shed(now);
             let held = Arc::strong_count(entry) > 1;
             if !held && !idle {
@@ -135,34 +132,11 @@ impl Entries {
     }
 }
 
-impl Borrow<TokenRequest> for ByRequest {
-    fn borrow(&self) -> &TokenRequest {
-        self.0.request()
-    }
-}
-
-impl Hash for ByRequest {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.request().hash(state);
-    }
-}
-
-impl PartialEq for ByRequest {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.request() == other.0.request()
-    }
-}
-
-impl Eq for ByRequest {}
-
 impl fmt::Debug for TokenCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenCache")
             .field("policy", self.policy())
-            .field(
-                "entries",
-                &self.lock().all.iter().map(|it| &it.0).collect::<Vec<_>>(),
-            )
+            .field("entries", &self.lock().all.values())
             .finish_non_exhaustive()
     }
 }

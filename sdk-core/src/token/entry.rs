@@ -34,7 +34,7 @@ const LOST_LIMIT: u32 = 3;
 
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
-    request: TokenRequest,
+    request: Arc<TokenRequest>,
     /// The application that renewals are reported for.
     app: Option<App>,
     common: Arc<Common>,
@@ -46,7 +46,7 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    pub(super) fn new(request: TokenRequest, app: Option<App>, common: Arc<Common>) -> Self {
+    pub(super) fn new(request: Arc<TokenRequest>, app: Option<App>, common: Arc<Common>) -> Self {
         Self {
             request,
             app,

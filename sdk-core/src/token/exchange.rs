@@ -40,20 +40,20 @@ const WANTS_PROXY_CREDENTIAL: u16 = 407;
 /// Each exchange retries transient failures (a lost connection, a timeout, 5xx, 429, 408) a few times. Any other failure is
 /// final.
 pub struct ClientCredentialsSource {
-    sender: Sender,
-    agent: Option<HeaderValue>,
-    token_url: Arc<Url>,
-    credentials: Arc<dyn CredentialSource>,
+    pub(crate) sender: Sender,
+    pub(crate) agent: Option<HeaderValue>,
+    pub(crate) token_url: Arc<Url>,
+    pub(crate) credentials: Arc<dyn CredentialSource>,
     /// Recent credentials, which the endpoint may repeat.
-    known: Arc<Recent>,
-    policy: Arc<TokenPolicy>,
-    chance: Chance,
+    pub(crate) known: Arc<Recent>,
+    pub(crate) policy: Arc<TokenPolicy>,
+    pub(crate) chance: Chance,
     /// The proxy in front of the endpoint, if it is known.
-    proxy: Option<String>,
+    pub(crate) proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
-    given: Arc<Recent>,
-    watcher: Watcher,
-    server: Server,
+    pub(crate) given: Arc<Recent>,
+    pub(crate) watcher: Watcher,
+    pub(crate) server: Server,
 }
 
 impl ClientCredentialsSource {
@@ -77,46 +77,6 @@ impl ClientCredentialsSource {
             given: Arc::default(),
             watcher: Watcher::default(),
         }
-    }
-
-    /// Sets the user agent.
-    pub(crate) fn by(mut self, agent: HeaderValue) -> Self {
-        self.agent = Some(agent);
-        self
-    }
-
-    /// Sets where it remembers credentials, for those who must not show them either.
-    pub(crate) fn known_to(mut self, known: &Arc<Recent>) -> Self {
-        self.known = Arc::clone(known);
-        self
-    }
-
-    /// Sets the proxy that errors name.
-    pub(crate) fn through(mut self, proxy: Option<String>) -> Self {
-        self.proxy = proxy;
-        self
-    }
-
-    /// Sets where waits are drawn from.
-    pub(crate) fn drawing_from(mut self, chance: &Chance) -> Self {
-        self.chance = chance.clone();
-        self
-    }
-
-    /// Shares the policy and the recent tokens with the cache of its tokens.
-    pub(crate) fn sharing(mut self, policy: &Arc<TokenPolicy>, recent: &Arc<Recent>) -> Self {
-        (self.policy, self.given) = (Arc::clone(policy), Arc::clone(recent));
-        self
-    }
-
-    pub(crate) fn token_url(&self) -> &Arc<Url> {
-        &self.token_url
-    }
-
-    /// Reports attempts to these observers.
-    pub(crate) fn watched(mut self, watcher: Watcher) -> Self {
-        self.watcher = watcher;
-        self
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {

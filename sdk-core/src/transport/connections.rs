@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+#[cfg(feature = "reqwest-013")]
+use reqwest::Client;
 use url::Url;
 
 use crate::error::Error;
@@ -25,24 +27,17 @@ pub(crate) struct Connections {
 }
 
 enum Kind {
-    /// The caller's transport, for everything.
-    Own(Arc<dyn Transport>),
-    /// The caller's client, for everything.
-    #[cfg(feature = "reqwest-013")]
-    Client(reqwest::Client),
-    /// The one pool of the caller's own builder, which decides itself which proxies to use, and the names that it binds to
-    /// loopback.
-    #[cfg(feature = "reqwest-013")]
-    Builder(reqwest::Client, Vec<Url>),
+    /// The caller's transport, client or builder, for everything, and the names that it surely binds to loopback.
+    Own(Sender, Vec<Url>),
     /// The usual pools, each built when it is first needed.
     #[cfg(feature = "reqwest-013")]
     Usual {
         /// The addresses of the first suite.
         names: Vec<Url>,
         /// For everything that leaves this machine.
-        network: OnceLock<reqwest::Client>,
+        network: OnceLock<Client>,
         /// For plain HTTP to loopback, which bypasses every proxy that the environment names.
-        loopback: OnceLock<reqwest::Client>,
+        loopback: OnceLock<Client>,
     },
 }
 
@@ -71,13 +66,15 @@ impl Choice {
     ) -> Result<Arc<Connections>, Error> {
         let kind = match self {
             Self::Shared(connections) => return Ok(connections),
-            Self::Own(transport) => Kind::Own(transport),
+            Self::Own(transport) => Kind::Own(Sender::Own(transport), Vec::new()),
             #[cfg(feature = "reqwest-013")]
-            Self::Http(Given::Client(client)) => Kind::Client(client),
+            Self::Http(Given::Client(client)) => {
+                Kind::Own(Sender::Reqwest(client, Handed::Client), Vec::new())
+            }
             #[cfg(feature = "reqwest-013")]
             Self::Http(Given::Builder(builder)) => {
-                let client = reqwest_013::callers(*builder, addresses, waits).map_err(unbuilt)?;
-                Kind::Builder(client, addresses.to_vec())
+                let client = reqwest_013::network(*builder, addresses, waits).map_err(unbuilt)?;
+                Kind::Own(client.into(), addresses.to_vec())
             }
             #[cfg(feature = "reqwest-013")]
             Self::Usual => Kind::Usual {
@@ -98,11 +95,8 @@ impl Choice {
     /// Whether TLS is the caller's affair.
     pub(crate) fn brings_tls(&self) -> bool {
         match self {
-            Self::Usual => false,
-            Self::Shared(connections) => connections.bring_tls(),
-            Self::Own(_) => true,
-            #[cfg(feature = "reqwest-013")]
-            Self::Http(_) => true,
+            Self::Shared(connections) => matches!(connections.kind, Kind::Own(..)),
+            other => !matches!(other, Self::Usual),
         }
     }
 
@@ -122,13 +116,16 @@ impl Connections {
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
+    #[cfg_attr(
+        not(feature = "reqwest-013"),
+        expect(
+            clippy::unnecessary_wraps,
+            reason = "without reqwest, nothing is built"
+        )
+    )]
     pub(crate) fn sender_for(&self, url: &Url) -> Result<Sender, Error> {
         match &self.kind {
-            Kind::Own(transport) => Ok(Sender::Own(Arc::clone(transport))),
-            #[cfg(feature = "reqwest-013")]
-            Kind::Client(client) => Ok(Sender::Reqwest(client.clone(), Handed::Client)),
-            #[cfg(feature = "reqwest-013")]
-            Kind::Builder(client, _) => Ok(Sender::from(client.clone())),
+            Kind::Own(sender, _) => Ok(sender.clone()),
             #[cfg(feature = "reqwest-013")]
             Kind::Usual {
                 names,
@@ -138,21 +135,12 @@ impl Connections {
                 let pool = if is_plain_loopback(url) {
                     built(loopback, || reqwest_013::loopback(self.waits))
                 } else {
-                    built(network, || reqwest_013::network(names, self.waits))
+                    built(network, || {
+                        reqwest_013::network(Client::builder(), names, self.waits)
+                    })
                 };
                 pool.map(Sender::from)
             }
-        }
-    }
-
-    /// Whether TLS is the caller's affair.
-    fn bring_tls(&self) -> bool {
-        match &self.kind {
-            #[cfg(feature = "reqwest-013")]
-            Kind::Usual { .. } => false,
-            #[cfg(feature = "reqwest-013")]
-            Kind::Client(_) | Kind::Builder(..) => true,
-            Kind::Own(_) => true,
         }
     }
 
@@ -171,11 +159,7 @@ impl Connections {
     /// Whether the name in an address, if it is one, is bound to loopback.
     fn pins(&self, url: &Url) -> bool {
         match &self.kind {
-            Kind::Own(_) => url.domain().is_none(),
-            #[cfg(feature = "reqwest-013")]
-            Kind::Client(_) => url.domain().is_none(),
-            #[cfg(feature = "reqwest-013")]
-            Kind::Builder(_, names) => {
+            Kind::Own(_, names) => {
                 let is_known = |name: &Url| name.host() == url.host();
                 url.domain().is_none() || names.iter().any(is_known)
             }
@@ -202,9 +186,9 @@ impl Connections {
 /// The client of a pool, which is built if it is needed for the first time.
 #[cfg(feature = "reqwest-013")]
 fn built(
-    pool: &OnceLock<reqwest::Client>,
-    build: impl FnOnce() -> Result<reqwest::Client, reqwest::Error>,
-) -> Result<reqwest::Client, Error> {
+    pool: &OnceLock<Client>,
+    build: impl FnOnce() -> Result<Client, reqwest::Error>,
+) -> Result<Client, Error> {
     if let Some(client) = pool.get() {
         return Ok(client.clone());
     }

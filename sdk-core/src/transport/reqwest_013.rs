@@ -114,9 +114,17 @@ impl From<reqwest::Error> for TransportError {
     }
 }
 
-/// A pool for everything that leaves this machine.
-pub(super) fn network(names: &[Url], waits: Waits) -> Result<Client, reqwest::Error> {
-    finish(pinned(Client::builder(), names), waits)
+/// A pool for everything that leaves this machine, or for all that the caller's own builder sends.
+pub(super) fn network(
+    builder: ClientBuilder,
+    addresses: &[Url],
+    waits: Waits,
+) -> Result<Client, reqwest::Error> {
+    // Names that stand for loopback bypass the resolver.
+    let names = addresses.iter().filter_map(Url::host_str);
+    let names = names.filter(|name| is_loopback_name(name));
+    let pin = |builder: ClientBuilder, name| builder.resolve_to_addrs(name, &LOOPBACK);
+    finish(names.fold(builder, pin), waits)
 }
 
 /// A pool for plain HTTP to loopback, which bypasses every proxy that the environment names, and every resolver.
@@ -126,25 +134,6 @@ pub(super) fn loopback(waits: Waits) -> Result<Client, reqwest::Error> {
     #[cfg(feature = "rustls")]
     let builder = builder.tls_certs_only([]);
     finish(builder, waits)
-}
-
-/// The one pool of the caller's own builder.
-pub(super) fn callers(
-    builder: ClientBuilder,
-    names: &[Url],
-    waits: Waits,
-) -> Result<Client, reqwest::Error> {
-    finish(pinned(builder, names), waits)
-}
-
-/// Makes the names among these addresses that stand for loopback bypass the resolver.
-fn pinned(builder: ClientBuilder, addresses: &[Url]) -> ClientBuilder {
-    let names = addresses.iter().filter_map(Url::host_str);
-    names
-        .filter(|name| is_loopback_name(name))
-        .fold(builder, |builder, name| {
-            builder.resolve_to_addrs(name, &LOOPBACK)
-        })
 }
 
 /// Both addresses of loopback, without a port: that of the URL counts.

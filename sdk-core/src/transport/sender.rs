@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::future::ready;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{self, Context, Poll};
+
+use futures_util::TryFutureExt as _;
+#[cfg(feature = "reqwest-013")]
+use futures_util::{FutureExt as _, future::Either};
 
 use crate::transport::error::TransportError;
 use crate::transport::outgoing::Outgoing;
@@ -12,7 +14,7 @@ use crate::transport::reply::Incoming;
 use crate::transport::request::Begun;
 #[cfg(feature = "reqwest-013")]
 use crate::transport::reqwest_013::{self, Asked, Handed};
-use crate::transport::seam::{Transport, TransportFuture};
+use crate::transport::seam::Transport;
 
 /// Sends requests: the caller's transport, or reqwest without a box around its futures.
 #[derive(Clone)]
@@ -40,17 +42,32 @@ impl Sender {
         request: Outgoing,
         begun: Option<&Begun>,
     ) -> impl Future<Output = Result<Incoming, TransportError>> + Send + use<> {
+        let own = |transport: &dyn Transport, request: Outgoing| {
+            let sending = match request.into_http(begun) {
+                Ok(request) => transport.send(request),
+                Err(error) => Box::pin(ready(Err(error))),
+            };
+            sending.map_ok(Incoming::Own)
+        };
+        #[cfg(not(feature = "reqwest-013"))]
+        return match self {
+            Self::Own(transport) => own(&**transport, request),
+        };
+        // One future for both, so that neither is boxed.
+        #[cfg(feature = "reqwest-013")]
         match self {
-            #[cfg(feature = "reqwest-013")]
+            Self::Own(transport) => Either::Left(own(&**transport, request)),
             Self::Reqwest(client, handed) => {
                 let asked = (*handed == Handed::Client).then(|| Asked::of(&request.url));
                 let sending = client.execute(reqwest_013::request(request, begun));
-                Sending::Reqwest { sending, asked }
+                Either::Right(sending.map(move |response| {
+                    let response = response?;
+                    if let Some(asked) = asked {
+                        asked.check(&response)?;
+                    }
+                    Ok(Incoming::Reqwest(response))
+                }))
             }
-            Self::Own(transport) => Sending::own(match request.into_http(begun) {
-                Ok(request) => transport.send(request),
-                Err(error) => Box::pin(ready(Err(error))),
-            }),
         }
     }
 }
@@ -65,64 +82,5 @@ impl From<reqwest::Client> for Sender {
 impl fmt::Debug for Sender {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "reqwest-013")]
-pin_project_lite::pin_project! {
-    /// A request on its way. One future for both, so that neither is boxed or copied.
-    #[project = SendingProjection]
-    enum Sending<F> {
-        Own { sending: TransportFuture },
-        Reqwest { #[pin] sending: F, asked: Option<Asked> },
-    }
-}
-
-#[cfg(feature = "reqwest-013")]
-impl<F> Sending<F> {
-    fn own(sending: TransportFuture) -> Self {
-        Self::Own { sending }
-    }
-}
-
-#[cfg(feature = "reqwest-013")]
-impl<F: Future<Output = reqwest::Result<reqwest::Response>>> Future for Sending<F> {
-    type Output = Result<Incoming, TransportError>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project() {
-            SendingProjection::Own { sending } => {
-                let sent = task::ready!(sending.as_mut().poll(context));
-                Poll::Ready(sent.map(Incoming::Own))
-            }
-            SendingProjection::Reqwest { sending, asked } => {
-                let response = task::ready!(sending.poll(context))?;
-                if let Some(asked) = asked {
-                    asked.check(&response)?;
-                }
-                Poll::Ready(Ok(Incoming::Reqwest(response)))
-            }
-        }
-    }
-}
-
-/// A request on its way.
-#[cfg(not(feature = "reqwest-013"))]
-struct Sending(TransportFuture);
-
-#[cfg(not(feature = "reqwest-013"))]
-impl Sending {
-    fn own(sending: TransportFuture) -> Self {
-        Self(sending)
-    }
-}
-
-#[cfg(not(feature = "reqwest-013"))]
-impl Future for Sending {
-    type Output = Result<Incoming, TransportError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let sent = task::ready!(self.0.as_mut().poll(context));
-        Poll::Ready(sent.map(Incoming::Own))
     }
 }

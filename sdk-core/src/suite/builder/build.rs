@@ -96,11 +96,18 @@ impl SuiteBuilder {
                 known = of_these;
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
-                let source = ClientCredentialsSource::new(sender, endpoint, credentials, &policy);
-                token_endpoint = Some(Arc::clone(source.token_url()));
-                let source = source.by(agent.clone()).known_to(&known).through(proxy);
-                let source = source.sharing(&policy, &recent).watched(watcher.clone());
-                Arc::new(source.drawing_from(&self.chance))
+                let source = ClientCredentialsSource {
+                    agent: Some(agent.clone()),
+                    known: Arc::clone(&known),
+                    policy: Arc::clone(&policy),
+                    chance: self.chance.clone(),
+                    proxy,
+                    given: Arc::clone(&recent),
+                    watcher: watcher.clone(),
+                    ..ClientCredentialsSource::new(sender, endpoint, credentials, &policy)
+                };
+                token_endpoint = Some(Arc::clone(&source.token_url));
+                Arc::new(source)
             }
         };
         let places = |most| App::all().map(move |app| (app, Arc::new(InFlight::new(most))));
