@@ -2,7 +2,7 @@
 
 use sdk_core::{App, Error, ErrorKind, Suite};
 
-use super::world::{World, of};
+use super::world::{of, world};
 use crate::faults::fixtures::{get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
 use crate::support::{Clients, Events, assert_says, assert_unsent, builder_at};
@@ -17,9 +17,7 @@ async fn every_error_of_an_installation_names_it() {
     let unknown = crm.raw_call((sdk_core::Method::Get, "/../x"));
     let read = crm.raw_call((sdk_core::Method::Get, "/x")).prepare();
     let lonely = Suite::builder().label("acme").build();
-    let unset = of(Suite::builder(), 1)
-        .label("acme")
-        .transport(World::default());
+    let unset = of(Suite::builder(), 1).label("acme").transport(world());
     let command = crm.commands().submit(crate::samples::new_person("Ann"));
     let command = command.prepare().unwrap();
     let errors: Vec<Error> = vec![

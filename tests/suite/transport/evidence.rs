@@ -39,18 +39,15 @@ async fn a_failure_before_the_body_is_taken_sent_nothing_and_one_after_it_may_ha
     let refused = || io::ErrorKind::ConnectionRefused.into();
     let said = || io::Error::other(TransportError::not_sent("the pool is full"));
     let unknown = || io::Error::other(TransportError::unknown("gone"));
+    let late = || io::ErrorKind::TimedOut.into();
     for (scripted, kind, effect, attempts) in [
         (failing(reset, false), connect, Effect::NotSent, 3),
         (failing(reset, true), transport, Effect::Unknown, 1),
         (failing(refused, true), connect, Effect::NotSent, 3),
         (failing(said, true), connect, Effect::NotSent, 3),
         (failing(unknown, true), transport, Effect::Unknown, 1),
-        (
-            failing(|| io::ErrorKind::TimedOut.into(), true),
-            ErrorKind::Timeout,
-            Effect::Unknown,
-            1,
-        ),
+        (failing(unknown, false), connect, Effect::NotSent, 3),
+        (failing(late, true), ErrorKind::Timeout, Effect::Unknown, 1),
     ] {
         let error = add_person(&scripted.suite().crm()).await.unwrap_err();
 
