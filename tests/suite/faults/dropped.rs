@@ -1,28 +1,15 @@
 //! Row 69: calls that their callers drop, as operators see them.
 
-use std::future::poll_fn;
 use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
-use sdk_core::Observer;
-use sdk_core::observe::{CallEnded, ObservedCall, Outcome};
+use futures_util::poll;
 
 use super::fixtures::{PERSON, add_person, get_person, person};
-use crate::observe::Diary;
+use crate::observe::{Diary, watched};
 use crate::peer::{Peer, Protocol, always, over_both, reply, script, stall, token};
-use crate::support::{Clients, Events, builder_at, builder_to, until};
+use crate::support::{Ahead as _, Clients, Events, builder_at, builder_to, until};
 use crate::walks::page;
-
-/// Polls a future once, and drops it.
-async fn poll_once(call: impl Future) {
-    let mut call = pin!(call);
-    poll_fn(|context| {
-        assert!(call.as_mut().poll(context).is_pending());
-        Poll::Ready(())
-    })
-    .await;
-}
 
 over_both! {
     fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled
@@ -76,8 +63,8 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
     let crm = builder.observer(diary.clone()).crm();
 
     // For a token, in a call and in none.
-    poll_once(get_person(&crm).send()).await;
-    poll_once(crm.prewarm()).await;
+    assert!(poll!(pin!(get_person(&crm).send())).is_pending());
+    assert!(poll!(pin!(crm.prewarm())).is_pending());
     peer.release(1);
     crm.prewarm().await.unwrap();
     // For the next attempt.
@@ -112,11 +99,9 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
 #[tokio::test]
 async fn fault_69_a_dropped_walk_ends_its_call_as_cancelled() {
     for ahead in [false, true] {
-        let diary = Diary::default();
-        let peer = Peer::start(script([page(&[PERSON], "cursor-2"), stall()]));
-        let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+        let (diary, peer, crm) = watched([page(&[PERSON], "cursor-2"), stall()]);
 
-        let mut pages = crate::support::Ahead::ahead(crm.people().list().pages(), ahead);
+        let mut pages = crm.people().list().pages().ahead(ahead);
         pages.try_next().await.unwrap().unwrap();
         tokio::select! {
             _second = pages.try_next() => panic!("it never comes"),
@@ -131,42 +116,26 @@ async fn fault_69_a_dropped_walk_ends_its_call_as_cancelled() {
     }
 }
 
-/// Counts what is under way.
-#[derive(Clone, Default)]
-struct Active(std::sync::Arc<std::sync::atomic::AtomicI64>);
-
-impl Observer for Active {
-    fn call_started(&self, _: &ObservedCall<'_>) {
-        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    }
-
-    fn call_ended(&self, ended: &CallEnded<'_>) {
-        assert_ne!(ended.outcome, Outcome::Error);
-        self.0.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
-    }
-}
-
 #[tokio::test]
 async fn fault_69_nothing_stays_active_whenever_calls_are_dropped() {
-    let active = Active::default();
-    let peer = Peer::start(always(person()));
-    let crm = builder_at(&peer.url()).observer(active.clone()).crm();
-    let now = || active.0.load(std::sync::atomic::Ordering::Relaxed);
+    let (diary, _peer, crm) = watched(always(person()));
+    let calls = || diary.lines(&["call"]);
 
     // One that is never polled never begins.
     drop(get_person(&crm).send());
-    assert_eq!(now(), 0);
+    assert_eq!(calls(), [""; 0]);
     for polls in 1..60 {
         let mut call = Box::pin(get_person(&crm).send());
         for _ in 0..polls {
-            let done = poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_ready()));
-            if done.await {
+            if poll!(&mut call).is_ready() {
                 break;
             }
-            assert_eq!(now(), 1);
+            assert_eq!(calls().len() % 2, 1);
             tokio::task::yield_now().await;
         }
         drop(call);
-        assert_eq!(now(), 0, "dropped after {polls} polls");
+        assert_eq!(calls().len(), 2 * polls, "dropped after {polls} polls");
     }
+    assert_eq!(diary.lines(&["call getPerson error"]), [""; 0]);
+    assert_eq!(diary.lines(&["call getPerson starts"]).len(), 59);
 }

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use sdk_core::{Backoff, Effect, ErrorKind, RetryPolicy};
 
-use super::Diary;
 use crate::faults::fixtures::{add_person, get_person, person};
 use crate::peer::{Peer, always, close, json, reply, script};
-use crate::support::{Clients, HoldClock, builder_at, crm_at, until};
+use crate::support::{Clients, builder_at, crm_at, until};
+use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
@@ -54,15 +54,10 @@ async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
 
 #[tokio::test(start_paused = true)]
 async fn the_waits_and_times_of_attempts_are_those_of_the_clock() {
-    let (_clock, diary) = (HoldClock::new(), Diary::default());
-    let peer = Peer::start(always(reply(503).header("retry-after", "5")));
+    let down = Scripted::always(reply(503).header("retry-after", "5"));
     let retry = RetryPolicy::default().with_attempts(2);
-    let builder = builder_at(&peer.url()).retry(retry);
-    let crm = builder.observer(diary.clone()).crm();
-    let call = tokio::spawn(get_person(&crm).send());
-    until(|| !diary.lines(&["retry"]).is_empty()).await;
-    tokio::time::advance(Duration::from_secs(7)).await;
-    let error = call.await.unwrap().unwrap_err();
+    let error = get_person(&down.suite().retry(retry).crm()).await;
+    let error = error.unwrap_err();
 
     let [first, second] = error.attempt_log() else {
         panic!("{error:?}")

@@ -11,6 +11,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 use super::Panics;
+use super::told::Adds;
 use crate::faults::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, reply, script, stall, token};
 use crate::samples::kick_off;
@@ -142,7 +143,10 @@ async fn each_event_has_its_documented_name_and_level() {
     let script = script(odd.into_iter().chain(refused)).tokens(tokens);
     let peer = Peer::start(script.tokens_always(reply(400)));
     let builder = builder_at(&peer.url()).schema_policy(SchemaPolicy::Warn);
-    let suite = builder.observer(Panics).observer(Adds).suite();
+    let suite = builder
+        .observer(Panics)
+        .observer(Adds(&[("cookie", "a")]))
+        .suite();
     let crm = suite.crm();
 
     crm.today().get().await.unwrap();
@@ -165,17 +169,4 @@ async fn each_event_has_its_documented_name_and_level() {
         .collect();
     documented.sort();
     assert_eq!(seen, documented);
-}
-
-/// Adds a header that is not allowed.
-struct Adds;
-
-impl sdk_core::Observer for Adds {
-    fn attempt_started(
-        &self,
-        _: &sdk_core::observe::ObservedAttempt<'_>,
-        headers: &mut sdk_core::observe::ExtraHeaders<'_>,
-    ) {
-        headers.add("cookie", "a");
-    }
 }

@@ -4,23 +4,21 @@ use std::time::Duration;
 
 use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
 use sdk_core::{Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
-use sdk_reference_server::{Operation, ReferenceServer};
 
-use super::{Diary, Panics};
+use super::{Diary, Panics, watched};
 use crate::faults::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, close, json, reply, script, token};
 use crate::samples::kick_off;
-use crate::support::{Clients, Events, builder_at, builder_for, key, once, stored};
+use crate::support::{Clients, Events, builder_at, key, quick_retry, stored};
+use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn a_call_is_told_from_its_start_to_its_end() {
-    let diary = Diary::default();
-    let peer = Peer::start(script([
+    let (diary, _peer, crm) = watched(script([
         reply(503).header("x-request-id", "R-1"),
         close(),
         person().header("x-request-id", "R-3"),
     ]));
-    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
 
     get_person(&crm).await.unwrap();
 
@@ -48,10 +46,8 @@ async fn a_call_is_told_from_its_start_to_its_end() {
 
 #[tokio::test]
 async fn a_refused_token_and_exchange_are_told_too() {
-    let diary = Diary::default();
     let tokens = [reply(503), token("t-1"), token("t-2"), reply(400)];
-    let peer = Peer::start(script([reply(401), person(), reply(401)]).tokens(tokens));
-    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+    let (diary, _peer, crm) = watched(script([reply(401), person(), reply(401)]).tokens(tokens));
 
     get_person(&crm).await.unwrap();
     let error = get_person(&crm).await.unwrap_err();
@@ -78,21 +74,14 @@ async fn a_refused_token_and_exchange_are_told_too() {
 
 #[tokio::test]
 async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
-    let diary = Diary::default();
-    let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).observer(diary.clone()).suite();
-    let crm = suite.crm();
+    let (diary, peer, crm) = watched(always(person()));
 
     // By a parameter, by an option, and by a stored command that is not allowed.
     crm.people().get("nobody").await.unwrap_err();
     get_person(&crm).header("cookie", "a").await.unwrap_err();
-    let raw = (sdk_core::Method::Post, "/api/x");
-    let raw = crm
-        .raw_call(raw)
-        .body(serde_json::json!({}))
-        .prepare()
-        .unwrap();
-    crm.send_prepared(&raw).await.unwrap_err();
+    let raw = crm.raw_call((sdk_core::Method::Post, "/api/x"));
+    let raw = raw.body(serde_json::json!({})).prepare();
+    crm.send_prepared(&raw.unwrap()).await.unwrap_err();
 
     let refused = |call: &str, kind: &str| {
         let ended = format!("call {call} error after 0 {kind} ({kind}) not sent");
@@ -135,31 +124,20 @@ async fn replays_and_tolerated_mismatches_are_told() {
 #[tokio::test(start_paused = true)]
 async fn waits_are_told_with_their_reasons_and_lengths() {
     let diary = Diary::default();
-    let server = ReferenceServer::start().await;
-    let _clock = crate::support::HoldClock::new();
-    let crm = builder_for(&server).observer(diary.clone()).crm();
-    once(&server, Operation::GetToday)
-        .status(503)
-        .retry_after("2");
+    let down = Scripted::always(reply(503).header("retry-after", "2"));
+    let builder = down.suite().observer(diary.clone());
+    let crm = builder.retry(quick_retry().with_attempts(2)).crm();
 
     crm.prewarm().await.unwrap();
-    let today = crm.today().get();
-    let call = tokio::spawn(today.send());
-    crate::support::until(|| !diary.lines(&["retry"]).is_empty()).await;
-    tokio::time::advance(Duration::from_secs(3)).await;
-    call.await.unwrap().unwrap();
+    get_person(&crm).await.unwrap_err();
 
     let waits = diary.lines(&["wait"]);
-    assert_eq!(waits.len(), 2, "{waits:?}");
-    assert!(
-        waits[0].starts_with("wait crm.(no call) token "),
-        "{waits:?}"
-    );
-    assert!(
-        waits[1].starts_with("wait crm.getToday retry_after "),
-        "{waits:?}"
-    );
-    let millis: u64 = waits[1].rsplit(' ').next().unwrap().parse().unwrap();
+    let [token, retry] = &waits[..] else {
+        panic!("{waits:?}")
+    };
+    assert!(token.starts_with("wait crm.(no call) token "), "{waits:?}");
+    let millis = retry.strip_prefix("wait crm.getPerson retry_after ");
+    let millis: u64 = millis.unwrap().parse().unwrap();
     assert!((2_000..=3_500).contains(&millis), "{millis}");
 }
 
@@ -184,9 +162,7 @@ async fn a_denied_retry_says_what_was_lacking() {
         assert_eq!(diary.lines(&["denied", "retry"]), [denied]);
     }
     // What must not be attempted again is not denied.
-    let diary = Diary::default();
-    let peer = Peer::start(always(reply(503)));
-    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+    let (diary, _peer, crm) = watched(always(reply(503)));
     add_person(&crm).await.unwrap_err();
     assert_eq!(diary.lines(&["denied", "retry"]), [""; 0]);
 }
@@ -213,7 +189,7 @@ async fn a_panic_of_an_observer_touches_neither_the_call_nor_the_other_observers
 }
 
 /// Adds these headers to every attempt.
-struct Adds(&'static [(&'static str, &'static str)]);
+pub(super) struct Adds(pub(super) &'static [(&'static str, &'static str)]);
 
 impl Observer for Adds {
     fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {

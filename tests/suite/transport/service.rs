@@ -1,5 +1,6 @@
 //! A service in memory that a test scripts.
 
+use std::future::ready;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -12,6 +13,7 @@ use sdk_core::{App, SuiteBuilder};
 use serde_json::json;
 use tower_service::Service;
 
+use crate::peer::Step;
 use crate::support::builder_at;
 
 pub(crate) type Answer = io::Result<Response<ReplyBody>>;
@@ -35,6 +37,15 @@ impl Scripted {
             gives_tokens: true,
             seen: Arc::default(),
         }
+    }
+
+    /// A service that answers every call like this.
+    pub(crate) fn always(step: Step) -> Self {
+        Self::new(move |request| {
+            let taken = request.into_body().into_bytes();
+            let reply = step.clone().in_memory();
+            ready(taken.map(|_| reply).map_err(io::Error::other))
+        })
     }
 
     /// Leaves token exchanges to the function too, which are then among the requests.
