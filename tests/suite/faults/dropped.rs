@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use futures_util::poll;
 
-use super::fixtures::{PERSON, add_person, get_person, person};
+use super::fixtures::{add_person, get_person, person};
 use crate::observe::{Diary, watched};
 use crate::peer::{Peer, Protocol, always, over_both, reply, script, stall, token};
-use crate::support::{Ahead as _, Clients, Events, builder_at, builder_to, until};
-use crate::walks::page;
+use crate::support::{Clients, Events, builder_at, builder_to, drop_when, until};
 
 over_both! {
     fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled
@@ -25,10 +24,7 @@ async fn fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled(over: Protoc
         Protocol::Http2 => "HTTP/2",
     };
 
-    tokio::select! {
-        _reply = add_person(&crm).send() => panic!("it never comes"),
-        () = peer.saw(1) => {}
-    }
+    drop_when(peer.saw(1), add_person(&crm).send()).await;
     get_person(&crm).await.unwrap();
 
     let told = diary.lines(&["attempt 1 of submit", "attempt 1 of getPerson o", "call"]);
@@ -68,10 +64,11 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
     peer.release(1);
     crm.prewarm().await.unwrap();
     // For the next attempt.
-    tokio::select! {
-        _reply = get_person(&crm).send() => panic!("it never comes"),
-        () = until(|| !diary.lines(&["retry"]).is_empty()) => {}
-    }
+    drop_when(
+        until(|| !diary.lines(&["retry"]).is_empty()),
+        get_person(&crm).send(),
+    )
+    .await;
 
     let waits = diary.lines(&["wait"]);
     let reason = |line: &String| line.rsplit_once(' ').unwrap().0.to_owned();
@@ -94,26 +91,6 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
     );
     // The renewal went on without its first waiter.
     assert_eq!(diary.lines(&["token"]), ["token crm"]);
-}
-
-#[tokio::test]
-async fn fault_69_a_dropped_walk_ends_its_call_as_cancelled() {
-    for ahead in [false, true] {
-        let (diary, peer, crm) = watched([page(&[PERSON], "cursor-2"), stall()]);
-
-        let mut pages = crm.people().list().pages().ahead(ahead);
-        pages.try_next().await.unwrap().unwrap();
-        tokio::select! {
-            _second = pages.try_next() => panic!("it never comes"),
-            () = peer.saw(2) => {}
-        }
-        drop(pages);
-
-        let ended = || diary.lines(&["call listPeople o", "call listPeople c"]);
-        until(|| ended().len() == 2).await;
-        let cancelled = "call listPeople cancelled after 1 effect unknown";
-        assert_eq!(ended()[1], cancelled);
-    }
 }
 
 #[tokio::test]

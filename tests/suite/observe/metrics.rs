@@ -16,7 +16,7 @@ use sdk_opentelemetry::Metrics;
 use crate::faults::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, always, reply, script, stall, token};
 use crate::samples::kick_off;
-use crate::support::{Clients, builder_at};
+use crate::support::{Clients, builder_at, drop_when};
 
 /// What an instrument has exported: kind, unit, bounds, and its series: attributes, and how often or how much.
 type Exported = (&'static str, String, Vec<f64>, BTreeMap<String, i64>);
@@ -121,10 +121,7 @@ async fn eventful(suite: &Suite, peer: &Peer) {
     kick_off(&calendar).await.unwrap();
     // A call that is dropped.
     let before = peer.requests().len();
-    tokio::select! {
-        _reply = add_person(&crm).send() => panic!("it never comes"),
-        () = peer.saw(before + 1) => {}
-    }
+    drop_when(peer.saw(before + 1), add_person(&crm).send()).await;
 }
 
 fn eventful_peer() -> Peer {

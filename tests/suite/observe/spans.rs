@@ -15,7 +15,7 @@ use super::told::Adds;
 use crate::faults::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, reply, script, stall, token};
 use crate::samples::kick_off;
-use crate::support::{Clients, builder_at};
+use crate::support::{Clients, builder_at, drop_when};
 
 /// The names of events, each once, with their levels.
 #[derive(Clone, Default)]
@@ -73,10 +73,7 @@ async fn spans_have_the_attributes_of_the_conventions_and_a_renewal_its_cause() 
     let crm = builder_at(&peer.url()).crm();
 
     get_person(&crm).query("q", "of-the-query").await.unwrap();
-    tokio::select! {
-        _reply = add_person(&crm).send() => panic!("it never comes"),
-        () = peer.saw(3) => {}
-    }
+    drop_when(peer.saw(3), add_person(&crm).send()).await;
 
     let spans = exporter.get_finished_spans().unwrap();
     let named = |name: &str| -> Vec<&SpanData> {
