@@ -1,14 +1,13 @@
 //! Row 69: calls that their callers drop, as operators see them.
 
 use std::pin::pin;
-use std::time::Duration;
 
 use futures_util::poll;
 
 use super::fixtures::{add_person, get_person, person};
 use crate::observe::{Diary, watched};
-use crate::peer::{Peer, Protocol, always, over_both, reply, script, stall, token};
-use crate::support::{Clients, Events, builder_at, builder_to, drop_when, until};
+use crate::peer::{Protocol, always, over_both, reply, script, stall, token};
+use crate::support::{Clients, Events, builder_to, drop_when, until};
 
 over_both! {
     fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled
@@ -27,18 +26,18 @@ async fn fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled(over: Protoc
     drop_when(peer.saw(1), add_person(&crm).send()).await;
     get_person(&crm).await.unwrap();
 
-    let told = diary.lines(&["attempt 1 of submit", "attempt 1 of getPerson o", "call"]);
+    let expected = [
+        "call submitCommand starts",
+        "attempt 1 of submitCommand POST /api/crm/v1/commands",
+        "attempt 1 of submitCommand cancelled effect unknown",
+        "call submitCommand cancelled after 1 effect unknown",
+        "call getPerson starts",
+        &format!("attempt 1 of getPerson ok status 200 {version}"),
+        "call getPerson ok after 1 status 200",
+    ];
     assert_eq!(
-        told,
-        [
-            "call submitCommand starts",
-            "attempt 1 of submitCommand POST /api/crm/v1/commands",
-            "attempt 1 of submitCommand cancelled effect unknown",
-            "call submitCommand cancelled after 1 effect unknown",
-            "call getPerson starts",
-            &format!("attempt 1 of getPerson ok status 200 {version}"),
-            "call getPerson ok after 1 status 200",
-        ]
+        diary.lines(&["attempt 1 of submit", "attempt 1 of getPerson o", "call"]),
+        expected
     );
     let cancelled = "suite.outcome=\"cancelled\"";
     let closed = events.lines("INFO", &["submitCommand", cancelled, "close"]);
@@ -50,13 +49,8 @@ async fn fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled(over: Protoc
 
 #[tokio::test]
 async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
-    let diary = Diary::default();
-    let slow = sdk_core::Backoff::new(Duration::from_secs(9), Duration::from_secs(9));
-    let peer =
-        Peer::start(always(reply(503).header("retry-after", "9")).tokens([token("t").held()]));
-    let retry = sdk_core::RetryPolicy::default().with_backoff(slow);
-    let builder = builder_at(&peer.url()).retry(retry);
-    let crm = builder.observer(diary.clone()).crm();
+    let down = always(reply(503).header("retry-after", "9"));
+    let (diary, peer, crm) = watched(down.tokens([token("t").held()]));
 
     // For a token, in a call and in none.
     assert!(poll!(pin!(get_person(&crm).send())).is_pending());
@@ -64,31 +58,24 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
     peer.release(1);
     crm.prewarm().await.unwrap();
     // For the next attempt.
-    drop_when(
-        until(|| !diary.lines(&["retry"]).is_empty()),
-        get_person(&crm).send(),
-    )
-    .await;
+    let retried = until(|| !diary.lines(&["retry"]).is_empty());
+    drop_when(retried, get_person(&crm).send()).await;
 
     let waits = diary.lines(&["wait"]);
     let reason = |line: &String| line.rsplit_once(' ').unwrap().0.to_owned();
     let waits: Vec<_> = waits.iter().map(reason).collect();
-    assert_eq!(
-        waits,
-        [
-            "wait crm.getPerson token",
-            "wait crm.(no call) token",
-            "wait crm.(no call) token",
-            "wait crm.getPerson retry_after",
-        ]
-    );
-    assert_eq!(
-        diary.lines(&["call getPerson c"]),
-        [
-            "call getPerson cancelled after 0 not sent",
-            "call getPerson cancelled after 1 effect unknown",
-        ]
-    );
+    let expected = [
+        "wait crm.getPerson token",
+        "wait crm.(no call) token",
+        "wait crm.(no call) token",
+        "wait crm.getPerson retry_after",
+    ];
+    assert_eq!(waits, expected);
+    let expected = [
+        "call getPerson cancelled after 0 not sent",
+        "call getPerson cancelled after 1 effect unknown",
+    ];
+    assert_eq!(diary.lines(&["call getPerson c"]), expected);
     // The renewal went on without its first waiter.
     assert_eq!(diary.lines(&["token"]), ["token crm"]);
 }

@@ -20,7 +20,7 @@ fn settings_of_the_transport_that_exclude_each_other_are_mistakes() {
     let own = || base().transport(world());
     let timed = |builder: SuiteBuilder| builder.connect_timeout(SECOND);
     let pinged = |builder: SuiteBuilder| builder.http2_pings(SECOND, SECOND);
-    let handed = base().http_client(client());
+    let (handed, ready) = (base().http_client(client()), base().http_client(built()));
     let (of, handed_in) = ("transport_of", "http_client");
     for (later, sooner, builder) in [
         ("connect_timeout", of, shared(timed(base()))),
@@ -31,11 +31,7 @@ fn settings_of_the_transport_that_exclude_each_other_are_mistakes() {
         ("transport", of, shared(base()).transport(world())),
         (handed_in, "transport", own().http_client(built())),
         ("connect_timeout", "transport", timed(own())),
-        (
-            "http2_pings",
-            handed_in,
-            pinged(base().http_client(built())),
-        ),
+        ("http2_pings", handed_in, pinged(ready)),
     ] {
         let said = format!("`{later}` must not be called together with `{sooner}`");
         let error = builder.build().unwrap_err();

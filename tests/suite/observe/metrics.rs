@@ -244,9 +244,7 @@ async fn the_route_is_an_attribute_by_choice_and_a_call_is_active_until_it_ends(
     let templates = ["/api/crm/v1/people/{reference}", "/oauth/token"];
     assert_eq!(series.len(), templates.len(), "{series:?}");
     for (series, template) in series.iter().zip(templates) {
-        assert!(
-            series.ends_with(&format!("url.template={template}")),
-            "{series}"
-        );
+        let last = format!("url.template={template}");
+        assert!(series.ends_with(&last), "{series}");
     }
 }
