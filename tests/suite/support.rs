@@ -193,6 +193,14 @@ pub(crate) async fn until(holds: impl Fn() -> bool) {
     }
 }
 
+/// Drops a call that does not end, once this has happened.
+pub(crate) async fn drop_when(happened: impl Future<Output = ()>, call: impl Future) {
+    tokio::select! {
+        _ended = call => panic!("it never ends"),
+        () = happened => {}
+    }
+}
+
 /// Runs something on a thread and a runtime of its own, until what this gives is dropped.
 pub(crate) fn apart<F: Future<Output = ()>>(
     run: impl FnOnce() -> F + Send + 'static,

@@ -3,8 +3,9 @@
 use tokio::task::JoinSet;
 
 use super::fixtures::{PERSON, get_person, person, server};
+use crate::observe::Diary;
 use crate::peer::{Protocol, always, over_both, script, stall, token};
-use crate::support::{Ahead as _, Clients, crm_at, crm_for, suite_at, until};
+use crate::support::{Ahead as _, Clients, builder_to, crm_at, crm_for, drop_when, until};
 use crate::walks::page;
 
 over_both! {
@@ -85,17 +86,20 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open(o
     let first = page(&[PERSON], "cursor-2");
     for ahead in [false, true] {
         let peer = over.start(script([first.clone(), stall()]).then_always(person()));
-        let suite = suite_at(&peer);
+        let diary = Diary::default();
+        let suite = builder_to(&peer).observer(diary.clone()).suite();
         let crm = suite.crm();
 
         let mut pages = crm.people().list().pages().ahead(ahead);
         pages.try_next().await.unwrap().unwrap();
-        tokio::select! {
-            _second = pages.try_next() => panic!("it never comes"),
-            () = peer.saw(2) => {}
-        }
+        drop_when(peer.saw(2), pages.try_next()).await;
         drop(pages);
         peer.has_open(0).await;
+        // The call of the second page ended like any that is dropped (row 69).
+        let ended = || diary.lines(&["call listPeople o", "call listPeople c"]);
+        until(|| ended().len() == 2).await;
+        let cancelled = "call listPeople cancelled after 1 effect unknown";
+        assert_eq!(ended()[1], cancelled);
 
         get_person(&crm).await.unwrap();
         assert_eq!(peer.requests().len(), 3);

@@ -1,6 +1,5 @@
 //! Row 51: a cap on what is in flight, and too few file descriptors.
 
-use std::io;
 use std::pin::Pin;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,91 +9,63 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use futures_util::poll;
 
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
+use sdk_core::transport::RequestBody;
 use sdk_core::{
     AccessToken, App, Effect, Error, ErrorKind, Method, Suite, SuiteBuilder, TokenFuture,
     TokenRequest, TokenSource,
 };
 use sdk_reference_server::Operation;
-use serde_json::json;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::fixtures::{Given, PERSON, add_person, get_person, person, server};
-use crate::peer::{Protocol, always, over_both};
+use super::fixtures::{add_person, get_person, person, server};
+use crate::peer::{Protocol, Step, always, over_both, reply};
 use crate::programs::output;
 use crate::samples::new_person;
 use crate::support::{
-    Ahead as _, Clients as _, Events, assert_failed, assert_says, assert_tried, assert_unsent,
-    builder_at, builder_to, quick_retry,
+    Ahead as _, Clients as _, Events, assert_failed, assert_says, assert_unsent, builder_at,
+    builder_to, quick_retry,
 };
+use crate::transport::service::Scripted;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A service in memory that takes a second for each request, and a status per request.
-#[derive(Clone, Default)]
-struct Slow(Arc<Seen>);
-
-#[derive(Default)]
-struct Seen {
-    in_flight: AtomicUsize,
-    most: AtomicUsize,
-    paths: Mutex<Vec<String>>,
-    /// Statuses of the first replies; later ones are 200.
-    statuses: Mutex<Vec<u16>>,
-}
+/// A service in memory that takes a second for each request, and the most that it had at once.
+struct Slow(Scripted, Arc<AtomicUsize>);
 
 impl Slow {
-    fn failing(statuses: &[u16]) -> Self {
-        let slow = Self::default();
-        *slow.0.statuses.lock().unwrap() = statuses.iter().rev().copied().collect();
-        slow
+    fn new() -> Self {
+        Self::beginning_with(person())
     }
 
-    /// A suite of it without a server, and with so many places.
-    fn suite(&self, places: usize) -> SuiteBuilder {
-        let builder = builder_at("https://suite.test").token_source(Given);
-        builder.transport(self.clone()).max_in_flight(places)
-    }
-
-    fn paths(&self) -> Vec<String> {
-        self.0.paths.lock().unwrap().clone()
-    }
-
-    fn most(&self) -> usize {
-        self.0.most.load(Ordering::SeqCst)
-    }
-}
-
-/// Counts a request until it ends in any way.
-struct Under(Arc<Seen>);
-
-impl Drop for Under {
-    fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-impl Transport for Slow {
-    fn send(&self, request: http::Request<RequestBody>) -> TransportFuture {
-        let seen = Arc::clone(&self.0);
-        Box::pin(async move {
-            let now = seen.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
-            let _under = Under(Arc::clone(&seen));
-            seen.most.fetch_max(now, Ordering::SeqCst);
-            let path = request.uri().path().to_owned();
-            seen.paths.lock().unwrap().push(path);
-            request.into_body().into_bytes()?;
-            sleep(SECOND).await;
-            let status = seen.statuses.lock().unwrap().pop().unwrap_or(200);
-            let person = json!({"publicReference": PERSON, "displayName": "Ann Example"});
-            let mut response = http::Response::new(ReplyBody::from(person.to_string()));
-            *response.status_mut() = status.try_into().unwrap();
-            if status == 503 {
-                let headers = response.headers_mut();
-                headers.insert("retry-after", "10".parse().unwrap());
+    /// This is its first reply.
+    fn beginning_with(first: Step) -> Self {
+        let (first, most) = (Mutex::new(Some(first)), Arc::<AtomicUsize>::default());
+        let (now, highest) = (Arc::new(()), Arc::clone(&most));
+        let service = Scripted::new(move |request: http::Request<RequestBody>| {
+            let here = Arc::clone(&now);
+            highest.fetch_max(Arc::strong_count(&here) - 1, Ordering::SeqCst);
+            let answer = first.lock().unwrap().take().unwrap_or_else(person);
+            async move {
+                request.into_body().into_bytes().unwrap();
+                sleep(SECOND).await;
+                drop(here);
+                Ok(answer.in_memory())
             }
-            Ok(response)
-        })
+        });
+        Self(service, most)
+    }
+
+    /// A suite of it with so many places.
+    fn suite(&self, places: usize) -> SuiteBuilder {
+        self.0.suite().max_in_flight(places)
+    }
+
+    fn seen(&self) -> Vec<http::request::Parts> {
+        self.0.seen()
+    }
+
+    fn take_most(&self) -> usize {
+        self.1.swap(0, Ordering::SeqCst)
     }
 }
 
@@ -142,7 +113,7 @@ async fn fault_51_a_cap_holds_over_connections_and_streams(over: Protocol) {
 
 #[tokio::test(start_paused = true)]
 async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
-    let slow = Slow::default();
+    let slow = Slow::new();
     let suite = slow.suite(3).build().unwrap();
     let (crm, start) = (suite.crm(), Instant::now());
     let references: Vec<_> = (0..20).map(|it| format!("PER-0000000000{it:02}")).collect();
@@ -152,10 +123,9 @@ async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
         person.unwrap();
     }
 
-    assert_eq!((slow.most(), start.elapsed()), (3, 7 * SECOND));
-    let asked: Vec<_> = slow.paths();
-    for (path, reference) in asked.iter().zip(&references) {
-        assert!(path.ends_with(reference), "{asked:?}");
+    assert_eq!((slow.take_most(), start.elapsed()), (3, 7 * SECOND));
+    for (asked, reference) in slow.seen().iter().zip(&references) {
+        assert!(asked.uri.path().ends_with(reference), "{asked:?}");
     }
 
     // The same application in other scopes shares the places; another application has its own.
@@ -171,13 +141,13 @@ async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
     });
     assert!(crowd.iter().all(Result::is_ok));
     assert_eq!(other, SECOND);
-    assert_eq!((slow.most(), start.elapsed()), (4, 2 * SECOND));
+    assert_eq!((slow.take_most(), start.elapsed()), (4, 2 * SECOND));
 }
 
 #[tokio::test(start_paused = true)]
 async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
     let (events, _guard) = Events::here();
-    let slow = Slow::default();
+    let slow = Slow::new();
     let crm = slow.suite(1).crm();
     let first = begun(&crm).await;
     let start = Instant::now();
@@ -204,12 +174,12 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
     assert!(waited[1].contains("wait_s=0.5"), "{waited:?}");
     first.await.unwrap();
     get_person(&crm).await.unwrap();
-    assert_eq!((slow.paths().len(), slow.most()), (2, 1));
+    assert_eq!((slow.seen().len(), slow.take_most()), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]
 async fn fault_51_what_counts_for_the_cap_is_every_kind_of_call() {
-    let slow = Slow::default();
+    let slow = Slow::new();
     let suite = slow.suite(1).deadline(SECOND / 2).build().unwrap();
     let crm = suite.crm();
     let prepared = crm.commands().submit(new_person("Ann")).prepare().unwrap();
@@ -249,7 +219,7 @@ impl TokenSource for Hesitant {
 
 #[tokio::test(start_paused = true)]
 async fn fault_51_who_waits_for_a_retry_or_a_token_holds_no_place() {
-    let slow = Slow::failing(&[503]);
+    let slow = Slow::beginning_with(reply(503).header("retry-after", "10"));
     let crm = slow.suite(1).crm();
     let first = begun(&crm).await;
     let start = Instant::now();
@@ -274,7 +244,7 @@ async fn fault_51_who_waits_for_a_retry_or_a_token_holds_no_place() {
 
 #[tokio::test(start_paused = true)]
 async fn fault_51_a_token_that_expires_during_the_wait_is_not_sent() {
-    let slow = Slow::default();
+    let slow = Slow::new();
     let suite = slow.suite(1).token_source(Hesitant).build().unwrap();
     let crm = suite.crm();
     // The last call waits for five seconds.
@@ -301,7 +271,7 @@ async fn fault_51_a_token_that_expires_during_the_wait_is_not_sent() {
 
 #[tokio::test(start_paused = true)]
 async fn fault_51_places_that_nobody_will_give_back_are_replaced() {
-    let slow = Slow::default();
+    let slow = Slow::new();
     let crm = slow.suite(2).timeout(5 * SECOND).crm();
     // Two attempts and one that waits are begun, kept, and not polled again.
     let mut kept = Vec::new();
@@ -321,9 +291,9 @@ async fn fault_51_places_that_nobody_will_give_back_are_replaced() {
     for person in join_all(kept).await {
         person.unwrap();
     }
-    slow.0.most.store(0, Ordering::SeqCst);
+    slow.take_most();
     join_all((0..6).map(|_| get_person(&crm).send())).await;
-    assert_eq!(slow.most(), 2);
+    assert_eq!(slow.take_most(), 2);
 }
 
 #[test]
@@ -334,25 +304,6 @@ fn fault_51_a_cap_of_none_is_a_mistake() {
     assert_says(&error, &["`max_in_flight` must be at least 1: got 0"]);
     let most = builder_at("https://suite.test").max_in_flight(usize::MAX);
     most.build().unwrap();
-}
-
-/// Fails as a socket does when the process has no descriptor left.
-struct Exhausted;
-
-impl Transport for Exhausted {
-    fn send(&self, _: http::Request<RequestBody>) -> TransportFuture {
-        const EMFILE: i32 = 24;
-        let error = io::Error::from_raw_os_error(EMFILE);
-        Box::pin(async { Err(TransportError::unknown(error)) })
-    }
-}
-
-#[tokio::test]
-async fn fault_51_a_transport_without_descriptors_sent_nothing() {
-    let suite = builder_at("https://suite.test").token_source(Given);
-    let crm = suite.transport(Exhausted).crm();
-    let error = add_person(&crm).await.unwrap_err();
-    assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 3);
 }
 
 #[tokio::test]

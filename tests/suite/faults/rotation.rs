@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use futures_util::future::{join_all, pending};
-use http::{Request, Response};
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
+use futures_util::future::{Ready, join_all, pending, ready};
+use http::Request;
+use sdk_core::transport::RequestBody;
 use sdk_core::{
-    ClientAuthentication, ClientCredentials, CredentialSource, CredentialsFuture, Effect, Error,
-    ErrorKind, TokenError,
+    ClientAuthentication, ClientCredentials, CredentialSource, CredentialsFuture, Error, ErrorKind,
+    TokenError,
 };
 use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::fixtures::{PERSON, get_person, server};
-use crate::support::{Clients as _, Events, assert_unsent, builder_at, builder_for, quick_tokens};
+use super::fixtures::{get_person, person, server};
+use crate::peer::json;
+use crate::support::{Clients as _, Events, assert_unsent, builder_for, quick_tokens};
+use crate::transport::service::Scripted;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -26,9 +28,9 @@ type Script = dyn Fn(usize) -> CredentialsFuture<'static> + Send + Sync;
 
 /// A source whose answers depend on how often it was asked before.
 #[derive(Clone)]
-struct Scripted(Arc<(AtomicUsize, Box<Script>)>);
+struct Source(Arc<(AtomicUsize, Box<Script>)>);
 
-impl Scripted {
+impl Source {
     fn new<F>(script: impl Fn(usize) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<ClientCredentials, TokenError>> + Send + 'static,
@@ -47,7 +49,7 @@ impl Scripted {
     }
 }
 
-impl CredentialSource for Scripted {
+impl CredentialSource for Source {
     fn credentials(&self) -> CredentialsFuture<'_> {
         (self.0.1)(self.0.0.fetch_add(1, Ordering::SeqCst))
     }
@@ -58,72 +60,58 @@ fn credential(secret: &str) -> ClientCredentials {
 }
 
 /// A token endpoint and an application in memory. Both repeat what they were sent.
-#[derive(Clone)]
-struct Echoing(Arc<State>);
-
-struct State {
+struct Echoing {
+    service: Scripted,
     /// The one secret that is right.
-    secret: Mutex<&'static str>,
+    secret: Arc<Mutex<&'static str>>,
     /// The secrets that were sent.
-    exchanges: Mutex<Vec<String>>,
+    sent: Arc<Mutex<Vec<String>>>,
 }
 
 impl Echoing {
     fn with(secret: &'static str) -> Self {
-        let (secret, exchanges) = (Mutex::new(secret), Mutex::default());
-        Self(Arc::new(State { secret, exchanges }))
+        let (secret, sent) = (Arc::new(Mutex::new(secret)), Arc::default());
+        let (right, log) = (Arc::clone(&secret), Arc::<Mutex<Vec<String>>>::clone(&sent));
+        let answer = move |request: Request<RequestBody>| {
+            if !request.uri().path().ends_with("/oauth/token") {
+                return ready(Ok(person().in_memory()));
+            }
+            let header = request.headers()["authorization"].to_str().unwrap();
+            let sent = header.strip_prefix("Basic ").unwrap();
+            let sent = String::from_utf8(STANDARD.decode(sent).unwrap()).unwrap();
+            let sent = sent.split_once(':').unwrap().1.to_owned();
+            log.lock().unwrap().push(sent.clone());
+            let answer = if sent == *right.lock().unwrap() {
+                let token = format!("token-for-{sent}");
+                let lives =
+                    json!({"access_token": token, "token_type": "Bearer", "expires_in": 60});
+                json(200, &lives)
+            } else {
+                let told = format!("{sent} and {header} are wrong, unlike canary-old-000");
+                let refused = json!({"error": "invalid_client", "error_description": told});
+                json(401, &refused)
+            };
+            ready(Ok(answer.in_memory()))
+        };
+        Self {
+            service: Scripted::new(answer).without_tokens(),
+            secret,
+            sent,
+        }
     }
 
     fn rotate(&self, secret: &'static str) {
-        *self.0.secret.lock().unwrap() = secret;
+        *self.secret.lock().unwrap() = secret;
     }
 
     /// The secrets that were sent since the last time.
     fn exchanges(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.exchanges.lock().unwrap())
+        std::mem::take(&mut *self.sent.lock().unwrap())
     }
 
-    fn crm(&self, source: &Scripted) -> sdk_crm::Client {
-        let builder = builder_at("https://suite.test").credential_source(source.clone());
-        builder.transport(self.clone()).deadline(5 * MINUTE).crm()
-    }
-}
-
-impl Transport for Echoing {
-    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
-        let state = Arc::clone(&self.0);
-        Box::pin(async move {
-            let is_exchange = request.uri().path() == "/oauth/token";
-            let header = request.headers()["authorization"].to_str().unwrap();
-            let header = header.to_owned();
-            let body = String::from_utf8(request.into_body().into_bytes()?.to_vec()).unwrap();
-            if !is_exchange {
-                let person = json!({"publicReference": PERSON, "displayName": "Ann Example"});
-                return Ok(Response::new(person.to_string().into()));
-            }
-            let sent = match header.strip_prefix("Basic ") {
-                Some(basic) => String::from_utf8(STANDARD.decode(basic).unwrap()).unwrap(),
-                None => body,
-            };
-            let sent = sent.split_once(':').unwrap().1.to_owned();
-            state.exchanges.lock().unwrap().push(sent.clone());
-            let (status, reply) = if sent == *state.secret.lock().unwrap() {
-                let token = format!("token-for-{sent}");
-                (
-                    200,
-                    json!({"access_token": token, "token_type": "Bearer", "expires_in": 60}),
-                )
-            } else {
-                let told = format!("{sent} and {header} are wrong, unlike canary-old-000");
-                (
-                    401,
-                    json!({"error": "invalid_client", "error_description": told}),
-                )
-            };
-            let mut response = Response::new(ReplyBody::from(reply.to_string()));
-            *response.status_mut() = status.try_into().unwrap();
-            Ok(response)
-        })
+    fn crm(&self, source: &Source) -> sdk_crm::Client {
+        let builder = self.service.suite().credential_source(source.clone());
+        builder.deadline(5 * MINUTE).crm()
     }
 }
 
@@ -138,14 +126,13 @@ async fn a_secret_is_rotated_under_load_without_a_failed_call() {
     let secret = Arc::new(Mutex::new(server.client_secret().to_owned()));
     let id = server.client_id().to_owned();
     let (now, name) = (Arc::clone(&secret), id.clone());
-    let source = Scripted::new(move |asked| {
-        let credential = ClientCredentials::new(&name, &**now.lock().unwrap());
+    let source = Source::new(move |asked| {
+        let basic = ClientCredentials::new(&name, &**now.lock().unwrap());
         // By either way of authentication.
-        let way = [
-            ClientAuthentication::Basic,
-            ClientAuthentication::RequestBody,
-        ];
-        let credential = credential.with_authentication(way[asked % 2]);
+        let credential = match asked % 2 {
+            0 => basic,
+            _ => basic.with_authentication(ClientAuthentication::RequestBody),
+        };
         async { Ok(credential) }
     });
     let suite = builder_for(&server).credential_source(source.clone());
@@ -173,13 +160,13 @@ async fn a_secret_is_rotated_under_load_without_a_failed_call() {
 async fn fault_03_a_secret_that_was_replaced_meanwhile_is_tried_at_once() {
     let start = Instant::now();
     let service = Echoing::with("canary-new-111");
-    let source = Scripted::secrets(["canary-old-000", "canary-new-111"]);
+    let source = Source::secrets(["canary-old-000", "canary-new-111"]);
     get_person(&service.crm(&source)).await.unwrap();
     assert_eq!(service.exchanges(), ["canary-old-000", "canary-new-111"]);
     assert_eq!((source.asked(), start.elapsed()), (2, Duration::ZERO));
 
     // Not more often than a renewal may try anything.
-    let source = Scripted::new(|asked| async move { Ok(credential(&format!("wrong-{asked}"))) });
+    let source = Source::new(|asked| async move { Ok(credential(&format!("wrong-{asked}"))) });
     let error = get_person(&service.crm(&source)).await.unwrap_err();
     assert_eq!(error.code(), Some("invalid_client"));
     assert_eq!(service.exchanges(), ["wrong-0", "wrong-1", "wrong-2"]);
@@ -189,7 +176,7 @@ async fn fault_03_a_secret_that_was_replaced_meanwhile_is_tried_at_once() {
 async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
     let (events, _guard) = Events::here();
     let service = Echoing::with("canary-new-111");
-    let source = Scripted::secrets(["canary-old-000", "canary-old-000", "canary-new-111"]);
+    let source = Source::secrets(["canary-old-000", "canary-old-000", "canary-new-111"]);
     let crm = service.crm(&source);
     let mut told = Vec::new();
     for _ in 0..3 {
@@ -212,12 +199,8 @@ async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
     told.push(format!("{error} {error:?} {crm:?} {}", events.text()));
     let told = told.join(" ");
     assert!(told.contains("token renewal failed"));
-    for secret in [
-        "canary-old",
-        "canary-new",
-        "canary-more",
-        "Y2xpZW50OmNhbmFye",
-    ] {
+    let basic = "Y2xpZW50OmNhbmFye";
+    for secret in ["canary-old", "canary-new", "canary-more", basic] {
         assert!(!told.contains(secret), "{secret} in {told}");
     }
 }
@@ -226,12 +209,10 @@ async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
 async fn fault_41_an_old_secret_in_the_error_of_a_source_is_withheld() {
     let (events, _guard) = Events::here();
     let service = Echoing::with("canary-old-000");
-    let source = Scripted::new(|asked| async move {
+    let source = Source::new(|asked| async move {
         match asked {
             0 => Ok(credential("canary-old-000")),
-            1 => Err(TokenError::from_source(
-                "instead of canary-old-000: nothing",
-            )),
+            1 => Err(TokenError::from_source("instead of canary-old-000")),
             _ => Err(TokenError::unavailable("instead of canary-old-000: sealed")),
         }
     });
@@ -252,26 +233,16 @@ async fn fault_41_an_old_secret_in_the_error_of_a_source_is_withheld() {
 #[tokio::test(start_paused = true)]
 async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
     let service = Echoing::with("right");
-    let failing = Scripted::new(|_| async { Err(TokenError::from_source("no such file")) });
-    let slow = Scripted::new(|_| pending());
-    let panics = Scripted::new(|_| async { panic!("canary") });
-    let panics_early = Scripted::new(
-        #[expect(unreachable_code, reason = "a future that is never made")]
-        |_| {
-            panic!("canary");
-            async { Ok(credential("")) }
-        },
-    );
-    let empty = Scripted::secrets([""]);
-    let nameless = Scripted::new(|_| async { Ok(ClientCredentials::new("", "right")) });
+    let failing = Source::new(|_| async { Err(TokenError::from_source("no such file")) });
+    let slow = Source::new(|_| pending());
+    let panics = Source::new(|_| async { panic!("canary") });
+    let panics_early = Source::new(|_| -> Ready<_> { panic!("canary") });
+    let late = "timed out: the token source did not answer within 60s";
+    let empty = Source::secrets([""]);
+    let nameless = Source::new(|_| async { Ok(ClientCredentials::new("", "right")) });
     for (source, says, retryable, asked) in [
         (failing, "token source failed: no such file", false, 1),
-        (
-            slow,
-            "timed out: the token source did not answer within 60s",
-            true,
-            1,
-        ),
+        (slow, late, true, 1),
         (panics, "the credential source panicked", false, 1),
         (panics_early, "the credential source panicked", false, 1),
         (empty, "the credential has an empty secret", true, 3),
@@ -279,12 +250,8 @@ async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
     ] {
         let error = get_person(&service.crm(&source)).await.unwrap_err();
         assert_unsent(&error, ErrorKind::TokenUnavailable, &[says]);
-        assert_eq!(
-            (error.is_retryable(), source.asked()),
-            (retryable, asked),
-            "{says}"
-        );
-        assert_eq!(error.effect(), Effect::NotSent);
+        let told = (error.is_retryable(), source.asked());
+        assert_eq!(told, (retryable, asked), "{says}");
     }
     assert!(service.exchanges().is_empty());
 }
@@ -293,7 +260,7 @@ async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
 async fn fault_42_a_live_token_outlives_its_source() {
     let service = Echoing::with("right");
     for ill in ["fails", "hangs", "panics"] {
-        let source = Scripted::new(move |asked| async move {
+        let source = Source::new(move |asked| async move {
             match (asked, ill) {
                 (0, _) => Ok(credential("right")),
                 (_, "fails") => Err(TokenError::from_source("sealed")),

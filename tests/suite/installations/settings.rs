@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sdk_core::{App, ErrorKind, Suite, SuiteBuilder};
 
-use super::world::{World, of};
+use super::world::{of, world};
 use crate::faults::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::support::{Clients, assert_unsent, builder_at};
@@ -17,66 +17,29 @@ fn settings_of_the_transport_that_exclude_each_other_are_mistakes() {
     let built = || client().build().unwrap();
     let base = || of(Suite::builder(), 2);
     let shared = |builder: SuiteBuilder| builder.transport_of(&first);
-    for (builder, later, sooner) in [
-        (
-            shared(base().connect_timeout(SECOND)),
-            "connect_timeout",
-            "transport_of",
-        ),
-        (
-            shared(base()).connect_timeout(SECOND),
-            "connect_timeout",
-            "transport_of",
-        ),
-        (
-            shared(base()).http2_pings(SECOND, SECOND),
-            "http2_pings",
-            "transport_of",
-        ),
-        (
-            shared(base().http_client(client())),
-            "transport_of",
-            "http_client",
-        ),
-        (
-            shared(base()).http_client(client()),
-            "http_client",
-            "transport_of",
-        ),
-        (
-            shared(base()).transport(World::default()),
-            "transport",
-            "transport_of",
-        ),
-        (
-            base().transport(World::default()).http_client(built()),
-            "http_client",
-            "transport",
-        ),
-        (
-            base().transport(World::default()).connect_timeout(SECOND),
-            "connect_timeout",
-            "transport",
-        ),
-        (
-            base().http_client(built()).http2_pings(SECOND, SECOND),
-            "http2_pings",
-            "http_client",
-        ),
+    let own = || base().transport(world());
+    let timed = |builder: SuiteBuilder| builder.connect_timeout(SECOND);
+    let pinged = |builder: SuiteBuilder| builder.http2_pings(SECOND, SECOND);
+    let (handed, ready) = (base().http_client(client()), base().http_client(built()));
+    let (of, handed_in) = ("transport_of", "http_client");
+    for (later, sooner, builder) in [
+        ("connect_timeout", of, shared(timed(base()))),
+        ("connect_timeout", of, timed(shared(base()))),
+        ("http2_pings", of, pinged(shared(base()))),
+        (of, handed_in, shared(handed)),
+        (handed_in, of, shared(base()).http_client(client())),
+        ("transport", of, shared(base()).transport(world())),
+        (handed_in, "transport", own().http_client(built())),
+        ("connect_timeout", "transport", timed(own())),
+        ("http2_pings", handed_in, pinged(ready)),
     ] {
         let said = format!("`{later}` must not be called together with `{sooner}`");
-        assert_unsent(
-            &builder.build().unwrap_err(),
-            ErrorKind::Configuration,
-            &[&said],
-        );
+        let error = builder.build().unwrap_err();
+        assert_unsent(&error, ErrorKind::Configuration, &[&said]);
     }
     // What the suite's own transport heeds, and the same call twice, as with any other setting.
     for builder in [
-        base()
-            .http_client(client())
-            .connect_timeout(SECOND)
-            .http2_pings(SECOND, SECOND),
+        pinged(timed(base().http_client(client()))),
         base().http_client(client()).http_client(client()),
         shared(shared(base())),
     ] {

@@ -1,102 +1,46 @@
-//! A transport without sockets that serves every installation at addresses of its own, and holds each request to them.
-
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+//! A service in memory that is every installation, each at addresses of its own, and holds each request to them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use http::{Request, Response};
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
+use http::Request;
+use sdk_core::transport::RequestBody;
 use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder};
 
+use crate::transport::service::{Scripted, reply};
+
 /// Serves installation 17 at `crm-17.suite.test` and `core-17.suite.test`, which gives out tokens to its credential alone.
-#[derive(Clone, Default)]
-pub(super) struct World(Arc<Seen>);
-
-#[derive(Default)]
-pub(super) struct Seen {
-    pub(super) exchanges: AtomicU64,
-    pub(super) calls: AtomicU64,
-    /// What came to the wrong installation.
-    mistakes: Mutex<Vec<String>>,
+/// A call that brings something to the wrong installation fails.
+pub(super) fn world() -> Scripted {
+    let world = Scripted::new(|request| async {
+        // All calls are under way at once.
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+        }
+        Ok(reply(200, answer(request)))
+    });
+    world.without_tokens()
 }
 
-impl World {
-    pub(super) fn seen(&self) -> &Seen {
-        &self.0
+fn answer(request: Request<RequestBody>) -> String {
+    let (head, body) = request.into_parts();
+    let host = head.uri.host().unwrap().trim_end_matches(".suite.test");
+    let (app, number) = host.split_once('-').unwrap();
+    let header = |name: &str| Some(head.headers.get(name)?.to_str().unwrap().to_owned());
+    let authorization = header("authorization").unwrap();
+    if app == "core" {
+        let own = STANDARD.encode(format!("client-{number}:secret-{number}"));
+        assert_eq!(authorization, format!("Basic {own}"));
+        let form = String::from_utf8(body.into_bytes().unwrap().to_vec()).unwrap();
+        assert!(form.contains(&format!("crm-{number}.suite.test")), "{form}");
+        return format!(r#"{{"access_token":"token-{number}","token_type":"Bearer"}}"#);
     }
-
-    /// How many parts of a program still hold this transport, the test included.
-    pub(super) fn holders(&self) -> usize {
-        Arc::strong_count(&self.0)
-    }
-
-    /// The requests that no installation should have got.
-    pub(super) fn mistakes(&self) -> Vec<String> {
-        let mistakes = self.0.mistakes.lock();
-        mistakes.unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn answer(&self, request: Request<RequestBody>) -> String {
-        let host = request.uri().host().unwrap_or_default().to_owned();
-        let (app, number) = host
-            .trim_end_matches(".suite.test")
-            .split_once('-')
-            .unwrap();
-        let header = |name: &str| {
-            let value = request.headers().get(name)?;
-            Some(value.to_str().unwrap().to_owned())
-        };
-        let authorization = header("authorization").unwrap_or_default();
-        let key = header("idempotency-key");
-        let expected_key = key.as_ref().map(|_| key_of(number));
-        let path = request.uri().path().to_owned();
-        if app == "core" {
-            self.0.exchanges.fetch_add(1, Ordering::Relaxed);
-            let form = request.into_body().into_bytes().unwrap();
-            let form = String::from_utf8(form.to_vec()).unwrap();
-            let own = STANDARD.encode(format!("client-{number}:secret-{number}"));
-            let audience = format!("crm-{number}.suite.test");
-            self.check(
-                &host,
-                authorization == format!("Basic {own}"),
-                &authorization,
-            );
-            self.check(&host, form.contains(&audience), &form);
-            return format!(r#"{{"access_token":"token-{number}","token_type":"Bearer"}}"#);
-        }
-        self.0.calls.fetch_add(1, Ordering::Relaxed);
-        let own = format!("Bearer token-{number}");
-        self.check(&host, authorization == own, &authorization);
-        self.check(&host, key == expected_key, &format!("{key:?}"));
-        let is_command = path.ends_with("/commands");
-        let own = is_command || path.ends_with(&person_of(number));
-        self.check(&host, own, &path);
-        let name = person_of(number);
-        format!(r#"{{"outcome":"succeeded","publicReference":"{name}","displayName":"{number}"}}"#)
-    }
-
-    fn check(&self, host: &str, holds: bool, found: &str) {
-        if !holds {
-            let mistakes = self.0.mistakes.lock();
-            let mut mistakes = mistakes.unwrap_or_else(PoisonError::into_inner);
-            mistakes.push(format!("{host} got {found}"));
-        }
-    }
-}
-
-impl Transport for World {
-    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
-        let world = self.clone();
-        Box::pin(async move {
-            // All calls are under way at once.
-            for _ in 0..3 {
-                tokio::task::yield_now().await;
-            }
-            let body = world.answer(request);
-            Ok(Response::new(ReplyBody::from(body)))
-        })
-    }
+    assert_eq!(authorization, format!("Bearer token-{number}"));
+    let (path, name) = (head.uri.path(), person_of(number));
+    let is_command = path.ends_with("/commands");
+    let key = header("idempotency-key");
+    assert_eq!(key, is_command.then(|| key_of(number)), "{path}");
+    assert!(is_command || path.ends_with(&name), "{path} at {number}");
+    format!(r#"{{"outcome":"succeeded","publicReference":"{name}","displayName":"{number}"}}"#)
 }
 
 /// The addresses and the credential of an installation.

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use sdk_core::{Backoff, Effect, ErrorKind, RetryPolicy};
+use sdk_core::{Effect, ErrorKind, RetryPolicy};
 
-use super::Diary;
 use crate::faults::fixtures::{add_person, get_person, person};
-use crate::peer::{Peer, always, close, json, reply, script};
-use crate::support::{Clients, HoldClock, builder_at, crm_at, until};
+use crate::peer::{Peer, close, json, reply, script};
+use crate::support::{Clients, assert_says, builder_at, crm_at, quick_retry, until};
+use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
@@ -20,49 +20,37 @@ async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
     let error = get_person(&crm).await.unwrap_err();
 
     let log = error.attempt_log();
-    let told: Vec<_> = log
+    let told = log
         .iter()
-        .map(|it| (it.number, it.kind, it.status, it.effect))
-        .collect();
-    assert_eq!(
-        told,
-        [
-            (1, ErrorKind::Transport, None, Effect::Unknown),
-            (2, ErrorKind::Unavailable, Some(503), Effect::Unknown),
-            (3, ErrorKind::NotFound, Some(404), Effect::Refused),
-        ]
-    );
+        .map(|it| (it.number, it.kind, it.status, it.effect));
+    let expected = [
+        (1, ErrorKind::Transport, None, Effect::Unknown),
+        (2, ErrorKind::Unavailable, Some(503), Effect::Unknown),
+        (3, ErrorKind::NotFound, Some(404), Effect::Refused),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
     assert!(log.is_sorted_by_key(|attempt| attempt.began_after));
     let ids: Vec<_> = log.iter().map(|it| it.request_id.as_deref()).collect();
     assert!(ids[1].is_some_and(|id| !id.contains(echo)), "{ids:?}");
     assert_eq!((ids[0], ids[2]), (None, None));
     assert_eq!(error.attempts(), 3);
     let (shown, line) = (format!("{error:?}"), error.to_string());
-    for word in ["number: 2", "status: Some(503)", "kind: Transport"] {
-        assert!(shown.contains(word), "{shown}");
-    }
-    assert!(
-        !shown.contains(echo) && line.lines().count() == 1,
-        "{shown}"
+    assert_says(
+        &shown,
+        &["number: 2", "status: Some(503)", "kind: Transport"],
     );
-    assert!(
-        line.contains("after 3 attempts") && !line.contains("503"),
-        "{line}"
-    );
+    assert!(!shown.contains(echo), "{shown}");
+    assert_says(&line, &["after 3 attempts"]);
+    assert!(line.lines().count() == 1 && !line.contains("503"), "{line}");
     assert_eq!(error.clone().attempt_log(), log);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_waits_and_times_of_attempts_are_those_of_the_clock() {
-    let (_clock, diary) = (HoldClock::new(), Diary::default());
-    let peer = Peer::start(always(reply(503).header("retry-after", "5")));
+    let down = Scripted::always(reply(503).header("retry-after", "5"));
     let retry = RetryPolicy::default().with_attempts(2);
-    let builder = builder_at(&peer.url()).retry(retry);
-    let crm = builder.observer(diary.clone()).crm();
-    let call = tokio::spawn(get_person(&crm).send());
-    until(|| !diary.lines(&["retry"]).is_empty()).await;
-    tokio::time::advance(Duration::from_secs(7)).await;
-    let error = call.await.unwrap().unwrap_err();
+    let error = get_person(&down.suite().retry(retry).crm()).await;
+    let error = error.unwrap_err();
 
     let [first, second] = error.attempt_log() else {
         panic!("{error:?}")
@@ -75,11 +63,8 @@ async fn the_waits_and_times_of_attempts_are_those_of_the_clock() {
 
 #[tokio::test]
 async fn a_long_log_keeps_its_last_attempts_and_an_unsent_call_has_none() {
-    let peer = Peer::start(always(reply(503)));
-    let retry = RetryPolicy::default()
-        .with_attempts(40)
-        .with_backoff(Backoff::none());
-    let crm = builder_at(&peer.url()).retry(retry).crm();
+    let retry = quick_retry().with_attempts(40);
+    let crm = Scripted::always(reply(503)).suite().retry(retry).crm();
 
     let error = get_person(&crm).await.unwrap_err();
 

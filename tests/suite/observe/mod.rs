@@ -13,6 +13,9 @@ use sdk_core::observe::{
     RetryDenied, Wait,
 };
 
+use crate::peer::{Peer, Script};
+use crate::support::{Clients as _, builder_at};
+
 /// Writes down what it is told, a line for each event.
 #[derive(Clone, Default)]
 pub(crate) struct Diary(Arc<Mutex<Vec<String>>>);
@@ -69,14 +72,8 @@ impl Observer for Diary {
     }
 
     fn attempt_started(&self, attempt: &ObservedAttempt<'_>, _: &mut ExtraHeaders<'_>) {
-        let ObservedAttempt {
-            call,
-            number,
-            method,
-            template,
-            ..
-        } = attempt;
-        let (call, method) = (id(*call), method.as_str());
+        let (number, call) = (attempt.number, id(attempt.call));
+        let (method, template) = (attempt.method.as_str(), attempt.template);
         self.write(format!("attempt {number} of {call} {method} {template}"));
     }
 
@@ -102,16 +99,9 @@ impl Observer for Diary {
     }
 
     fn retrying(&self, retry: &Retry<'_>) {
-        let Retry {
-            call,
-            error_type,
-            attempts,
-            ..
-        } = retry;
-        self.write(format!(
-            "retry {} after {attempts}: {error_type}",
-            call.operation.id
-        ));
+        let (call, attempts) = (retry.call.operation.id, retry.attempts);
+        let error_type = retry.error_type;
+        self.write(format!("retry {call} after {attempts}: {error_type}"));
     }
 
     fn retry_denied(&self, denied: &RetryDenied<'_>) {
@@ -129,35 +119,33 @@ impl Observer for Diary {
     }
 }
 
+/// A peer with this script, a client of it, and what that tells.
+pub(crate) fn watched(script: impl Into<Script>) -> (Diary, Peer, sdk_crm::Client) {
+    let (diary, peer) = (Diary::default(), Peer::start(script));
+    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+    (diary, peer, crm)
+}
+
 /// Panics whenever it is told anything.
 pub(crate) struct Panics;
 
-impl Observer for Panics {
-    fn call_started(&self, _: &ObservedCall<'_>) {
-        panic!("started");
-    }
+macro_rules! panics {
+    ($($event:ident: $($told:ty),+;)+) => {
+        impl Observer for Panics {$(
+            fn $event(&self, $(_: $told),+) {
+                panic!("{}", stringify!($event));
+            }
+        )+}
+    };
+}
 
-    fn call_ended(&self, _: &CallEnded<'_>) {
-        panic!("ended");
-    }
-
-    fn attempt_started(&self, _: &ObservedAttempt<'_>, _: &mut ExtraHeaders<'_>) {
-        panic!("attempt");
-    }
-
-    fn attempt_ended(&self, _: &AttemptEnded<'_>) {
-        panic!("attempt ended");
-    }
-
-    fn waited(&self, _: &Wait<'_>) {
-        panic!("waited");
-    }
-
-    fn retrying(&self, _: &Retry<'_>) {
-        panic!("retrying");
-    }
-
-    fn token_renewed(&self, _: &Renewal<'_>) {
-        panic!("renewed");
-    }
+panics! {
+    call_started: &ObservedCall<'_>;
+    call_ended: &CallEnded<'_>;
+    attempt_started: &ObservedAttempt<'_>, &mut ExtraHeaders<'_>;
+    attempt_ended: &AttemptEnded<'_>;
+    waited: &Wait<'_>;
+    retrying: &Retry<'_>;
+    retry_denied: &RetryDenied<'_>;
+    token_renewed: &Renewal<'_>;
 }

@@ -11,10 +11,11 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
 use super::Panics;
+use super::told::Adds;
 use crate::faults::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, reply, script, stall, token};
 use crate::samples::kick_off;
-use crate::support::{Clients, builder_at};
+use crate::support::{Clients, builder_at, drop_when};
 
 /// The names of events, each once, with their levels.
 #[derive(Clone, Default)]
@@ -72,10 +73,7 @@ async fn spans_have_the_attributes_of_the_conventions_and_a_renewal_its_cause() 
     let crm = builder_at(&peer.url()).crm();
 
     get_person(&crm).query("q", "of-the-query").await.unwrap();
-    tokio::select! {
-        _reply = add_person(&crm).send() => panic!("it never comes"),
-        () = peer.saw(3) => {}
-    }
+    drop_when(peer.saw(3), add_person(&crm).send()).await;
 
     let spans = exporter.get_finished_spans().unwrap();
     let named = |name: &str| -> Vec<&SpanData> {
@@ -142,7 +140,10 @@ async fn each_event_has_its_documented_name_and_level() {
     let script = script(odd.into_iter().chain(refused)).tokens(tokens);
     let peer = Peer::start(script.tokens_always(reply(400)));
     let builder = builder_at(&peer.url()).schema_policy(SchemaPolicy::Warn);
-    let suite = builder.observer(Panics).observer(Adds).suite();
+    let suite = builder
+        .observer(Panics)
+        .observer(Adds(&[("cookie", "a")]))
+        .suite();
     let crm = suite.crm();
 
     crm.today().get().await.unwrap();
@@ -165,17 +166,4 @@ async fn each_event_has_its_documented_name_and_level() {
         .collect();
     documented.sort();
     assert_eq!(seen, documented);
-}
-
-/// Adds a header that is not allowed.
-struct Adds;
-
-impl sdk_core::Observer for Adds {
-    fn attempt_started(
-        &self,
-        _: &sdk_core::observe::ObservedAttempt<'_>,
-        headers: &mut sdk_core::observe::ExtraHeaders<'_>,
-    ) {
-        headers.add("cookie", "a");
-    }
 }

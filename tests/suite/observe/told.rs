@@ -4,101 +4,88 @@ use std::time::Duration;
 
 use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
 use sdk_core::{App, Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
-use sdk_reference_server::{Operation, ReferenceServer};
 
-use super::{Diary, Panics};
+use super::{Diary, Panics, watched};
 use crate::faults::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, close, json, reply, script, token};
 use crate::samples::kick_off;
-use crate::support::{Clients, Events, builder_at, builder_for, key, once, stored};
+use crate::support::{Clients, Events, builder_at, key, quick_retry, stored};
+use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn a_call_is_told_from_its_start_to_its_end() {
-    let diary = Diary::default();
-    let peer = Peer::start(script([
+    let (diary, _peer, crm) = watched(script([
         reply(503).header("x-request-id", "R-1"),
         close(),
         person().header("x-request-id", "R-3"),
     ]));
-    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
 
     get_person(&crm).await.unwrap();
 
     let route = "/api/crm/v1/people/{reference}";
+    let expected = [
+        "call getPerson starts".to_owned(),
+        "attempt 1 of (exchange) POST /oauth/token".to_owned(),
+        "attempt 1 of (exchange) ok status 200 HTTP/1.1".to_owned(),
+        "token crm".to_owned(),
+        format!("attempt 1 of getPerson GET {route}"),
+        "attempt 1 of getPerson error 503 effect unknown status 503 HTTP/1.1 id R-1".to_owned(),
+        "retry getPerson after 1: 503".to_owned(),
+        format!("attempt 2 of getPerson GET {route}"),
+        "attempt 2 of getPerson error transport effect unknown".to_owned(),
+        "retry getPerson after 2: transport".to_owned(),
+        format!("attempt 3 of getPerson GET {route}"),
+        "attempt 3 of getPerson ok status 200 HTTP/1.1".to_owned(),
+        "call getPerson ok after 3 status 200 id R-3".to_owned(),
+    ];
     let told = diary.lines(&["call", "attempt", "retry", "token"]);
-    assert_eq!(
-        told,
-        [
-            "call getPerson starts".to_owned(),
-            "attempt 1 of (exchange) POST /oauth/token".to_owned(),
-            "attempt 1 of (exchange) ok status 200 HTTP/1.1".to_owned(),
-            "token crm".to_owned(),
-            format!("attempt 1 of getPerson GET {route}"),
-            "attempt 1 of getPerson error 503 effect unknown status 503 HTTP/1.1 id R-1".to_owned(),
-            "retry getPerson after 1: 503".to_owned(),
-            format!("attempt 2 of getPerson GET {route}"),
-            "attempt 2 of getPerson error transport effect unknown".to_owned(),
-            "retry getPerson after 2: transport".to_owned(),
-            format!("attempt 3 of getPerson GET {route}"),
-            "attempt 3 of getPerson ok status 200 HTTP/1.1".to_owned(),
-            "call getPerson ok after 3 status 200 id R-3".to_owned(),
-        ]
-    );
+    assert_eq!(told, expected);
 }
 
 #[tokio::test]
 async fn a_refused_token_and_exchange_are_told_too() {
-    let diary = Diary::default();
     let tokens = [reply(503), token("t-1"), token("t-2"), reply(400)];
-    let peer = Peer::start(script([reply(401), person(), reply(401)]).tokens(tokens));
-    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+    let (diary, _peer, crm) = watched(script([reply(401), person(), reply(401)]).tokens(tokens));
 
     get_person(&crm).await.unwrap();
     let error = get_person(&crm).await.unwrap_err();
 
     assert!(error.is_unauthenticated(), "{error}");
-    let told = diary.lines(&["attempt 1 of (exchange) e", "retry", "token", "call"]);
+    let expected = [
+        "call getPerson starts",
+        "attempt 1 of (exchange) error 503 status 503 HTTP/1.1",
+        "token crm",
+        "retry getPerson after 1: 401",
+        "token crm",
+        "call getPerson ok after 2 status 200",
+        "call getPerson starts",
+        "retry getPerson after 1: 401",
+        "attempt 1 of (exchange) error 400 status 400 HTTP/1.1",
+        "token crm token_refused",
+        "call getPerson error after 1 401 (unauthenticated) refused status 401",
+    ];
     assert_eq!(
-        told,
-        [
-            "call getPerson starts",
-            "attempt 1 of (exchange) error 503 status 503 HTTP/1.1",
-            "token crm",
-            "retry getPerson after 1: 401",
-            "token crm",
-            "call getPerson ok after 2 status 200",
-            "call getPerson starts",
-            "retry getPerson after 1: 401",
-            "attempt 1 of (exchange) error 400 status 400 HTTP/1.1",
-            "token crm token_refused",
-            "call getPerson error after 1 401 (unauthenticated) refused status 401",
-        ]
+        diary.lines(&["attempt 1 of (exchange) e", "retry", "token", "call"]),
+        expected
     );
 }
 
 #[tokio::test]
 async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
-    let diary = Diary::default();
-    let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).observer(diary.clone()).suite();
-    let crm = suite.crm();
+    let (diary, peer, crm) = watched(always(person()));
 
     // By a parameter, by an option, and by a stored command that is not allowed.
     crm.people().get("nobody").await.unwrap_err();
     get_person(&crm).header("cookie", "a").await.unwrap_err();
-    let raw = (sdk_core::Method::Post, "/api/x");
-    let raw = crm
-        .raw_call(raw)
-        .body(serde_json::json!({}))
-        .prepare()
-        .unwrap();
-    crm.send_prepared(&raw).await.unwrap_err();
+    let raw = crm.raw_call((sdk_core::Method::Post, "/api/x"));
+    let raw = raw.body(serde_json::json!({})).prepare();
+    crm.send_prepared(&raw.unwrap()).await.unwrap_err();
     // Nor is one that belongs to another client.
-    let calendar = suite.calendar();
     let elsewhere = builder_at(&peer.url()).audience(App::Calendar, "another");
-    let command = crate::samples::kick_off(&elsewhere.calendar());
-    let command = command.prepare().unwrap();
-    calendar.send_prepared(&command).await.unwrap_err();
+    let command = kick_off(&elsewhere.calendar()).prepare();
+    let here = builder_at(&peer.url()).observer(diary.clone());
+    let sending = here.calendar().send_prepared(&command.unwrap());
+    sending.await.unwrap_err();
 
     let refused = |call: &str, kind: &str| {
         let ended = format!("call {call} error after 0 {kind} ({kind}) not sent");
@@ -118,55 +105,38 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
 async fn replays_and_tolerated_mismatches_are_told() {
     let diary = Diary::default();
     let other = br#"{"schemaVersion":"suite-calendar-command-result.v9","outcome":"succeeded","operation":"event.create","publicReference":"EVT-1","recordVersion":1,"replayed":true,"other":true}"#;
-    let mut replayed = created().body(*other);
-    replayed = replayed.with_status(200);
+    let replayed = created().body(*other).with_status(200);
     let peer = Peer::start(script([created(), replayed]));
-    let calendar = builder_at(&peer.url())
-        .schema_policy(SchemaPolicy::Warn)
-        .observer(diary.clone())
-        .calendar();
+    let builder = builder_at(&peer.url()).schema_policy(SchemaPolicy::Warn);
+    let calendar = builder.observer(diary.clone()).calendar();
 
     kick_off(&calendar).await.unwrap();
     kick_off(&calendar).await.unwrap();
 
-    let told = diary.lines(&["call submitEventCommand ok"]);
-    assert_eq!(
-        told,
-        [
-            "call submitEventCommand ok after 1 status 201",
-            "call submitEventCommand ok after 1 status 200 replayed mismatch",
-        ]
-    );
+    let expected = [
+        "call submitEventCommand ok after 1 status 201",
+        "call submitEventCommand ok after 1 status 200 replayed mismatch",
+    ];
+    assert_eq!(diary.lines(&["call submitEventCommand ok"]), expected);
 }
 
 #[tokio::test(start_paused = true)]
 async fn waits_are_told_with_their_reasons_and_lengths() {
     let diary = Diary::default();
-    let server = ReferenceServer::start().await;
-    let _clock = crate::support::HoldClock::new();
-    let crm = builder_for(&server).observer(diary.clone()).crm();
-    once(&server, Operation::GetToday)
-        .status(503)
-        .retry_after("2");
+    let down = Scripted::always(reply(503).header("retry-after", "2"));
+    let builder = down.suite().observer(diary.clone());
+    let crm = builder.retry(quick_retry().with_attempts(2)).crm();
 
     crm.prewarm().await.unwrap();
-    let today = crm.today().get();
-    let call = tokio::spawn(today.send());
-    crate::support::until(|| !diary.lines(&["retry"]).is_empty()).await;
-    tokio::time::advance(Duration::from_secs(3)).await;
-    call.await.unwrap().unwrap();
+    get_person(&crm).await.unwrap_err();
 
     let waits = diary.lines(&["wait"]);
-    assert_eq!(waits.len(), 2, "{waits:?}");
-    assert!(
-        waits[0].starts_with("wait crm.(no call) token "),
-        "{waits:?}"
-    );
-    assert!(
-        waits[1].starts_with("wait crm.getToday retry_after "),
-        "{waits:?}"
-    );
-    let millis: u64 = waits[1].rsplit(' ').next().unwrap().parse().unwrap();
+    let [token, retry] = &waits[..] else {
+        panic!("{waits:?}")
+    };
+    assert!(token.starts_with("wait crm.(no call) token "), "{waits:?}");
+    let millis = retry.strip_prefix("wait crm.getPerson retry_after ");
+    let millis: u64 = millis.unwrap().parse().unwrap();
     assert!((2_000..=3_500).contains(&millis), "{millis}");
 }
 
@@ -191,9 +161,7 @@ async fn a_denied_retry_says_what_was_lacking() {
         assert_eq!(diary.lines(&["denied", "retry"]), [denied]);
     }
     // What must not be attempted again is not denied.
-    let diary = Diary::default();
-    let peer = Peer::start(always(reply(503)));
-    let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
+    let (diary, _peer, crm) = watched(always(reply(503)));
     add_person(&crm).await.unwrap_err();
     assert_eq!(diary.lines(&["denied", "retry"]), [""; 0]);
 }
@@ -208,9 +176,8 @@ async fn a_panic_of_an_observer_touches_neither_the_call_nor_the_other_observers
 
     let command = add_person(&crm).idempotency_key(key("key-of-the-panic"));
     let error = command.retry(RetryPolicy::none()).await.unwrap_err();
-    crm.send_prepared(&error.into_command().unwrap())
-        .await
-        .unwrap();
+    let command = error.into_command().unwrap();
+    crm.send_prepared(&command).await.unwrap();
 
     assert_eq!(diary.lines(&["call"]).len(), 4);
     assert_eq!(diary.lines(&["attempt"]).len(), 6);
@@ -220,7 +187,7 @@ async fn a_panic_of_an_observer_touches_neither_the_call_nor_the_other_observers
 }
 
 /// Adds these headers to every attempt.
-struct Adds(&'static [(&'static str, &'static str)]);
+pub(super) struct Adds(pub(super) &'static [(&'static str, &'static str)]);
 
 impl Observer for Adds {
     fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
@@ -257,11 +224,8 @@ async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
     let [first, again, second] = &peer.requests()[..] else {
         panic!("three requests")
     };
-    for (request, own, number) in [
-        (first, "of-caller", "1"),
-        (again, "of-caller", "2"),
-        (second, "of-observer", "1"),
-    ] {
+    let second = (second, "of-observer", "1");
+    for (request, own, number) in [(first, "of-caller", "1"), (again, "of-caller", "2"), second] {
         assert_eq!(request.header("x-own"), Some(own));
         assert_eq!(request.header("traceparent"), Some("00-of-observer-01"));
         assert_eq!(request.header("x-attempt"), Some(number));
@@ -294,10 +258,8 @@ async fn what_observers_are_told_holds_no_secret() {
     let builder = builder_at(&peer.url()).credentials(credentials);
     let crm = builder.observer(diary.clone()).crm();
 
-    get_person(&crm)
-        .query("filter", "of-the-caller")
-        .await
-        .unwrap();
+    let call = get_person(&crm).query("filter", "of-the-caller");
+    call.await.unwrap();
 
     let told = diary.all().join("\n");
     for secret in ["client-secret-of", "of-the-caller"] {

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::Response;
+use sdk_core::transport::ReplyBody;
 use serde_json::{Value, json};
 
 /// A reply, how much of it is sent and how, and what becomes of the connection.
@@ -143,6 +146,15 @@ impl Step {
         self.status
     }
 
+    /// The whole reply, of a service in memory.
+    pub(crate) fn in_memory(self) -> Response<ReplyBody> {
+        let mut head = Response::builder().status(self.status);
+        for (name, value) in self.headers {
+            head = head.header(name, value);
+        }
+        head.body(Bytes::from(self.body).into()).unwrap()
+    }
+
     /// The whole body.
     pub(crate) fn text(&self) -> &[u8] {
         &self.body
@@ -173,10 +185,8 @@ impl Step {
 
     /// Announces the whole body and breaks off after so many bytes of it.
     pub(crate) fn cut_at(self, bytes: usize) -> Self {
-        Self {
-            act: Act::Cut(bytes),
-            ..self
-        }
+        let act = Act::Cut(bytes);
+        Self { act, ..self }
     }
 
     /// Promises what it does, and breaks off after two small pieces.
@@ -184,50 +194,38 @@ impl Step {
         let Act::Endless(announced) = self.act else {
             panic!("only an endless body is cut short")
         };
-        Self {
-            act: Act::Promise(announced.unwrap_or_default()),
-            ..self
-        }
+        let act = Act::Promise(announced.unwrap_or_default());
+        Self { act, ..self }
     }
 
     /// Sends the body in chunks and breaks off before the one that ends it.
     pub(crate) fn unended(self) -> Self {
-        Self {
-            act: Act::Unended,
-            ..self
-        }
+        let act = Act::Unended;
+        Self { act, ..self }
     }
 
     /// Sends the body byte by byte, so that no wait for the next byte is long.
     pub(crate) fn dripped(self, pause: Duration) -> Self {
-        Self {
-            act: Act::Drip(pause),
-            ..self
-        }
+        let act = Act::Drip(pause);
+        Self { act, ..self }
     }
 
     /// Sends everything byte by byte, from the status line on.
     pub(crate) fn slow_headers(self, pause: Duration) -> Self {
-        Self {
-            act: Act::Trickle(pause),
-            ..self
-        }
+        let act = Act::Trickle(pause);
+        Self { act, ..self }
     }
 
     /// Keeps the connection open, to close it under the next request.
     pub(crate) fn close_on_reuse(self) -> Self {
-        Self {
-            then: Then::CloseOnReuse,
-            ..self
-        }
+        let then = Then::CloseOnReuse;
+        Self { then, ..self }
     }
 
     /// Ends the connection with the reply, in all form.
     pub(crate) fn last(self) -> Self {
-        Self {
-            then: Then::End,
-            ..self
-        }
+        let then = Then::End;
+        Self { then, ..self }
     }
 
     /// Waits for [`Peer::release`](super::Peer::release) before anything is sent.

@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use tower_service::Service;
 
 use super::service::{Answer, Scripted};
-use crate::faults::fixtures::{add_person, get_person};
-use crate::support::{Clients, assert_says, assert_tried};
+use crate::faults::fixtures::{Given, add_person, get_person};
+use crate::support::{Clients, assert_says, assert_tried, builder_at};
 
 fn failing(error: impl Fn() -> io::Error + Send + Sync + 'static, reads: bool) -> Scripted {
     Scripted::new(move |request: Request<RequestBody>| {
@@ -39,18 +39,15 @@ async fn a_failure_before_the_body_is_taken_sent_nothing_and_one_after_it_may_ha
     let refused = || io::ErrorKind::ConnectionRefused.into();
     let said = || io::Error::other(TransportError::not_sent("the pool is full"));
     let unknown = || io::Error::other(TransportError::unknown("gone"));
+    let late = || io::ErrorKind::TimedOut.into();
     for (scripted, kind, effect, attempts) in [
         (failing(reset, false), connect, Effect::NotSent, 3),
         (failing(reset, true), transport, Effect::Unknown, 1),
         (failing(refused, true), connect, Effect::NotSent, 3),
         (failing(said, true), connect, Effect::NotSent, 3),
         (failing(unknown, true), transport, Effect::Unknown, 1),
-        (
-            failing(|| io::ErrorKind::TimedOut.into(), true),
-            ErrorKind::Timeout,
-            Effect::Unknown,
-            1,
-        ),
+        (failing(unknown, false), connect, Effect::NotSent, 3),
+        (failing(late, true), ErrorKind::Timeout, Effect::Unknown, 1),
     ] {
         let error = add_person(&scripted.suite().crm()).await.unwrap_err();
 
@@ -135,11 +132,8 @@ impl Service<Request<RequestBody>> for Full {
 
 #[tokio::test(start_paused = true)]
 async fn a_service_that_is_not_ready_sent_nothing() {
-    let scripted = Scripted::new(|_| pending::<Answer>());
-    let suite = scripted
-        .suite()
-        .transport(Full)
-        .token_source(crate::faults::fixtures::Given);
+    let suite = builder_at("https://suite.test").transport(Full);
+    let suite = suite.token_source(Given);
     let error = add_person(&suite.crm()).await.unwrap_err();
     assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 3);
     assert_says(&error, &["overloaded"]);

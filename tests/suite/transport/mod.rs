@@ -4,4 +4,4 @@ mod evidence;
 mod handed;
 mod own;
 mod replies;
-mod service;
+pub(crate) mod service;

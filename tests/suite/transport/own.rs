@@ -7,7 +7,6 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use sdk_core::Suite;
 use sdk_core::transport::{RequestBody, Transport, TransportFuture};
 use sdk_reference_server::{Operation, ReferenceServer};
 use tower_service::Service;
@@ -121,16 +120,4 @@ async fn a_type_of_the_callers_own_is_a_transport_too() {
     let suite = scripted.suite().transport(Direct(scripted.clone()));
     get_person(&suite.crm()).await.unwrap();
     assert_eq!(scripted.seen().len(), 1);
-}
-
-#[tokio::test]
-async fn suites_on_one_transport_share_its_connections_and_nothing_else() {
-    let server = ReferenceServer::start().await;
-    let first = builder_for(&server).build().unwrap();
-    let second: Suite = builder_for(&server).transport_of(&first).build().unwrap();
-    get_person(&first.crm()).await.unwrap_err();
-    get_person(&second.crm()).await.unwrap_err();
-
-    assert_eq!(server.exchanges(), 2);
-    assert_eq!((first.stats().calls, second.stats().calls), (1, 1));
 }

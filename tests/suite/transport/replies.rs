@@ -1,18 +1,17 @@
 //! Replies of a transport of the caller's own: the same limits hold as over sockets.
 
-use std::collections::VecDeque;
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName};
-use http_body::{Body, Frame};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use sdk_core::transport::ReplyBody;
 use sdk_core::{Effect, ErrorKind};
-use tokio::time::Sleep;
+use tokio::time::sleep;
 
 use super::service::{Scripted, reply};
 use crate::faults::fixtures::{add_person, get_person};
@@ -28,39 +27,19 @@ enum Piece {
 }
 
 /// A body in pieces.
-struct Pieces(VecDeque<Piece>, Option<Pin<Box<Sleep>>>);
-
-impl Pieces {
-    fn body(pieces: impl IntoIterator<Item = Piece>) -> ReplyBody {
-        ReplyBody::new(Self(pieces.into_iter().collect(), None))
-    }
-}
-
-impl Body for Pieces {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
-        loop {
-            if let Some(pause) = &mut self.1 {
-                std::task::ready!(pause.as_mut().poll(context));
-                self.1 = None;
+fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> ReplyBody {
+    let pieces = stream::iter(pieces).then(|piece| async move {
+        match piece {
+            Piece::Data(text) => Ok(Frame::data(Bytes::from(text))),
+            Piece::Trailers => Ok(Frame::trailers(HeaderMap::new())),
+            Piece::Reset => Err(io::Error::from(io::ErrorKind::ConnectionReset)),
+            Piece::Pause(length) => {
+                sleep(length).await;
+                Ok(Frame::data(Bytes::new()))
             }
-            return Poll::Ready(match self.0.pop_front() {
-                Some(Piece::Data(text)) => Some(Ok(Frame::data(text.into()))),
-                Some(Piece::Trailers) => Some(Ok(Frame::trailers(HeaderMap::new()))),
-                Some(Piece::Reset) => Some(Err(io::ErrorKind::ConnectionReset.into())),
-                Some(Piece::Pause(length)) => {
-                    self.1 = Some(Box::pin(tokio::time::sleep(length)));
-                    continue;
-                }
-                None => None,
-            });
         }
-    }
+    });
+    ReplyBody::new(StreamBody::new(pieces))
 }
 
 fn with(name: HeaderName, value: &'static str) -> Scripted {
@@ -79,7 +58,7 @@ async fn a_body_in_pieces_is_read_to_its_end() {
         let (one, two) = PERSON.split_at(20);
         let pause = Piece::Pause(Duration::from_secs(3));
         let pieces = [Piece::Data(one), pause, Piece::Data(two), Piece::Trailers];
-        Ok(reply(200, Pieces::body(pieces)))
+        Ok(reply(200, body(pieces)))
     });
     let person = get_person(&scripted.suite().crm()).await.unwrap();
     assert_eq!(person.bytes(), PERSON);
@@ -96,7 +75,7 @@ async fn fault_16_a_body_that_breaks_off_or_drips_too_long_is_lost() {
         let scripted = Scripted::new(move |request| async move {
             request.into_body().into_bytes().unwrap();
             let pieces = [Piece::Data("{\"a\":"), end(), Piece::Data("1}")];
-            Ok(reply(201, Pieces::body(pieces)))
+            Ok(reply(201, body(pieces)))
         });
         let error = add_person(&scripted.suite().crm()).await.unwrap_err();
         assert_tried(&error, kind, Effect::Unknown, 1);
@@ -108,7 +87,7 @@ async fn fault_16_a_body_that_breaks_off_or_drips_too_long_is_lost() {
 async fn fault_30_a_body_is_bounded_whoever_brings_it() {
     let endless = Scripted::new(|_| async {
         let megabytes = (0..40).map(|_| Piece::Data(include_str!("replies.rs")));
-        Ok(reply(200, Pieces::body(megabytes)))
+        Ok(reply(200, body(megabytes)))
     });
     for scripted in [with(CONTENT_LENGTH, "4611686018427387904"), endless] {
         let crm = scripted.suite().max_response_bytes(10_000).crm();

@@ -1,5 +1,6 @@
-//! A service that a test scripts, and a layer that looks at what passes.
+//! A service in memory that a test scripts.
 
+use std::future::ready;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -12,15 +13,17 @@ use sdk_core::{App, SuiteBuilder};
 use serde_json::json;
 use tower_service::Service;
 
+use crate::peer::Step;
 use crate::support::builder_at;
 
 pub(crate) type Answer = io::Result<Response<ReplyBody>>;
 type Answering = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// A service made of one function. It answers token exchanges by itself.
+/// A service made of one function. It answers token exchanges by itself, unless it is told otherwise.
 #[derive(Clone)]
 pub(crate) struct Scripted {
     answer: Arc<dyn Fn(Request<RequestBody>) -> Answering + Send + Sync>,
+    gives_tokens: bool,
     seen: Arc<Mutex<Vec<Parts>>>,
 }
 
@@ -31,11 +34,34 @@ impl Scripted {
     {
         Self {
             answer: Arc::new(move |request| Box::pin(answer(request))),
+            gives_tokens: true,
             seen: Arc::default(),
         }
     }
 
-    /// The requests so far, token exchanges left out.
+    /// A service that answers every call like this.
+    pub(crate) fn always(step: Step) -> Self {
+        Self::new(move |request| {
+            let taken = request.into_body().into_bytes();
+            let reply = step.clone().in_memory();
+            ready(taken.map(|_| reply).map_err(io::Error::other))
+        })
+    }
+
+    /// Leaves token exchanges to the function too, which are then among the requests.
+    pub(crate) fn without_tokens(self) -> Self {
+        Self {
+            gives_tokens: false,
+            ..self
+        }
+    }
+
+    /// How many parts of a program hold it, the test included.
+    pub(crate) fn holders(&self) -> usize {
+        Arc::strong_count(&self.seen)
+    }
+
+    /// The requests so far, token exchanges that it answers by itself left out.
     pub(crate) fn seen(&self) -> Vec<Parts> {
         self.seen.lock().unwrap().clone()
     }
@@ -60,7 +86,7 @@ impl Service<Request<RequestBody>> for Scripted {
     }
 
     fn call(&mut self, request: Request<RequestBody>) -> Answering {
-        if request.uri().path().ends_with("/oauth/token") {
+        if self.gives_tokens && request.uri().path().ends_with("/oauth/token") {
             let token = json!({"access_token": "t-1", "token_type": "Bearer", "expires_in": 300});
             return Box::pin(async move { Ok(reply(200, token.to_string())) });
         }

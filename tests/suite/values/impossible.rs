@@ -21,50 +21,33 @@ fn cannot<T>(why: &str, make: impl FnOnce() -> T) {
 
 #[test]
 fn an_error_that_contradicts_itself_is_refused() {
-    let accepted = "a call accepts this reply";
-    cannot("the kind NotFound", || {
-        error(Kind::NotFound).status(503).build()
-    });
-    cannot(accepted, || error(Kind::NotFound).status(200).build());
-    cannot(accepted, || error(Kind::Decode).body("{}").build());
-    cannot("the code \"LATE\"", || {
-        error(Kind::Timeout).code("LATE").build()
-    });
-    cannot("the status 500", || {
-        error(Kind::Transport).status(500).build()
-    });
-    cannot("the attempts 0", || {
-        error(Kind::Connect).attempts(0).build()
-    });
-    cannot("the attempts 2", || {
-        error(Kind::InvalidInput).attempts(2).build()
-    });
     let with = |kind, effect| error(kind).effect(effect);
-    cannot("the effect NotSent", || {
-        with(Kind::Conflict, Effect::NotSent).build()
-    });
-    cannot("the effect Refused", || {
-        with(Kind::Transport, Effect::Refused).build()
-    });
-    cannot("the effect Unknown", || {
-        with(Kind::Value, Effect::Unknown).build()
-    });
-    // One attempt cannot have been refused and have an unknown effect.
-    cannot("the effect Unknown", || {
-        with(Kind::Conflict, Effect::Unknown).attempts(1).build()
-    });
-    // The CRM's errors do not say.
-    cannot("the retryable false", || {
-        error(Kind::Unavailable).retryable(false).build()
-    });
-    cannot("the request_id \"r-1\"", || {
-        error(Kind::Connect).request_id("r-1").build()
-    });
-    cannot("the message \"later\"", || {
-        error(Kind::Timeout).message("later").build()
-    });
     let keyed = error(Kind::Timeout).idempotency_key(key("order-4711.delivery"));
-    cannot("a read has no idempotency key", || keyed.build());
+    let accepted = "a call accepts this reply";
+    for (why, made) in [
+        ("the kind NotFound", error(Kind::NotFound).status(503)),
+        (accepted, error(Kind::NotFound).status(200)),
+        (accepted, error(Kind::Decode).body("{}")),
+        ("the code \"LATE\"", error(Kind::Timeout).code("LATE")),
+        ("the status 500", error(Kind::Transport).status(500)),
+        ("the attempts 0", error(Kind::Connect).attempts(0)),
+        ("the attempts 2", error(Kind::InvalidInput).attempts(2)),
+        ("effect NotSent", with(Kind::Conflict, Effect::NotSent)),
+        ("effect Refused", with(Kind::Transport, Effect::Refused)),
+        ("effect Unknown", with(Kind::Value, Effect::Unknown)),
+        // One attempt cannot have been refused and have an unknown effect.
+        (
+            "effect Unknown",
+            with(Kind::Conflict, Effect::Unknown).attempts(1),
+        ),
+        // The CRM's errors do not say.
+        ("retryable false", error(Kind::Unavailable).retryable(false)),
+        ("request_id \"r-1\"", error(Kind::Connect).request_id("r-1")),
+        ("message \"later\"", error(Kind::Timeout).message("later")),
+        ("a read has no idempotency key", keyed),
+    ] {
+        cannot(why, || made.build());
+    }
 }
 
 #[test]

@@ -21,25 +21,17 @@ fn both(operation: &'static Operation, step: Step) -> (Peer, testing::ReplyBuild
 }
 
 fn told<T: Debug>(response: &Response<T>) -> String {
-    let known = (
-        response.http_status(),
-        response.request_id(),
-        response.attempts(),
-    );
-    let (operation, bytes) = (response.api_operation(), response.bytes());
-    format!(
-        "{response:?} {:?} {known:?} {operation:?} {bytes:?}",
-        **response
-    )
+    let (status, id) = (response.http_status(), response.request_id());
+    let (attempts, operation) = (response.attempts(), response.api_operation());
+    let (bytes, data) = (response.bytes(), &**response);
+    format!("{response:?} {data:?} {status} {id:?} {attempts} {operation:?} {bytes:?}")
 }
 
 fn told_of<T: Debug + Clone>(receipt: &Receipt<T>) -> String {
     let key = receipt.idempotency_key().map(IdempotencyKey::as_str);
     let known = (receipt.is_replay(), receipt.is_committed(), key);
-    format!(
-        "{receipt:?} {known:?} {}",
-        told(&receipt.clone().into_response())
-    )
+    let response = told(&receipt.clone().into_response());
+    format!("{receipt:?} {known:?} {response}")
 }
 
 #[tokio::test]
@@ -59,11 +51,8 @@ async fn a_made_receipt_is_the_one_of_a_command() {
     for status in [200, 201, 202] {
         let (peer, made) = both(&SUBMIT_COMMAND, committed().with_status(status));
         let real = add_person(&crm_at(&peer)).await.unwrap();
-        assert_eq!(
-            told_of(&made.receipt::<RawJson>().unwrap()),
-            told_of(&real),
-            "{status}"
-        );
+        let made = made.receipt::<RawJson>().unwrap();
+        assert_eq!(told_of(&made), told_of(&real), "{status}");
     }
     for replayed in ["false", "true"] {
         let body = String::from_utf8(created().text().to_vec()).unwrap();
@@ -82,10 +71,8 @@ async fn a_made_reply_that_does_not_decode_fails_like_a_real_one() {
     let (peer, made) = both(&GET_PERSON, peer::json(200, &json!(["Ann"])));
     let real = get_person(&crm_at(&peer)).await.unwrap_err();
     let made = made.response::<Record>().unwrap_err();
-    assert_eq!(
-        (made.to_string(), made.body()),
-        (real.to_string(), real.body())
-    );
+    assert_eq!(made.to_string(), real.to_string());
+    assert_eq!(made.body(), real.body());
 
     let other = created().body(r#"{"schemaVersion": "suite-calendar-command-result.v9"}"#);
     let (peer, made) = both(&SUBMIT_EVENT_COMMAND, other);
@@ -99,10 +86,8 @@ async fn a_made_reply_that_does_not_decode_fails_like_a_real_one() {
 fn a_made_page_has_its_records_and_its_cursor() {
     let ann: Record = r#"{"displayName":"Ann"}"#.parse().unwrap();
     let page = testing::page([ann.clone()], Some("next"));
-    assert_eq!(
-        (page.items().unwrap(), page.next_cursor()),
-        (&[ann][..], Some("next"))
-    );
+    assert_eq!(page.items().unwrap(), [ann]);
+    assert_eq!(page.next_cursor(), Some("next"));
     let own = testing::reply(&LIST_PEOPLE, 200).json(&page);
     assert_eq!(*own.response::<Page<Record>>().unwrap(), page);
     assert!(testing::page::<Record>([], None).next_cursor().is_none());

@@ -46,50 +46,36 @@ async fn a_status_strikes_so_often_and_says_when_to_return() {
     assert_eq!((got.status, got.header("retry-after")), (503, Some("7")));
 }
 
-async fn a_lost_reply_is_a_commit_without_an_answer(transport: Transport) {
-    let peer = Peer::of(
-        ReferenceServer::builder()
-            .transport(transport)
-            .start()
-            .await,
-    );
-    let token = peer.token(App::Crm).await;
-    let body = json!({"commandType": "task.create", "payload": {"title": "Lost"}});
-    let send = || {
-        peer.posting(App::Crm, "/api/crm/v1/commands", &body)
-            .bearer_auth(&token)
-            .send()
-    };
-
-    peer.once(Operation::SubmitCommand).lose_reply();
-    assert!(send().await.is_err());
-    assert_eq!(peer.server.commits("submitCommand"), 1);
-    assert_eq!(send().await.unwrap().status(), 200);
-    assert_eq!(peer.server.commits("submitCommand"), 1);
-
-    peer.once(Operation::SubmitCommand).close_connection();
-    let before = peer.server.commits("submitCommand");
-    assert!(send().await.is_err());
-    assert_eq!(peer.server.commits("submitCommand"), before);
-
-    peer.once(Operation::SubmitCommand)
-        .reply_after_commit_with(503);
-    let other = json!({"commandType": "task.create", "payload": {"title": "Late"}});
-    peer.command(&other).await.expect(503);
-    assert_eq!(peer.server.commits("submitCommand"), before + 1);
-    let last = peer.server.requests_for("submitCommand");
-    let statuses: Vec<Option<u16>> = last.iter().map(|request| request.status).collect();
-    assert_eq!(statuses, [None, Some(200), None, Some(503)]);
-}
-
 #[tokio::test]
-async fn a_lost_reply_with_wiremock() {
-    a_lost_reply_is_a_commit_without_an_answer(Transport::Wiremock).await;
-}
+async fn a_lost_reply_is_a_commit_without_an_answer() {
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder().transport(transport);
+        let peer = Peer::of(builder.start().await);
+        let token = peer.token(App::Crm).await;
+        let send = async |title: &str| {
+            let body = json!({"commandType": "task.create", "payload": {"title": title}});
+            let request = peer.posting(App::Crm, "/api/crm/v1/commands", &body);
+            let got = peer.try_read(request.bearer_auth(&token)).await;
+            (
+                got.map(|got| got.status),
+                peer.server.commits("submitCommand"),
+            )
+        };
 
-#[tokio::test]
-async fn a_lost_reply_with_hyper() {
-    a_lost_reply_is_a_commit_without_an_answer(Transport::Hyper).await;
+        peer.once(Operation::SubmitCommand).lose_reply();
+        assert_eq!(send("Lost").await, (None, 1));
+        assert_eq!(send("Lost").await, (Some(200), 1));
+
+        peer.once(Operation::SubmitCommand).close_connection();
+        assert_eq!(send("Closed").await, (None, 1));
+
+        let fault = peer.once(Operation::SubmitCommand);
+        fault.reply_after_commit_with(503);
+        assert_eq!(send("Late").await, (Some(503), 2));
+        let last = peer.server.requests_for("submitCommand");
+        let statuses: Vec<Option<u16>> = last.iter().map(|request| request.status).collect();
+        assert_eq!(statuses, [None, Some(200), None, Some(503)]);
+    }
 }
 
 #[tokio::test]
@@ -273,7 +259,8 @@ async fn one_token_is_short_lived_and_lies_about_it() {
 async fn a_stalled_reply_on_a_socket_never_comes() {
     let peer = Peer::on_hyper().await;
     let token = peer.token(App::Crm).await;
-    peer.once(Operation::SubmitCommand).stall();
+    let stall = r#"{"faults": [{"operation": "submitCommand", "then": {"stall": true}}]}"#;
+    peer.server.load_faults(stall).unwrap();
     let body = json!({"commandType": "task.create", "payload": {"title": "Stalled"}});
     let sending = peer.posting(App::Crm, "/api/crm/v1/commands", &body);
     let sending = tokio::spawn(sending.bearer_auth(&token).send());

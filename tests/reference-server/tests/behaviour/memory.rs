@@ -187,42 +187,6 @@ async fn a_body_is_cut_in_the_middle() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_reply_is_a_commit_and_a_closed_connection_is_none() {
-    let memory = Memory::start().await;
-    memory.once(Operation::SubmitCommand).close_connection();
-    let closed = memory.hand(memory.task("Lost")).await.unwrap_err();
-    assert_eq!(io_kind(&closed), io::ErrorKind::ConnectionReset);
-    assert!(!closed.is_refused());
-    assert_eq!(memory.attempts_and_commits(), (1, 0));
-
-    memory.once(Operation::SubmitCommand).lose_reply();
-    let lost = memory.hand(memory.task("Lost")).await.unwrap_err();
-    assert_eq!(io_kind(&lost), io::ErrorKind::ConnectionReset);
-    assert_eq!(memory.attempts_and_commits(), (2, 1));
-
-    // The same command again is a replay.
-    memory.read(memory.task("Lost")).await.expect(200);
-    assert_eq!(memory.attempts_and_commits(), (3, 1));
-    let seen = memory.server.requests_for(Operation::SubmitCommand);
-    let statuses: Vec<_> = seen.iter().map(|request| request.status).collect();
-    assert_eq!(statuses, [None, None, Some(200)]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_stalled_call_commits_and_never_answers() {
-    let memory = Memory::start().await;
-    let stall = r#"{"faults": [{"operation": "submitCommand", "then": {"stall": true}}]}"#;
-    memory.server.load_faults(stall).unwrap();
-
-    let waited = timeout(A_DAY, memory.hand(memory.task("Stalled"))).await;
-
-    assert!(waited.is_err());
-    assert_eq!(memory.attempts_and_commits(), (1, 1));
-    let seen = memory.server.requests_for(Operation::SubmitCommand);
-    assert_eq!(seen[0].status, None);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_refused_connection_leaves_the_request_untouched() {
     let memory = Memory::start().await;
     let refuse = r#"{"faults": [{"operation": "submitCommand", "when": {"skip": 1, "times": 2},
