@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::transport::body::{self, Unread};
 use crate::transport::error::TransportError;
 use crate::transport::reply::Incoming;
+use crate::transport::request::Begun;
 
 /// The outcome of one attempt.
 pub(crate) enum Outcome {
@@ -52,16 +53,18 @@ pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,
     until: Instant,
-    never_begun: impl Fn() -> bool,
+    begun: Option<&Begun>,
+    has_body: bool,
 ) -> Outcome {
     let mut response = match timeout_at(until, sending).await {
         Ok(Ok(response)) => response,
-        Ok(Err(error)) if never_begun() => return Outcome::Failed(error.never_begun()),
-        Ok(Err(error)) => return Outcome::Failed(error),
+        Ok(Err(error)) => {
+            let given_up = begun.is_some_and(Begun::give_up);
+            return Outcome::Failed(error.by_evidence(given_up, has_body));
+        }
         Err(_elapsed) => {
-            return Outcome::TimedOut {
-                never_begun: never_begun(),
-            };
+            let never_begun = has_body && begun.is_some_and(Begun::give_up);
+            return Outcome::TimedOut { never_begun };
         }
     };
     let body = body::read(&mut response, max_bytes, until).await;

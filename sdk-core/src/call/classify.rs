@@ -79,9 +79,8 @@ pub(super) fn classify(
         }
     };
     let again = error.is_retryable() && progress.may_replay;
-    let in_time = !whole_call || error.kind() != ErrorKind::Timeout;
     let error = of_status(error, status, &headers, &progress.confidential(b""));
-    fail(error, again && in_time)
+    fail(error, again)
 }
 
 fn unreadable_reply(

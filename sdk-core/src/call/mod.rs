@@ -154,6 +154,7 @@ impl Call {
 
     /// The error of a call that is refused before anything is sent: a call that ended, too.
     fn refused(&self, refused: &Error) -> Error {
+        self.client.suite().counters.call();
         let error = self.failed(refused.clone());
         let watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
         watch.end(&Err(error.clone()), &str::to_owned);

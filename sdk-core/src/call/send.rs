@@ -158,13 +158,15 @@ impl Call {
         let connecting = self.client.suite().connections.connect_timeout();
         let watched = self.client.endpoint().sender().needs_watching();
         let begun = (watched || limits.attempt_time() < connecting).then(Begun::default);
+        // A call that is dropped gives its request up too.
+        let _given_up = begun.as_ref().map(Begun::give_up_on_drop);
         let (sending, mut watch) = match self.begin(progress, begun.as_ref(), started) {
             Ok(begun) => begun,
             Err(error) => return fail(error, false),
         };
         let until = limits.attempt_end();
-        let never_begun = || draft.body.is_some() && begun.as_ref().is_some_and(Begun::give_up);
-        let outcome = attempt::run(sending, limits.max_bytes, until, never_begun)
+        let (begun, has_body) = (begun.as_ref(), draft.body.is_some());
+        let outcome = attempt::run(sending, limits.max_bytes, until, begun, has_body)
             .instrument(watch.span.clone())
             .await;
         drop(place);
@@ -235,9 +237,17 @@ impl Call {
             let wait = tokens.bearer_for(limits.attempt_time());
             self.client.in_time(limits, wait).await?
         };
-        if limits.scope_policy == ScopePolicy::Refuse
-            && self.operation.surely_missing(bearer.granted_scopes())
-        {
+        self.scoped(limits, bearer)
+    }
+
+    /// The token, unless it surely lacks the scope and [`ScopePolicy::Refuse`] is set.
+    pub(super) fn scoped(
+        &self,
+        limits: &Limits,
+        bearer: Arc<BearerToken>,
+    ) -> Result<Arc<BearerToken>, Error> {
+        let refuses = limits.scope_policy == ScopePolicy::Refuse;
+        if refuses && self.operation.surely_missing(bearer.granted_scopes()) {
             return Err(unscoped(self.operation, &bearer, &self.confidential()));
         }
         Ok(bearer)

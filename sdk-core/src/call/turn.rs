@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::observe::event::WaitReason;
 use crate::observe::spans;
 use crate::policy::in_flight::{Crowded, InFlight, Place};
+use crate::text::counted;
 
 impl Call {
     /// A place for the next attempt; `None` if any number may be in flight.
@@ -50,7 +51,7 @@ impl Call {
             }
             // Meanwhile the token may have been replaced, or have expired.
             if let Some(live) = self.client.tokens().live() {
-                progress.bearer = Some(live);
+                progress.bearer = Some(self.scoped(limits, live)?);
                 return Ok(place);
             }
             // Nobody waits for a token in a place that others could use.
@@ -64,8 +65,9 @@ impl Call {
         let Crowded { most, waiting } = crowded;
         let (app, total) = (self.operation.application, progress.limits.total);
         let message = format!(
-            "the deadline of the call passed, {total:?} after it began, while it waited for its turn: {most} attempts of {app} \
-             are in flight, as many as `max_in_flight` allows, and {waiting} more wait"
+            "the deadline of the call passed, {total:?} after it began, while it waited for its turn: {} of {app} in flight, as \
+             many as `max_in_flight` allows, and {waiting} more wait",
+            counted(most, "attempt")
         );
         let hint = "raise `max_in_flight` of the suite's builder, or make fewer calls at once";
         Error::timeout(message).hint(hint)

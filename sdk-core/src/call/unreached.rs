@@ -39,72 +39,73 @@ pub(super) fn timed_out(
         (message, Effect::Unknown, progress.may_replay)
     };
     let error = Error::timeout(message).with_effect(effect);
-    fail(error, again && !whole_call)
+    fail(error, again)
 }
 
-/// No reply at all.
+/// No reply at all. The transport's own words may quote the request.
 pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
-    match error.stage() {
-        Stage::Refused => {
-            let why = cause::root(&error);
-            let message = format!("the HTTP client cannot send the request: {why}");
-            let error = Error::new(ErrorKind::InvalidInput, message).with_cause(error);
-            fail(error, false)
-        }
-        Stage::NotSent => unconnected(error, progress),
-        Stage::Unknown => lost(error, progress),
-        Stage::Redirected => {
-            let message = cause::root(&error).to_string();
-            let error = Error::new(ErrorKind::UnexpectedStatus, message).with_cause(error);
-            fail(error.with_effect(Effect::Unknown), false)
-        }
-    }
-}
-
-/// Nothing was sent, so every operation may be retried.
-fn unconnected(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
-    let tls = cause::is_tls(&error);
-    let what = if tls {
-        "TLS handshake failed with"
-    } else {
-        "cannot connect to"
-    };
-    let endpoint = progress.client.endpoint();
-    // The root cause of a timeout does not say how long it was.
-    let why = if error.is_timeout() && !endpoint.sender().needs_watching() {
-        let most = progress.client.suite().connections.connect_timeout();
-        format!("timed out after {most:?}")
-    } else {
-        cause::root(&error).to_string()
-    };
-    let message = format!("{what} {}: {why}", target(progress));
-    // A certificate does not change by retrying.
-    let error = Error::new(ErrorKind::Connect, message)
-        .with_cause(error)
-        .with_retryable(!tls);
-    fail(error, !tls)
-}
-
-/// The request may have been sent, and no reply came.
-fn lost(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
-    let kind = if error.is_timeout() {
-        ErrorKind::Timeout
-    } else {
-        ErrorKind::Transport
-    };
-    // By the word of the server, although the connection stood.
-    let unprocessed = cause::is_unprocessed(&error);
-    let effect = if unprocessed {
-        Effect::NotSent
-    } else {
-        Effect::Unknown
-    };
     let (target, why) = (target(progress), cause::root(&error).to_string());
-    let error = Error::new(kind, format!("no reply from {target}: {why}"))
+    let sender = progress.client.endpoint().sender();
+    let tls = !sender.is_own() && cause::is_tls(&error);
+    let stage = error.stage();
+    let late = error.is_timeout();
+    let (kind, message, effect, again) = match stage {
+        Stage::Refused => {
+            let message = format!("the HTTP client cannot send the request: {why}");
+            (ErrorKind::InvalidInput, message, Effect::NotSent, false)
+        }
+        // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
+        Stage::NotSent => {
+            let what = match (tls, sender.is_own()) {
+                (true, _) => "TLS handshake failed with",
+                (false, true) => "not sent to",
+                (false, false) => "cannot connect to",
+            };
+            // The root cause of a timeout does not say how long it was.
+            let why = if late && !sender.needs_watching() {
+                let most = progress.client.suite().connections.connect_timeout();
+                format!("timed out after {most:?}")
+            } else {
+                why
+            };
+            let message = format!("{what} {target}: {why}");
+            (ErrorKind::Connect, message, Effect::NotSent, !tls)
+        }
+        Stage::Unprocessed | Stage::Unknown | Stage::Silent => {
+            let kind = if late {
+                ErrorKind::Timeout
+            } else {
+                ErrorKind::Transport
+            };
+            let message = format!("no reply from {target}: {why}");
+            // By the word of the server, although the connection stood.
+            if stage == Stage::Unprocessed {
+                (kind, message, Effect::NotSent, true)
+            } else {
+                (kind, message, Effect::Unknown, progress.may_replay)
+            }
+        }
+        Stage::Redirected => (ErrorKind::UnexpectedStatus, why, Effect::Unknown, false),
+    };
+    let helps = match stage {
+        Stage::Refused | Stage::Redirected => false,
+        Stage::NotSent => !tls,
+        Stage::Unprocessed | Stage::Unknown | Stage::Silent => true,
+    };
+    let error = Error::new(kind, message)
         .with_cause(error)
         .with_effect(effect)
-        .with_retryable(true);
-    fail(error, unprocessed || progress.may_replay)
+        .with_retryable(helps)
+        .withheld(&progress.confidential(b""));
+    let starved = cause::is_out_of_descriptors(&error);
+    let error = if starved {
+        error.hint(
+            "set `max_in_flight` of the suite's builder, or allow the process more open files",
+        )
+    } else {
+        error
+    };
+    fail(error, again)
 }
 
 fn target(progress: &Progress<'_, '_>) -> String {

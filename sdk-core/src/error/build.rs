@@ -12,7 +12,7 @@ use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::attempts::AttemptRecord;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::error::source::Source;
+use crate::error::source::{Source, says};
 use crate::error::{Error, Inner};
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
@@ -117,16 +117,25 @@ impl Error {
     /// This refusal of a token, whose renewal then failed with `error`.
     pub(crate) fn after_failed_renewal(self, error: Self) -> Self {
         let (retryable, after) = (error.is_retryable(), error.retry_after());
-        let hint = format!("its token could not be renewed: {error}");
+        // The label stands at the beginning already.
+        let hint = format!("its token could not be renewed: {}", error.clone().at(None));
         self.hint(hint)
             .with_retryable(retryable)
             .with_retry_after(after)
             .with_cause(error)
     }
 
-    /// The same error with confidential text redacted from its message.
+    /// The same error with confidential text redacted from its message, and without a cause that has any.
     pub(crate) fn withheld(self, confidential: &Confidential) -> Self {
-        self.with(|error| error.message = confidential.line(Line::Message, &error.message))
+        self.with(|error| {
+            if confidential.is_in(&error.message) {
+                error.message = confidential.line(Line::Message, &error.message);
+            }
+            let cause = error.source.as_deref();
+            if cause.is_some_and(|it| says(it, |text| confidential.is_in(text))) {
+                error.source = None;
+            }
+        })
     }
 
     pub(crate) fn with_command(self, command: PreparedCommand) -> Self {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -28,5 +29,26 @@ impl Deref for Source {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Whether an error, or anything behind it, says what this finds.
+pub(crate) fn says(error: &(dyn Error + 'static), found: impl Fn(&str) -> bool) -> bool {
+    chain(error).any(|error| found(&error.to_string()) || found(&format!("{error:?}")))
+}
+
+/// An error and what lies behind it, from the outside in.
+pub(crate) fn chain<'a>(
+    error: &'a (dyn Error + 'static),
+) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| inner(*error))
+}
+
+/// The next error inwards. `source` skips what an I/O error wraps.
+fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    let io = error.downcast_ref::<io::Error>();
+    match io.and_then(io::Error::get_ref) {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
     }
 }

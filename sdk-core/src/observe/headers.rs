@@ -2,11 +2,12 @@
 
 use http::HeaderMap;
 
+use crate::error::Error;
 use crate::options::headers::parse;
 
 /// Collects the extra headers of an attempt.
 ///
-/// It takes what a caller may set on a call. It does not take the headers of the SDK, such as `Authorization` and
+/// It takes what a caller may set on a call, but for conditions and ranges, which would change its reply. It does not take the headers of the SDK, such as `Authorization` and
 /// `Idempotency-Key`, nor one that the request already has: from the caller, from a stored command, or from an earlier
 /// observer. What it does not take is left out, with a warning event, or with none if the request has it already.
 ///
@@ -25,7 +26,17 @@ impl<'a> ExtraHeaders<'a> {
 
     /// Adds a header.
     pub fn add(&mut self, name: &str, value: &str) {
-        match parse(name, value, self.count) {
+        let name = name.to_ascii_lowercase();
+        let parsed = if name == "range" || name.starts_with("if-") {
+            Err(Error::invalid(
+                &format!("header {name}"),
+                "not change the reply",
+                "a condition",
+            ))
+        } else {
+            parse(&name, value, self.count)
+        };
+        match parsed {
             Ok((name, value)) => {
                 if let http::header::Entry::Vacant(entry) = self.headers.entry(name) {
                     entry.insert(value);

@@ -35,6 +35,9 @@
 //! | `prepared_command` | |
 //! | `value` | |
 //!
+//! The errors of a walk (`pagination`) and of the caller's own types (`value`) are about replies that did come: the calls of these
+//! replies end well, and nobody is told.
+//!
 //! [`ErrorKind`](crate::ErrorKind) and [`TokenErrorKind`](crate::TokenErrorKind) explain them.
 //!
 //! # Spans and events
@@ -49,6 +52,7 @@
 //! |---|---|---|
 //! | `suite.call.retry` | debug | an attempt failed, and another one follows |
 //! | `suite.call.retry_denied` | debug | another attempt was allowed, but there were no attempts, time or budget left |
+//! | `suite.call.turn` | debug | an attempt waited for its turn, because others were in flight |
 //! | `suite.reply.types` | warn | members of other types than assumed are kept in `extra` |
 //! | `suite.reply.schema_version` | warn | another schema version than expected is tolerated |
 //! | `suite.reply.constant` | warn | another value of a constant than expected is tolerated |

@@ -56,7 +56,7 @@ impl InFlight {
     pub(crate) fn try_enter(&self, end: Instant) -> Option<Place> {
         let mut gate = self.gate();
         let place = Arc::clone(&gate.places).try_acquire_owned().ok()?;
-        gate.is_busy_until(end);
+        gate.is_busy_until(end, self.most);
         Some(place)
     }
 
@@ -77,7 +77,7 @@ impl InFlight {
             loop {
                 match timeout_at(look, place.as_mut()).await {
                     Ok(Ok(place)) => {
-                        self.gate().is_busy_until(end());
+                        self.gate().is_busy_until(end(), self.most);
                         return Ok(place);
                     }
                     // Closed, because its places were lost.
@@ -121,8 +121,10 @@ impl InFlight {
 }
 
 impl Gate {
-    fn is_busy_until(&mut self, end: Instant) {
-        self.busy_until = self.busy_until.max(end);
+    /// Notes the end of an attempt that just took its place. If it is alone, all earlier ones have ended.
+    fn is_busy_until(&mut self, end: Instant, most: usize) {
+        let alone = self.places.available_permits() + 1 >= most;
+        self.busy_until = if alone { end } else { self.busy_until.max(end) };
     }
 
     fn lost_at(&self) -> Option<Instant> {

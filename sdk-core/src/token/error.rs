@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use crate::error::Error;
 use crate::error::kind::{ErrorKind, kinds};
-use crate::error::source::Source;
+use crate::error::source::{Source, says};
 use crate::secret::confidential::Confidential;
 use crate::text::{Line, one_line};
-use crate::transport::cause::chain;
 
 kinds! {
     /// The kinds of [`TokenError`].
@@ -138,7 +137,7 @@ impl TokenError {
             hide(Line::Message, &mut parts.description);
             hide(Line::RequestId, &mut parts.request_id);
             let cause = parts.source.as_deref();
-            if cause.is_some_and(|it| chain(it).any(|it| confidential.is_in(&it.to_string()))) {
+            if cause.is_some_and(|it| says(it, |text| confidential.is_in(text))) {
                 parts.source = None;
             }
         })

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
-use tokio::time::{Instant, sleep, timeout_at};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::Instrument as _;
 use url::Url;
 
@@ -80,7 +80,7 @@ impl ClientCredentialsSource {
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
-        let (mut attempt, mut successor) = (1, None);
+        let (mut attempt, mut successor, mut succeeded) = (1, None, false);
         loop {
             let credentials = match successor.take() {
                 Some(credentials) => Ok(credentials),
@@ -93,17 +93,22 @@ impl ClientCredentialsSource {
                         Ok(token) => return Ok(token.with_requested_at(sent)),
                         Err(error) => error,
                     };
-                    if blames_client(&error) {
-                        let current = self.current().await.ok();
+                    if blames_client(&error) && !succeeded {
+                        // A source that hangs must not hide the refusal.
+                        let limit = self.policy.exchange_timeout;
+                        let current = timeout(limit, self.current()).await;
+                        let current = current.ok().and_then(Result::ok);
                         successor = current.filter(|current| !current.is(&credentials));
+                        succeeded = successor.is_some();
                     }
                     error
                 }
                 Err(error) => error,
             };
             let asked = error.retry_after().unwrap_or_default();
-            let last = attempt >= self.policy.attempts || asked > self.policy.max_retry_after;
-            if last || !(error.is_retryable() || successor.is_some()) {
+            // Another credential is tried once, whatever the number of attempts.
+            let last = attempt >= self.policy.attempts || !error.is_retryable();
+            if last && successor.is_none() || asked > self.policy.max_retry_after {
                 return Err(error);
             }
             // Never earlier than asked, and not all clients at once. For another credential there is nothing to wait for.
@@ -261,7 +266,9 @@ impl ClientCredentialsSource {
     }
 
     fn failure(&self, error: TransportError) -> TokenError {
-        transport::failure(error, &self.token_url, self.proxy.as_deref())
+        let error = transport::failure(error, &self.token_url, self.proxy.as_deref());
+        // A transport may quote the request.
+        error.withheld(&self.confidential())
     }
 
     /// What the endpoint may repeat and no text may show.

@@ -80,7 +80,7 @@ pub(super) async fn run(ticket: Ticket) {
     let (source, request) = (entry.source(), entry.request());
     // Not called outside: the call itself may panic.
     let answer = async { source.token(request).await };
-    let answer = contained("the token source", answer);
+    let answer = contained("the token source or its transport", answer);
     let mut answer = pin!(timeout(limit, answer));
     let mut beat = interval_at(started + BEAT, BEAT);
     let answer = poll_fn(|context| {

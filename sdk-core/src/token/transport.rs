@@ -14,8 +14,8 @@ pub(super) fn failure(error: TransportError, endpoint: &Url, proxy: Option<&str>
         _ => TokenErrorKind::Unreachable,
     };
     // A retry helps neither a bad certificate nor a malformed request.
-    let retryable =
-        matches!(error.stage(), Stage::NotSent | Stage::Unknown) && !cause::is_tls(&error);
+    let lasting = matches!(error.stage(), Stage::Refused | Stage::Redirected);
+    let retryable = !lasting && !cause::is_tls(&error);
     let (target, root) = (cause::target(endpoint, proxy), cause::root(&error));
     TokenError::new(kind)
         .with_description(format!("{target}: {root}"))

@@ -54,6 +54,7 @@ pub(crate) fn read(
                 return Err(Unread::TooLarge(first.slice(..first.len().min(EXCERPT))));
             }
         }
+        whole(announced, first.len().max(rest.len()))?;
         Ok(if rest.is_empty() {
             first
         } else {
@@ -68,7 +69,7 @@ pub(crate) async fn read_secret(
     limit: usize,
     until: Instant,
 ) -> Result<Zeroizing<Vec<u8>>, Unread> {
-    head(response, limit)?;
+    let announced = head(response, limit)?;
     // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
     while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
@@ -83,7 +84,19 @@ pub(crate) async fn read_secret(
         }
         body.extend_from_slice(&piece);
     }
+    whole(announced, body.len())?;
     Ok(body)
+}
+
+/// Whether a body is as long as its head announces: HTTP/2 and callers' transports may end one early without an error.
+fn whole(announced: Option<usize>, length: usize) -> Result<(), Unread> {
+    match announced.filter(|announced| length < *announced) {
+        Some(announced) => {
+            let ended = format!("the body ended after {length} of {announced} bytes");
+            Err(Unread::Broken(TransportError::unknown(ended)))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The next piece of a body; `None` at its end.

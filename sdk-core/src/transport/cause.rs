@@ -5,6 +5,8 @@ use std::io;
 
 use url::Url;
 
+use crate::error::source::chain;
+
 /// The innermost cause, which says the most.
 pub(crate) fn root<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
@@ -17,6 +19,13 @@ pub(crate) fn target(url: &Url, proxy: Option<&str>) -> String {
     let port = port.map_or_else(String::new, |port| format!(":{port}"));
     let through = proxy.map_or_else(String::new, |proxy| format!(" through the proxy {proxy}"));
     format!("{host}{port}{through}")
+}
+
+/// Whether the process, or the system, has no file descriptor left (EMFILE and ENFILE, the same numbers on all Unix systems).
+pub(crate) fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>()?.raw_os_error())
+        .any(|number| cfg!(unix) && matches!(number, 23 | 24))
 }
 
 /// Whether a TLS handshake failed, which a TLS library reports as an I/O error of invalid data.
@@ -40,20 +49,4 @@ pub(crate) fn is_unprocessed(error: &(dyn Error + 'static)) -> bool {
 #[cfg(not(feature = "http2"))]
 pub(crate) fn is_unprocessed(_error: &(dyn Error + 'static)) -> bool {
     false
-}
-
-/// An error and what lies behind it, from the outside in.
-pub(crate) fn chain<'a>(
-    error: &'a (dyn Error + 'static),
-) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| inner(*error))
-}
-
-/// The next error inwards. `source` skips what an I/O error wraps.
-fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    let io = error.downcast_ref::<io::Error>();
-    match io.and_then(io::Error::get_ref) {
-        Some(wrapped) => Some(wrapped),
-        None => error.source(),
-    }
 }

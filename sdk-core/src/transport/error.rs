@@ -4,8 +4,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
-use crate::error::source::Source;
-use crate::transport::cause;
+use crate::error::source::{Source, chain};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
@@ -21,6 +20,8 @@ pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 #[derive(Clone, Debug)]
 pub struct TransportError {
     stage: Stage,
+    /// What an error somewhere inside says. It counts only if no connection took the body: layers may have sent it before.
+    inside: Option<Stage>,
     timed_out: bool,
     source: Source,
 }
@@ -32,8 +33,12 @@ pub(crate) enum Stage {
     Refused,
     /// No connection took it.
     NotSent,
+    /// It was sent, and the server says that it did nothing with it.
+    Unprocessed,
     /// It may have been sent.
     Unknown,
+    /// The transport does not say.
+    Silent,
     /// It was sent, and then once more to where a redirect pointed.
     Redirected,
 }
@@ -64,41 +69,50 @@ impl TransportError {
     /// Whether the request may have reached the other side.
     #[must_use]
     pub fn may_have_been_sent(&self) -> bool {
-        matches!(self.stage, Stage::Unknown | Stage::Redirected)
+        !matches!(self.stage, Stage::Refused | Stage::NotSent)
     }
 
     pub(crate) fn at(stage: Stage, source: impl Into<BoxError>) -> Self {
         Self {
             stage,
+            inside: None,
             timed_out: false,
             source: Source::new(source),
         }
     }
 
-    /// The error of a service. Layers box the errors of what they wrap, so the evidence is looked for in the whole chain.
+    /// The error of a service, which speaks for itself only if it is one of these.
     pub(crate) fn of(error: BoxError) -> Self {
-        let (mut stage, mut timed_out) = (Stage::Unknown, false);
-        for cause in cause::chain(&*error) {
+        let error = match error.downcast::<Self>() {
+            Ok(known) => return *known,
+            Err(error) => error,
+        };
+        let (mut inside, mut timed_out) = (None, false);
+        for cause in chain(&*error) {
             if let Some(known) = cause.downcast_ref::<Self>() {
-                (stage, timed_out) = (known.stage, known.timed_out);
+                inside = inside.or(Some(known.stage));
+                timed_out |= known.timed_out;
             } else if let Some(io) = cause.downcast_ref::<io::Error>() {
                 // Only making a connection ends like this.
-                if io.kind() == io::ErrorKind::ConnectionRefused {
-                    stage = Stage::NotSent;
-                }
+                let refused = io.kind() == io::ErrorKind::ConnectionRefused;
+                inside = inside.or(refused.then_some(Stage::NotSent));
                 timed_out |= io.kind() == io::ErrorKind::TimedOut;
             }
         }
         Self {
+            inside,
             timed_out,
-            ..Self::at(stage, error)
+            ..Self::at(Stage::Silent, error)
         }
     }
 
-    /// The same error of a request that no connection took, by the evidence of its body.
-    pub(crate) fn never_begun(mut self) -> Self {
-        if self.stage == Stage::Unknown {
-            self.stage = Stage::NotSent;
+    /// The same error, where the body is the evidence if the transport does not say: whether it was given up before any
+    /// connection took it, and whether there is one at all.
+    pub(crate) fn by_evidence(mut self, given_up: bool, has_body: bool) -> Self {
+        if self.stage == Stage::Silent {
+            let unsent = has_body.then_some(Stage::NotSent);
+            let told = given_up.then(|| self.inside.or(unsent)).flatten();
+            self.stage = told.unwrap_or(Stage::Unknown);
         }
         self
     }
@@ -117,7 +131,8 @@ impl fmt::Display for TransportError {
         f.write_str(match self.stage {
             Stage::Refused => "the transport refuses the request",
             Stage::NotSent => "the request was not sent",
-            Stage::Unknown => "the request may have been sent",
+            Stage::Unprocessed => "the server did not process the request",
+            Stage::Unknown | Stage::Silent => "the request may have been sent",
             Stage::Redirected => "the request was sent to another address",
         })
     }

@@ -24,6 +24,12 @@ mod seam;
 pub(crate) mod sender;
 pub(crate) mod waits;
 
+/// The types of requests and replies.
+pub use http;
+/// The HTTP library behind [`HttpClient`], for programs that configure it.
+#[cfg(feature = "reqwest-013")]
+pub use reqwest;
+
 pub use error::TransportError;
 pub use reply::ReplyBody;
 pub use request::RequestBody;

@@ -10,6 +10,7 @@ use http::{HeaderMap, Response, Version};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Either, Full};
+use tokio::task::coop::consume_budget;
 
 use crate::transport::error::{BoxError, TransportError};
 
@@ -101,18 +102,21 @@ impl Incoming {
         (!encoding.eq_ignore_ascii_case(b"identity")).then_some(encoding)
     }
 
-    /// The next piece of the body; `None` at its end. What else a frame can hold is skipped.
+    /// The next piece of the body; `None` at its end. It is empty where a frame holds anything else.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
         let response = match self {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest(response) => return response.chunk().await.map_err(TransportError::from),
             Self::Own(response) => response,
         };
-        while let Some(frame) = response.body_mut().frame().await {
-            if let Ok(data) = frame.map_err(TransportError::of)?.into_data() {
-                return Ok(Some(data));
+        // A body that is always ready would keep the deadline from being looked at.
+        consume_budget().await;
+        match response.body_mut().frame().await {
+            Some(frame) => {
+                let data = frame.map_err(TransportError::of)?.into_data();
+                Ok(Some(data.unwrap_or_default()))
             }
+            None => Ok(None),
         }
-        Ok(None)
     }
 }

@@ -26,6 +26,11 @@ impl Begun {
         self.leave_waiting(GIVEN_UP).is_ok()
     }
 
+    /// Gives the request up when the result is dropped.
+    pub(crate) fn give_up_on_drop(&self) -> GiveUp<'_> {
+        GiveUp(self)
+    }
+
     /// Whether a connection may send it: not if it was given up before.
     fn begin(&self) -> bool {
         matches!(self.leave_waiting(BEGUN), Ok(_) | Err(BEGUN))
@@ -35,6 +40,15 @@ impl Begun {
     fn leave_waiting(&self, state: u8) -> Result<u8, u8> {
         self.0
             .compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+/// Gives a request up that no connection has taken.
+pub(crate) struct GiveUp<'a>(&'a Begun);
+
+impl Drop for GiveUp<'_> {
+    fn drop(&mut self) {
+        self.0.give_up();
     }
 }
 

@@ -105,8 +105,10 @@ impl From<reqwest::Error> for TransportError {
             Stage::Refused
         } else if error.is_connect() {
             Stage::NotSent
+        } else if cause::is_unprocessed(&error) {
+            Stage::Unprocessed
         } else {
-            Stage::Unknown
+            Stage::Silent
         };
         let timed_out = error.is_timeout();
         let it = Self::at(stage, error.without_url());

@@ -24,7 +24,9 @@ pub type TransportFuture =
 /// suite, which drops the future when the time is up.
 ///
 /// A transport sends each request once, to the address in its URI and nowhere else. In particular, it does not follow
-/// redirects, because they would take tokens and secrets along.
+/// redirects, because they would take tokens and secrets along, and it does not answer in the place of the server: a layer that
+/// turns a timeout into a 408 makes it look like a refusal. Let it fail instead. A layer around a client of reqwest converts with
+/// `reqwest::Body::wrap`, so that the body keeps its evidence.
 ///
 /// ```
 /// use http::{Request, Response};
@@ -68,7 +70,8 @@ where
         let mut service = self.clone();
         Box::pin(async move {
             let ready = poll_fn(|context| service.poll_ready(context)).await;
-            ready.map_err(TransportError::not_sent)?;
+            // Not even the body was offered.
+            ready.map_err(|error| TransportError::of(error.into()).by_evidence(true, true))?;
             let response = service.call(request).await;
             let response = response.map_err(|error| TransportError::of(error.into()))?;
             Ok(response.map(ReplyBody::new))

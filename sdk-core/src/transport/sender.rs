@@ -27,6 +27,11 @@ pub enum Sender {
 }
 
 impl Sender {
+    /// Whether it is the caller's transport.
+    pub(crate) fn is_own(&self) -> bool {
+        matches!(self, Self::Own(_))
+    }
+
     /// Whether the body of a request has to be watched to know whether it was sent, whatever time its attempt has.
     pub(crate) fn needs_watching(&self) -> bool {
         match self {

@@ -66,7 +66,8 @@ impl SuiteBuilder {
         if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
             addresses.push(endpoint.clone());
         }
-        if !self.transport.brings_tls() {
+        // A build without any HTTP client says so itself.
+        if !self.transport.brings_tls() && cfg!(feature = "reqwest-013") {
             faults.extend(address::without_tls(&addresses, HAS_TLS));
         }
         let (Some(tokens), Ok(agent)) = (tokens.filter(|_| faults.is_empty()), agent) else {
@@ -279,11 +280,15 @@ impl SuiteBuilder {
         let Some(label) = self.label.as_deref() else {
             return (None, None);
         };
-        if !label.is_empty() && Line::Label.of(label) == label {
+        // Errors show it in brackets.
+        let odd = label.is_empty() || label.contains(['[', ']']);
+        if !odd && Line::Label.of(label) == label {
             return (Some(label.into()), None);
         }
         let most = Line::Label.longest();
-        let rule = format!("be 1 to {most} visible characters, with single blanks inside only");
+        let rule = format!(
+            "be 1 to {most} visible characters other than brackets, with single blanks inside only"
+        );
         let got = one_line(&format!("{label:?}"));
         (None, Some(refused("label", &rule, &got)))
     }

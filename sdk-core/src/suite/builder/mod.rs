@@ -308,7 +308,8 @@ impl SuiteBuilder {
     ///
     /// In a client that exists already it can change nothing. Build it with `redirect::Policy::none()` and
     /// `retry::never()`: a call whose reply comes
-    /// from another address than it was sent to fails and names the redirect, and a body that holds a secret is not taken
+    /// from another address than it was sent to fails and names the redirect (one that leads back to the same address goes
+    /// unnoticed, and what the error then says of a command's effect may be wrong), and a body that holds a secret is not taken
     /// along, but headers have been sent by then. Plain HTTP then goes to loopback by address only, such as `127.0.0.1`.
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses

@@ -105,7 +105,7 @@ async fn a_panicking_source_is_an_error_for_all_and_not_the_end() {
     });
     let (one, other) = tokio::join!(entry.bearer(), called(&entry));
     assert_eq!(one.unwrap_err().kind(), TokenErrorKind::Source);
-    let panicked = "token source failed: the token source panicked";
+    let panicked = "token source failed: the token source or its transport panicked";
     assert_eq!(other.unwrap_err(), panicked);
 
     pass(1.0).await;
