@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use sdk_core::{AccessToken, Error, TokenFuture, TokenRequest, TokenSource};
+use sdk_core::{AccessToken, Error, TokenError, TokenFuture, TokenRequest, TokenSource};
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::json;
 
@@ -27,6 +27,19 @@ pub(crate) struct Given;
 impl TokenSource for Given {
     fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
         Box::pin(async { Ok(AccessToken::new("t-1")) })
+    }
+}
+
+/// A source of tokens made of one function.
+pub(crate) struct Tokens<F>(pub(crate) F);
+
+impl<F, T> TokenSource for Tokens<F>
+where
+    F: Fn(&TokenRequest) -> T + Send + Sync + 'static,
+    T: Future<Output = Result<AccessToken, TokenError>> + Send + 'static,
+{
+    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin((self.0)(request))
     }
 }
 
