@@ -3,12 +3,15 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use sdk_core::{AccessToken, Error, TokenError, TokenFuture, TokenRequest, TokenSource};
+use sdk_core::{
+    AccessToken, Error, SuiteBuilder, TokenError, TokenFuture, TokenRequest, TokenSource,
+};
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::json;
 
 use crate::peer::{self, Step};
 use crate::samples::new_person;
+use crate::support::builder_for;
 
 /// A person that a peer may have.
 pub(crate) const PERSON: &str = "PER-0123456789AB";
@@ -19,6 +22,13 @@ pub(crate) async fn server() -> ReferenceServer {
         .transport(Transport::Hyper)
         .start()
         .await
+}
+
+/// A reference server without a socket, whose clock is that of the test, and a suite of it.
+pub(crate) fn in_memory() -> (ReferenceServer, SuiteBuilder) {
+    let server = ReferenceServer::in_memory();
+    let suite = builder_for(&server).transport(server.service());
+    (server, suite)
 }
 
 /// Gives a token without a server.
