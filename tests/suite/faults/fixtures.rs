@@ -3,12 +3,15 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use sdk_core::{AccessToken, Error, TokenFuture, TokenRequest, TokenSource};
+use sdk_core::{
+    AccessToken, Error, SuiteBuilder, TokenError, TokenFuture, TokenRequest, TokenSource,
+};
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::json;
 
 use crate::peer::{self, Step};
 use crate::samples::new_person;
+use crate::support::builder_for;
 
 /// A person that a peer may have.
 pub(crate) const PERSON: &str = "PER-0123456789AB";
@@ -21,12 +24,32 @@ pub(crate) async fn server() -> ReferenceServer {
         .await
 }
 
+/// A reference server without a socket, whose clock is that of the test, and a suite of it.
+pub(crate) fn in_memory() -> (ReferenceServer, SuiteBuilder) {
+    let server = ReferenceServer::in_memory();
+    let suite = builder_for(&server).transport(server.service());
+    (server, suite)
+}
+
 /// Gives a token without a server.
 pub(crate) struct Given;
 
 impl TokenSource for Given {
     fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
         Box::pin(async { Ok(AccessToken::new("t-1")) })
+    }
+}
+
+/// A source of tokens made of one function.
+pub(crate) struct Tokens<F>(pub(crate) F);
+
+impl<F, T> TokenSource for Tokens<F>
+where
+    F: Fn(&TokenRequest) -> T + Send + Sync + 'static,
+    T: Future<Output = Result<AccessToken, TokenError>> + Send + 'static,
+{
+    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin((self.0)(request))
     }
 }
 

@@ -1,15 +1,16 @@
 //! Rows 19, 20 and 63: when to try again, and when to leave it.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
+use futures_util::future::ready;
 use sdk_core::{App, Effect, ErrorKind, Method};
-use tokio::time::{advance, timeout};
+use tokio::time::{Instant, timeout};
 
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always, reply, script};
-use crate::support::{
-    Clients, Events, HoldClock, assert_failed, builder_at, crm_at, quick_retry, until,
-};
+use crate::support::{Clients, assert_failed, builder_at, crm_at, quick_retry};
+use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {
@@ -42,20 +43,17 @@ async fn fault_19_a_retry_after_that_makes_no_sense_is_ignored() {
 
 #[tokio::test(start_paused = true)]
 async fn fault_19_a_retry_after_within_the_deadline_is_waited_for() {
-    let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
-    let peer = Peer::start([reply(503).header("retry-after", "7"), person()]);
-    let call = tokio::spawn(get_person(&crm_at(&peer)).send());
-    until(|| !events.lines("DEBUG", &["the call is retried"]).is_empty()).await;
+    let busy = Mutex::new(Some(reply(503).header("retry-after", "7")));
+    let service = Scripted::new(move |_| {
+        let step = busy.lock().unwrap().take().unwrap_or_else(person);
+        ready(Ok(step.in_memory()))
+    });
+    let start = Instant::now();
+    let person = get_person(&service.suite().crm()).await.unwrap();
 
-    advance(Duration::from_millis(6_900)).await;
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(peer.requests().len(), 1);
-    advance(Duration::from_millis(200)).await;
-
-    assert_eq!(call.await.unwrap().unwrap().attempts(), 2);
-    assert_eq!(peer.requests().len(), 2);
+    assert_eq!((person.attempts(), service.seen().len()), (2, 2));
+    let waited = start.elapsed().as_millis();
+    assert!((7_000..=7_100).contains(&waited), "{waited}");
 }
 
 #[tokio::test]

@@ -6,30 +6,22 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use sdk_core::TokenError;
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
-use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
+use sdk_reference_server::{ClientSpec, Operation};
 use tokio::time::advance;
 
-use super::fixtures::server;
-use crate::support::{
-    Clients, Events, HoldClock, assert_failed, assert_tried, builder_for, crm_for, until,
-};
-
-/// Moves the clocks of both sides.
-async fn pass(server: &ReferenceServer, time: Duration) {
-    server.advance(time);
-    advance(time).await;
-}
+use super::fixtures::{in_memory, server};
+use crate::support::{Clients, Events, assert_failed, assert_tried, builder_for, until};
 
 #[tokio::test(start_paused = true)]
 async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives() {
-    let (_clock, (events, _guard)) = (HoldClock::new(), Events::here());
-    let server = server().await;
-    let crm = crm_for(&server);
+    let (events, _guard) = Events::here();
+    let (server, builder) = in_memory();
+    let crm = builder.crm();
     crm.people().list().await.unwrap();
     server.fault(Operation::ExchangeToken).status(500);
 
     // Due for renewal since 240 s at the latest, alive until 300 s.
-    pass(&server, Duration::from_secs(250)).await;
+    advance(Duration::from_secs(250)).await;
     assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
     until(|| !events.lines("WARN", &[]).is_empty()).await;
     for _ in 0..20 {
@@ -48,11 +40,10 @@ async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives(
 
 #[tokio::test(start_paused = true)]
 async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_is_over() {
-    let _clock = HoldClock::new();
-    let server = server().await;
-    let crm = crm_for(&server);
+    let (server, builder) = in_memory();
+    let crm = builder.crm();
     crm.people().list().await.unwrap();
-    pass(&server, Duration::from_secs(301)).await;
+    advance(Duration::from_secs(301)).await;
     server.fault(Operation::ExchangeToken).times(3).status(500);
 
     let calls = join_all((0..50).map(|_| crm.people().list().send())).await;
@@ -70,18 +61,16 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
     // Nothing goes out within the backoff; after it the next call recovers.
     crm.people().list().await.unwrap_err();
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
-    pass(&server, Duration::from_secs(2)).await;
+    advance(Duration::from_secs(2)).await;
     crm.people().list().await.unwrap();
     assert_eq!(server.exchanges(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
-    let _clock = HoldClock::new();
-    let server = server().await;
-    let crm = builder_for(&server)
-        .credentials(ClientCredentials::new(server.client_id(), "wrong"))
-        .crm();
+    let (server, builder) = in_memory();
+    let wrong = ClientCredentials::new(server.client_id(), "wrong");
+    let crm = builder.credentials(wrong).crm();
 
     for _ in 0..100 {
         let error = crm.people().list().await.unwrap_err();
@@ -89,16 +78,12 @@ async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
         assert_eq!(error.code(), Some("invalid_client"));
         assert_eq!((error.is_retryable(), error.attempts()), (false, 0));
         assert!(error.request_id().is_some());
-        assert!(
-            error
-                .to_string()
-                .starts_with("crm.listPeople: not authenticated invalid_client: "),
-            "{error}"
-        );
+        let says = "crm.listPeople: not authenticated invalid_client: ";
+        assert!(error.to_string().starts_with(says), "{error}");
     }
 
     assert_eq!(server.attempts(Operation::ExchangeToken), 1);
-    pass(&server, Duration::from_secs(2)).await;
+    advance(Duration::from_secs(2)).await;
     crm.people().list().await.unwrap_err();
     assert_eq!(server.attempts(Operation::ExchangeToken), 2);
     assert_eq!(server.attempts(Operation::ListPeople), 0);

@@ -2,35 +2,33 @@
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use sdk_core::{
-    AccessToken, Effect, ErrorKind, Method, TokenError, TokenFuture, TokenRequest, TokenSource,
-};
+use futures_util::future::{join_all, ready};
+use http::request::Parts;
+use sdk_core::{AccessToken, Effect, ErrorKind, Method, TokenError, TokenRequest};
 use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
-use super::fixtures::{add_person, get_person, person, server};
+use super::fixtures::{Tokens, add_person, get_person, in_memory, person};
 use crate::peer::{Peer, always, json, reply, script, token};
 use crate::support::{
-    Clients, HoldClock, assert_refused_with, assert_says, assert_tried, builder_at, crm_at,
-    crm_for, until,
+    Clients, HoldClock, assert_refused_with, assert_says, assert_tried, crm_at, until,
 };
+use crate::transport::service::Scripted;
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
     const STEP: Duration = Duration::from_millis(100);
-    let _clock = HoldClock::new();
     for every in [1, 3, 10, 20_u64] {
-        let server = server().await;
-        let crm = crm_for(&server);
+        let (server, builder) = in_memory();
+        let crm = builder.crm();
         let (mut calls, mut failures) = (0, 0);
         // Four callers of two operations, for ten revocations, or for a minute.
         let steps = (every * 100).min(600);
         for step in 1..=steps {
-            server.advance(STEP);
             advance(STEP).await;
             let revoked = step % (every * 10) == 0;
             let callers = join_all((0..4).map(async |caller| {
@@ -59,21 +57,17 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
 #[tokio::test(start_paused = true)]
 async fn fault_37_tokens_that_die_long_before_their_stated_end_are_renewed_as_often_as_they_die() {
     const STEP: Duration = Duration::from_millis(250);
-    let _clock = HoldClock::new();
     for dies_after in [1, 3, 10, 20] {
         // Opaque to the client: nothing but the 401 tells that the 300 seconds are not true.
-        let peer = Peer::start(always(person()));
-        let source = Dying::default();
-        let crm = builder_at(&peer.url()).token_source(source.clone()).crm();
+        let dying = Dying::new();
         let mut failures = 0;
         for call in 0..240 {
             advance(STEP).await;
-            source.lives(format!("t-{}", call / (dies_after * 4)));
-            peer.refuse_all_but(&source.current());
-            failures += u32::from(get_person(&crm).await.is_err());
+            dying.lives(format!("t-{}", call / (dies_after * 4)));
+            failures += u32::from(get_person(&dying.1).await.is_err());
         }
         assert_eq!(failures, 0, "dies after {dies_after} s");
-        assert_eq!(source.asked(), 60 / dies_after, "dies after {dies_after} s");
+        assert_eq!(dying.asked(), 60 / dies_after, "dies after {dies_after} s");
     }
 }
 
@@ -114,18 +108,15 @@ async fn fault_37_a_token_that_is_refused_on_arrival_fails_the_call() {
 #[tokio::test(start_paused = true)]
 async fn fault_37_many_operations_share_tokens_that_die_and_none_pays_for_another() {
     const STEP: Duration = Duration::from_millis(100);
-    let _clock = HoldClock::new();
-    let peer = Peer::start(always(person()));
-    let source = Dying::default();
-    let crm = builder_at(&peer.url()).token_source(source.clone()).crm();
+    let dying = Dying::new();
+    let crm = &dying.1;
     let mut failures = 0;
     for call in 0..600_usize {
         advance(STEP).await;
         // Sooner than an operation has its turn again: it meets dead ones that served others, never itself.
-        source.lives(format!("t-{}", call / 4));
-        peer.refuse_all_but(&source.current());
+        dying.lives(format!("t-{}", call / 4));
         let outcome = match call % 7 {
-            0 => get_person(&crm).await.map(drop),
+            0 => get_person(crm).await.map(drop),
             1 => crm.organizations().get("ORG-0123456789AB").await.map(drop),
             _ => {
                 let path = format!("/api/crm/v1/notes/{}", call % 7);
@@ -135,58 +126,54 @@ async fn fault_37_many_operations_share_tokens_that_die_and_none_pays_for_anothe
         };
         failures += u32::from(outcome.is_err());
     }
-    assert_eq!((failures, source.asked()), (0, 150));
+    assert_eq!((failures, dying.asked()), (0, 150));
 }
 
-/// Gives the tokens that live just now.
-#[derive(Clone, Default)]
-struct Dying(std::sync::Arc<(AtomicUsize, std::sync::Mutex<String>)>);
+/// A service, and the one token that lives there just now: it is what a source gives. And how often that was asked.
+struct Dying(Arc<Mutex<(String, usize)>>, sdk_crm::Client);
 
 impl Dying {
-    fn lives(&self, token: String) {
-        *self.0.1.lock().unwrap() = token;
+    fn new() -> Self {
+        let now = Arc::<Mutex<(String, usize)>>::default();
+        let (asked, known) = (Arc::clone(&now), Arc::clone(&now));
+        let source = Tokens(move |_: &TokenRequest| {
+            let (token, count) = &mut *asked.lock().unwrap();
+            *count += 1;
+            let token = AccessToken::new(token.clone());
+            ready(Ok(token.with_lifetime(Duration::from_secs(300))))
+        });
+        let service = Scripted::new(move |request| {
+            let own = format!("Bearer {}", known.lock().unwrap().0);
+            let lives = request.headers()["authorization"] == own;
+            let step = if lives { person() } else { reply(401) };
+            ready(Ok(step.in_memory()))
+        });
+        Self(now, service.suite().token_source(source).crm())
     }
 
-    fn current(&self) -> String {
-        self.0.1.lock().unwrap().clone()
+    fn lives(&self, token: String) {
+        self.0.lock().unwrap().0 = token;
     }
 
     fn asked(&self) -> usize {
-        self.0.0.load(Ordering::Relaxed)
-    }
-}
-
-impl TokenSource for Dying {
-    fn token<'a>(&'a self, _request: &'a TokenRequest) -> TokenFuture<'a> {
-        self.0.0.fetch_add(1, Ordering::Relaxed);
-        Box::pin(async {
-            Ok(AccessToken::new(self.current()).with_lifetime(Duration::from_secs(300)))
-        })
-    }
-}
-
-/// Answers at once, and from the second time on never.
-#[derive(Default)]
-struct Hanging(AtomicUsize);
-
-impl TokenSource for Hanging {
-    fn token<'a>(&'a self, _request: &'a TokenRequest) -> TokenFuture<'a> {
-        let first = self.0.fetch_add(1, Ordering::Relaxed) == 0;
-        Box::pin(async move {
-            if first {
-                return Ok(AccessToken::new("t-1").with_lifetime(Duration::from_secs(300)));
-            }
-            std::future::pending().await
-        })
+        self.0.lock().unwrap().1
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it() {
-    let _clock = HoldClock::new();
-    let peer = Peer::start(always(person()));
-    let builder = builder_at(&peer.url()).token_source(Hanging::default());
-    let crm = builder.crm();
+    let asked = AtomicUsize::new(0);
+    let source = Tokens(move |_: &TokenRequest| {
+        let first = asked.fetch_add(1, Ordering::Relaxed) == 0;
+        async move {
+            if first {
+                return Ok(AccessToken::new("t-1").with_lifetime(Duration::from_secs(300)));
+            }
+            std::future::pending().await
+        }
+    });
+    let service = Scripted::always(person());
+    let crm = service.suite().token_source(source).crm();
     get_person(&crm).await.unwrap();
 
     // 20 seconds are left: enough for an attempt of ten.
@@ -199,9 +186,10 @@ async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it()
     hurried.await.unwrap();
     assert_eq!(start.elapsed(), Duration::from_secs(15), "nobody waited");
 
-    assert_eq!(peer.requests().len(), 3);
-    let seen = peer.requests();
-    assert!(seen.iter().all(|seen| seen.bearer() == Some("t-1")));
+    let seen = service.seen();
+    assert_eq!(seen.len(), 3);
+    let first = |seen: &Parts| seen.headers["authorization"] == "Bearer t-1";
+    assert!(seen.iter().all(first));
 }
 
 #[tokio::test(start_paused = true)]
@@ -250,19 +238,17 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
 
 #[tokio::test(start_paused = true)]
 async fn fault_71_a_401_whose_renewal_takes_longer_than_the_call_may_stays_a_401() {
-    let _clock = HoldClock::new();
-    let server = server().await;
-    let crm = crm_for(&server);
+    let (server, builder) = in_memory();
+    let crm = builder.crm();
     crm.people().list().await.unwrap();
     server.revoke_tokens();
     let fault = server.fault(Operation::ExchangeToken);
     fault.delay(Duration::from_secs(3_600));
 
-    let call = tokio::spawn(crm.people().list().deadline(Duration::from_secs(5)).send());
-    until(|| server.attempts(Operation::ExchangeToken) == 2).await;
-    advance(Duration::from_secs(5)).await;
-    let error = call.await.unwrap().unwrap_err();
+    let call = crm.people().list().deadline(Duration::from_secs(5));
+    let error = call.await.unwrap_err();
 
+    assert_eq!(server.attempts(Operation::ExchangeToken), 2);
     assert_refused_with(&error, 401);
     assert_eq!(error.attempts(), 1);
     assert_says(&error, &["deadline"]);

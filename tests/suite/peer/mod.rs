@@ -52,8 +52,6 @@ struct Shared {
     script: Mutex<Script>,
     requests: Mutex<Vec<Seen>>,
     exchanges: Mutex<Vec<Seen>>,
-    /// The one token that is not refused, if others are.
-    accepted_token: Mutex<Option<String>>,
     /// Connections accepted so far.
     accepted: AtomicUsize,
     /// Connections that are open now.
@@ -102,11 +100,6 @@ impl Peer {
         self.shared.written.load(Ordering::Relaxed)
     }
 
-    /// Answers requests with any other token with a 401, whatever the script says.
-    pub(crate) fn refuse_all_but(&self, token: &str) {
-        *lock(&self.shared.accepted_token) = Some(token.to_owned());
-    }
-
     /// Lets so many held replies go.
     pub(crate) fn release(&self, replies: usize) {
         self.shared.gate.add_permits(replies);
@@ -153,7 +146,6 @@ impl Reserved {
             script: Mutex::new(script.into()),
             requests: Mutex::default(),
             exchanges: Mutex::default(),
-            accepted_token: Mutex::default(),
             accepted: AtomicUsize::new(0),
             connected: AtomicUsize::new(0),
             open: AtomicUsize::new(0),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::step::{Act, Step, Then, reply};
+use super::step::{Act, Step, Then};
 use super::write::{self, One, Sent};
 use super::{Seen, Shared, lock, streams};
 
@@ -109,12 +109,8 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> S
 /// Writes the request down and takes the step for it.
 pub(super) fn note(seen: Seen, shared: &Shared) -> Step {
     let mut script = lock(&shared.script);
-    let accepted = lock(&shared.accepted_token);
-    let refused = accepted.is_some() && seen.bearer() != accepted.as_deref();
     let (list, step) = if seen.is_exchange() {
         (&shared.exchanges, script.next_token())
-    } else if refused {
-        (&shared.requests, reply(401))
     } else {
         (&shared.requests, script.next())
     };

@@ -43,7 +43,9 @@ fn told(error: &Error, address: &str) -> String {
     let key = error.idempotency_key().map(IdempotencyKey::as_str);
     let command = error.command().map(|it| (it, it.was_sent()));
     let is = (error.is_unavailable(), error.is_idempotency_conflict());
-    format!("{said} {facts:?} {more:?} {whose:?} {headers:?} {key:?} {command:?} {is:?}")
+    let log = error.attempt_log().iter();
+    let log: Vec<_> = log.map(|it| (it.number, it.kind, it.status)).collect();
+    format!("{said} {facts:?} {more:?} {whose:?} {headers:?} {key:?} {command:?} {is:?} {log:?}")
 }
 
 /// How each sort of operation ends at a peer that refuses everything.

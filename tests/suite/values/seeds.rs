@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sdk_core::{
-    AccessToken, Backoff, RetryPolicy, Suite, TokenError, TokenFuture, TokenPolicy, TokenRequest,
-    TokenSource,
+    AccessToken, Backoff, RetryPolicy, Suite, TokenError, TokenPolicy, TokenRequest, TokenSource,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-use crate::faults::fixtures::get_person;
+use crate::faults::fixtures::{Tokens, get_person};
 use crate::peer::reply;
 use crate::samples::kick_off;
 use crate::support::{Clients, Events};
@@ -53,35 +52,33 @@ async fn one_seed_gives_the_same_keys_and_waits_and_none_gives_others() {
     }
 }
 
-/// Gives short tokens slowly, and fails two times of three. Writes down when it was asked.
-struct Flaky(Arc<Mutex<Vec<String>>>, Instant);
+type Log = Arc<Mutex<Vec<String>>>;
 
-impl TokenSource for Flaky {
-    fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
-        Box::pin(async move {
-            let asked = {
-                let mut log = self.0.lock().unwrap();
-                log.push(format!("{:?} exchange", self.1.elapsed()));
-                log.iter().filter(|line| line.ends_with("exchange")).count()
-            };
+/// Gives short tokens slowly, and fails two times of three. Writes down when it was asked.
+fn flaky(log: Log, began: Instant) -> impl TokenSource {
+    Tokens(move |_: &TokenRequest| {
+        let mut log = log.lock().unwrap();
+        log.push(format!("{:?} exchange", began.elapsed()));
+        let asked = log.iter().filter(|line| line.ends_with("exchange")).count();
+        async move {
             sleep(Duration::from_millis(40)).await;
             if asked % 3 != 1 {
                 return Err(TokenError::unavailable("most of the time"));
             }
             Ok(AccessToken::new("t").with_lifetime(Duration::from_secs(9)))
-        })
-    }
+        }
+    })
 }
 
 /// What a hundred callers of one token see in ten minutes, in the order in which they see it.
 async fn history(seed: u64) -> Vec<String> {
-    let log = Arc::<Mutex<Vec<String>>>::default();
+    let log = Log::default();
     let began = Instant::now();
     let policy = TokenPolicy::default()
         .with_renewal_backoff(Backoff::new(Duration::from_secs(1), Duration::from_secs(8)));
     let suite = Suite::builder()
         .core_url("http://core.localhost")
-        .token_source(Flaky(Arc::clone(&log), began))
+        .token_source(flaky(Arc::clone(&log), began))
         .token_policy(policy)
         .seed(seed)
         .suite();

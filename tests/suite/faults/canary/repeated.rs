@@ -3,9 +3,10 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use futures_util::future::ready;
 use sdk_core::{
     AccessToken, CallOptions, ClientCredentials, Effect, Error, ErrorKind, Method, SchemaPolicy,
-    SuiteBuilder, TokenError, TokenFuture, TokenRequest, TokenSource,
+    SuiteBuilder, TokenError, TokenRequest,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +14,7 @@ use super::hostile::{
     HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, confidential, suite_of,
 };
 use super::print_error;
-use crate::faults::fixtures::{created, get_person, person};
+use crate::faults::fixtures::{Tokens, created, get_person, person};
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script, token};
 use crate::support::{Clients, Events, assert_failed, assert_says, key, stored};
 use crate::walks::page;
@@ -215,31 +216,19 @@ async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
     assert_eq!(peer.exchanges().len(), 3);
 }
 
-/// Gives [`OLD`], then another token, and then quotes the first.
-#[derive(Default)]
-struct Forgetful(AtomicU32);
-
-impl TokenSource for Forgetful {
-    fn token<'a>(&'a self, _: &'a TokenRequest) -> TokenFuture<'a> {
-        let number = self.0.fetch_add(1, Ordering::Relaxed);
-        Box::pin(async move {
-            match number {
-                0 => Ok(AccessToken::new(OLD)),
-                1 => Ok(AccessToken::new(TOKEN)),
-                _ => {
-                    let refused = TokenError::refused(OLD, format!("not {OLD}"));
-                    Err(refused.with_request_id(OLD))
-                }
-            }
-        })
-    }
-}
-
 #[tokio::test]
 async fn fault_41_a_source_that_quotes_a_token_it_gave_is_not_repeated() {
     let (events, _guard) = Events::here();
     let peer = Peer::start([reply(401), person(), reply(401)]);
-    let crm = suite_of(&peer).token_source(Forgetful::default()).crm();
+    let asked = AtomicU32::new(0);
+    let forgetful = Tokens(move |_: &TokenRequest| {
+        ready(match asked.fetch_add(1, Ordering::Relaxed) {
+            0 => Ok(AccessToken::new(OLD)),
+            1 => Ok(AccessToken::new(TOKEN)),
+            _ => Err(TokenError::refused(OLD, format!("not {OLD}")).with_request_id(OLD)),
+        })
+    });
+    let crm = suite_of(&peer).token_source(forgetful).crm();
 
     assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
     let error = get_person(&crm).await.unwrap_err();
