@@ -40,7 +40,7 @@ pub(crate) fn read(
     async move {
         let announced = head(response, limit)?;
         let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
-        while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
+        while let Some(piece) = piece(timeout_at(until, response.chunk()).await, until)? {
             if first.is_empty() {
                 first = piece;
             } else {
@@ -72,7 +72,7 @@ pub(crate) async fn read_secret(
     let announced = head(response, limit)?;
     // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
-    while let Some(piece) = piece(timeout_at(until, response.chunk()).await)? {
+    while let Some(piece) = piece(timeout_at(until, response.chunk()).await, until)? {
         let length = body.len() + piece.len();
         if length > limit {
             return Err(Unread::TooLarge(Bytes::new()));
@@ -102,9 +102,15 @@ fn whole(announced: Option<usize>, length: usize) -> Result<(), Unread> {
 /// The next piece of a body; `None` at its end.
 fn piece(
     read: Result<Result<Option<Bytes>, TransportError>, Elapsed>,
+    until: Instant,
 ) -> Result<Option<Bytes>, Unread> {
-    read.map_err(|_elapsed| Unread::Late)?
-        .map_err(Unread::Broken)
+    let piece = read.map_err(|_elapsed| Unread::Late)?;
+    let piece = piece.map_err(Unread::Broken)?;
+    // The size bounds all other pieces, and a body that is always ready never lets the timer have a look.
+    if piece.as_ref().is_some_and(Bytes::is_empty) && Instant::now() >= until {
+        return Err(Unread::Late);
+    }
+    Ok(piece)
 }
 
 /// The length that the head announces, if it does and it is allowed.

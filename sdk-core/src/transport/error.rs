@@ -110,9 +110,11 @@ impl TransportError {
     /// connection took it, and whether there is one at all.
     pub(crate) fn by_evidence(mut self, given_up: bool, has_body: bool) -> Self {
         if self.stage == Stage::Silent {
-            let unsent = has_body.then_some(Stage::NotSent);
-            let told = given_up.then(|| self.inside.or(unsent)).flatten();
-            self.stage = told.unwrap_or(Stage::Unknown);
+            self.stage = match self.inside {
+                Some(inside @ (Stage::Refused | Stage::NotSent)) if given_up => inside,
+                _ if given_up && has_body => Stage::NotSent,
+                _ => Stage::Unknown,
+            };
         }
         self
     }

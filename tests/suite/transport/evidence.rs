@@ -6,15 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 
+use base64::Engine as _;
 use http::{Request, Response};
-use sdk_core::transport::{ReplyBody, RequestBody, TransportError};
+use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
 use sdk_core::{Effect, ErrorKind};
+use serde_json::json;
 use tokio::sync::Notify;
 use tower_service::Service;
 
-use super::service::{Answer, Scripted};
+use super::service::{Answer, Scripted, reply};
 use crate::faults::fixtures::{Given, add_person, get_person};
-use crate::support::{Clients, assert_says, assert_tried, builder_at};
+use crate::support::{Clients, assert_says, assert_tried, builder_at, until};
 
 fn failing(error: impl Fn() -> io::Error + Send + Sync + 'static, reads: bool) -> Scripted {
     Scripted::new(move |request: Request<RequestBody>| {
@@ -32,6 +34,95 @@ fn reset() -> io::Error {
     io::ErrorKind::ConnectionReset.into()
 }
 
+/// A transport that takes the body and then says this.
+struct Says(fn(io::Error) -> TransportError);
+
+impl Transport for Says {
+    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
+        let taken = request.into_body().into_bytes();
+        let said = (self.0)(io::ErrorKind::ConnectionRefused.into());
+        Box::pin(async move { taken.and_then(|_taken| Err(said)) })
+    }
+}
+
+#[tokio::test]
+async fn what_a_transport_says_itself_counts_whatever_lies_inside() {
+    for (says, kind, effect, attempts) in [
+        (
+            TransportError::not_sent as fn(io::Error) -> TransportError,
+            ErrorKind::Connect,
+            Effect::NotSent,
+            3,
+        ),
+        (
+            TransportError::unknown,
+            ErrorKind::Transport,
+            Effect::Unknown,
+            1,
+        ),
+    ] {
+        let suite = Scripted::new(|_| pending::<Answer>()).suite();
+        let suite = suite.token_source(Given).transport(Says(says));
+        let error = add_person(&suite.crm()).await.unwrap_err();
+        assert_tried(&error, kind, effect, attempts);
+    }
+}
+
+/// What an outsider's transport wrote: the request with its headers.
+#[tokio::test]
+async fn fault_41_a_transport_that_quotes_the_request_shows_no_secret() {
+    for exchange in [true, false] {
+        let scripted = Scripted::new(move |request: Request<RequestBody>| async move {
+            let is_exchange = request.uri().path().ends_with("/oauth/token");
+            if is_exchange != exchange {
+                let token = json!({"access_token": "t0ken-canary", "token_type": "Bearer"});
+                return Ok(reply(200, token.to_string()));
+            }
+            let quoted = request.headers()["authorization"].to_str().unwrap();
+            Err(io::Error::other(format!("cannot send {quoted:?}")))
+        });
+        let crm = scripted.without_tokens().suite().crm();
+        let error = get_person(&crm).await.unwrap_err();
+
+        let basic = base64::prelude::BASE64_STANDARD.encode("client:secret");
+        let mut shown = format!("{error} {error:?}");
+        let mut source = std::error::Error::source(&error);
+        while let Some(inner) = source {
+            shown += &format!(" {inner} {inner:?}");
+            source = inner.source();
+        }
+        for secret in ["t0ken-canary", &*basic] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        assert_says(&error, &["withheld"]);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_gives_its_request_up() {
+    let taken = Arc::new(AtomicBool::new(false));
+    let (go, later) = (Arc::new(Notify::new()), Arc::clone(&taken));
+    let gate = Arc::clone(&go);
+    let scripted = Scripted::new(move |request: Request<RequestBody>| {
+        let (gate, later) = (Arc::clone(&gate), Arc::clone(&later));
+        tokio::spawn(async move {
+            gate.notified().await;
+            let bytes = request.into_body().into_bytes();
+            later.store(bytes.is_ok(), Ordering::Relaxed);
+        });
+        pending::<Answer>()
+    });
+    let crm = scripted.suite().token_source(Given).crm();
+    let call = tokio::spawn(add_person(&crm).send());
+    until(|| !scripted.seen().is_empty()).await;
+    call.abort();
+    let _ = call.await;
+
+    go.notify_one();
+    until(|| Arc::strong_count(&taken) <= 2).await;
+    assert!(!taken.load(Ordering::Relaxed));
+}
+
 /// A command that may be sent once only, unless it is certain that it was not sent.
 #[tokio::test]
 async fn a_failure_before_the_body_is_taken_sent_nothing_and_one_after_it_may_have() {
@@ -43,8 +134,11 @@ async fn a_failure_before_the_body_is_taken_sent_nothing_and_one_after_it_may_ha
     for (scripted, kind, effect, attempts) in [
         (failing(reset, false), connect, Effect::NotSent, 3),
         (failing(reset, true), transport, Effect::Unknown, 1),
-        (failing(refused, true), connect, Effect::NotSent, 3),
-        (failing(said, true), connect, Effect::NotSent, 3),
+        // A layer may have sent the request before, so what an error inside says counts only while nobody took the body.
+        (failing(refused, false), connect, Effect::NotSent, 3),
+        (failing(refused, true), transport, Effect::Unknown, 1),
+        (failing(said, false), connect, Effect::NotSent, 3),
+        (failing(said, true), transport, Effect::Unknown, 1),
         (failing(unknown, true), transport, Effect::Unknown, 1),
         (failing(unknown, false), connect, Effect::NotSent, 3),
         (failing(late, true), ErrorKind::Timeout, Effect::Unknown, 1),

@@ -83,6 +83,28 @@ async fn fault_16_a_body_that_breaks_off_or_drips_too_long_is_lost() {
     }
 }
 
+/// Always ready, and never done.
+#[tokio::test]
+async fn fault_15_pieces_without_an_end_do_not_hold_the_deadline_up() {
+    for piece in [|| Piece::Data(""), || Piece::Trailers] as [fn() -> Piece; 2] {
+        let scripted = Scripted::new(move |_| async move {
+            let pieces = std::iter::repeat_with(piece);
+            Ok(reply(200, body(pieces)))
+        });
+        let soon = Duration::from_millis(50);
+        let call = get_person(&scripted.suite().crm()).deadline(soon).send();
+        assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Timeout);
+    }
+}
+
+#[tokio::test]
+async fn fault_16_a_body_shorter_than_announced_is_cut_off() {
+    let scripted = with(CONTENT_LENGTH, "999");
+    let error = get_person(&scripted.suite().crm()).await.unwrap_err();
+    assert_tried(&error, ErrorKind::Transport, Effect::Unknown, 3);
+    assert_eq!(error.status(), Some(200));
+}
+
 #[tokio::test]
 async fn fault_30_a_body_is_bounded_whoever_brings_it() {
     let endless = Scripted::new(|_| async {
