@@ -30,6 +30,7 @@ mod replay;
 mod reply;
 mod request;
 mod secret;
+mod shown;
 mod suite;
 #[cfg(feature = "test-util")]
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]

@@ -15,7 +15,6 @@ pub(crate) mod turn;
 pub(crate) mod unreached;
 pub(crate) mod verdict;
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -34,6 +33,7 @@ use crate::reply::decode::{FromReply, Terms, decode};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
+use crate::shown::shows;
 
 /// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -181,11 +181,4 @@ impl Call {
     }
 }
 
-impl fmt::Debug for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
-            .field("operation", &self.operation.id)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+shows! { Call |it| operation: it.operation.id, options: it.options }

@@ -1,6 +1,5 @@
 //! Where a client sends requests.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use url::Url;
@@ -9,6 +8,7 @@ use crate::application::Application;
 use crate::observe::attempt::Server;
 use crate::operation::Method;
 use crate::request::draft::Draft;
+use crate::shown::shows;
 use crate::transport::sender::Sender;
 
 /// The address of an application and what sends requests to it.
@@ -107,10 +107,4 @@ impl Endpoint {
     }
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("base", &self.base())
-            .finish_non_exhaustive()
-    }
-}
+shows! { Endpoint |it| base: it.base() }

@@ -4,7 +4,6 @@ pub(crate) mod endpoint;
 mod facade;
 pub(crate) mod limits;
 
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::time::timeout_at;
@@ -17,6 +16,7 @@ use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
+use crate::shown::shows;
 use crate::suite::{Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -187,12 +187,4 @@ impl ApiClient {
     }
 }
 
-impl fmt::Debug for ApiClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiClient")
-            .field("application", &self.0.application.app)
-            .field("base", &self.0.endpoint.base())
-            .field("tokens", &self.0.tokens)
-            .finish_non_exhaustive()
-    }
-}
+shows! { ApiClient |it| application: it.0.application.app, base: it.0.endpoint.base(), tokens: it.0.tokens }

@@ -1,6 +1,5 @@
 //! Commands in a form that can be stored, and sent again exactly.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,6 +7,7 @@ use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::command::key::{IdempotencyKey, hex};
+use crate::shown::shows;
 
 /// The version of the stored form. A later SDK reads every earlier one. Version 1 does not record when it was prepared.
 pub(crate) const VERSION: u32 = 2;
@@ -211,17 +211,10 @@ impl PreparedCommand {
     }
 }
 
-impl fmt::Debug for PreparedCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedCommand")
-            .field("application", &self.application)
-            .field("operation", &self.operation)
-            .field("path", &self.path.split('?').next())
-            .field("keyed", &self.idempotency_key.is_some())
-            .field("body_bytes", &self.body.len())
-            .field("digest", &self.digest)
-            .finish_non_exhaustive()
-    }
+shows! {
+    PreparedCommand |it|
+    application: it.application, operation: it.operation, path: it.path.split('?').next(),
+    keyed: it.idempotency_key.is_some(), body_bytes: it.body.len(), digest: it.digest
 }
 
 /// Serialises a shared key as plain text.

@@ -6,7 +6,6 @@ pub(crate) mod layers;
 pub(crate) mod settings;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +20,7 @@ use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
+use crate::shown::shows;
 use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
@@ -250,15 +250,9 @@ fn scopes_of<S: AsRef<str>>(
     }
 }
 
-impl fmt::Debug for Suite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_set = |app: &App| self.config(*app).url.is_some();
-        let applications: Vec<_> = App::all().filter(is_set).collect();
-        f.debug_struct("Suite")
-            .field("label", &self.label())
-            .field("applications", &applications)
-            .field("settings", &self.shared.settings)
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
-    }
+shows! {
+    Suite |it|
+    label: it.label(),
+    applications: App::all().filter(|app: &App| it.config(*app).url.is_some()).collect::<Vec<_>>(),
+    settings: it.shared.settings, stats: it.stats()
 }

@@ -1,6 +1,5 @@
 //! A token as it is sent.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::operation::Operation;
 use crate::secret::wiped::Wiped;
+use crate::shown::shows;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::lifetime::Schedule;
@@ -111,15 +111,10 @@ impl BearerToken {
     }
 }
 
-impl fmt::Debug for BearerToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BearerToken")
-            .field("header", &"[redacted]")
-            .field("granted_scopes", &self.scopes)
-            .field("generation", &self.generation)
-            .field("expires_in", &self.expires_in())
-            .finish_non_exhaustive()
-    }
+shows! {
+    BearerToken |it|
+    header: "[redacted]", granted_scopes: it.scopes, generation: it.generation,
+    expires_in: it.expires_in()
 }
 
 /// Rows of a table are adjacent in memory, so neighbours get different bits.

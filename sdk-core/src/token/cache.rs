@@ -1,7 +1,6 @@
 //! Tokens by audience and scopes.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use crate::app::App;
 use crate::observe::watcher::Watcher;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::Confidential;
+use crate::shown::shows;
 use crate::token::common::{Common, Exchanges};
 use crate::token::entry::TokenEntry;
 use crate::token::lifetime;
@@ -132,11 +132,4 @@ impl Entries {
     }
 }
 
-impl fmt::Debug for TokenCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenCache")
-            .field("policy", self.policy())
-            .field("entries", &self.lock().all.values())
-            .finish_non_exhaustive()
-    }
-}
+shows! { TokenCache |it| policy: it.policy(), entries: it.lock().all.values() }

@@ -1,9 +1,8 @@
 //! The client identity that is exchanged for tokens.
 
-use std::fmt;
-
 use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
+use crate::shown::shows;
 
 /// Where a token exchange sends the client id and secret (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,15 +110,9 @@ impl ClientCredentials {
     }
 }
 
-impl fmt::Debug for ClientCredentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.fields.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("ClientCredentials")
-            .field("id", &self.id)
-            .field("secret", &"[redacted]")
-            .field("authentication", &self.authentication)
-            .field("audience_field", &self.audience_field)
-            .field("form_fields", &names)
-            .finish()
-    }
+shows! {
+    ClientCredentials |it|
+    id: it.id, secret: "[redacted]", authentication: it.authentication,
+    audience_field: it.audience_field,
+    form_fields: it.fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>()
 }

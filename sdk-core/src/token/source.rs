@@ -1,6 +1,5 @@
 //! The source of tokens, its request and its reply.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::secret::value::Secret;
+use crate::shown::shows;
 use crate::token::error::TokenError;
 
 /// The future of a [`TokenSource`].
@@ -147,12 +147,4 @@ impl AccessToken {
     }
 }
 
-impl fmt::Debug for AccessToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessToken")
-            .field("secret", &"[redacted]")
-            .field("lifetime", &self.lifetime)
-            .field("scopes", &self.scopes)
-            .finish_non_exhaustive()
-    }
-}
+shows! { AccessToken |it| secret: "[redacted]", lifetime: it.lifetime, scopes: it.scopes }

@@ -1,6 +1,5 @@
 //! What sends requests to one address.
 
-use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
@@ -8,6 +7,7 @@ use futures_util::TryFutureExt as _;
 #[cfg(feature = "reqwest-013")]
 use futures_util::{FutureExt as _, future::Either};
 
+use crate::shown::shows;
 use crate::transport::error::TransportError;
 use crate::transport::outgoing::Outgoing;
 use crate::transport::reply::Incoming;
@@ -79,8 +79,4 @@ impl From<reqwest::Client> for Sender {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").finish_non_exhaustive()
-    }
-}
+shows! { Sender |_it| }

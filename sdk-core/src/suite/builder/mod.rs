@@ -4,7 +4,6 @@ pub(crate) mod build;
 mod calls;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
+use crate::shown::shows;
 use crate::suite::Suite;
 use crate::suite::address::refused;
 use crate::suite::builder::calls::Calls;
@@ -381,11 +381,4 @@ fn process_variables(faults: &mut Vec<Error>) -> Vec<(String, String)> {
     variables
 }
 
-impl fmt::Debug for SuiteBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SuiteBuilder")
-            .field("layers", &self.layers)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
+shows! { SuiteBuilder |it| layers: it.layers, settings: it.settings }
