@@ -253,7 +253,7 @@ impl TokenEntry {
 
     /// Notes that a renewal was started.
     pub(super) fn started(&self) {
-        self.common.exchanges.add();
+        self.common.exchanges.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn backoff_left(&self) -> Duration {
