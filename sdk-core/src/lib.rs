@@ -18,6 +18,7 @@ mod drift;
 #[doc(hidden)]
 pub mod engine;
 mod error;
+mod getters;
 pub mod guide;
 mod json;
 mod list;

@@ -1,5 +1,6 @@
 //! The client identity that is exchanged for tokens.
 
+use crate::getters::getters;
 use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
 use crate::shown::shows;
@@ -68,24 +69,18 @@ impl ClientCredentials {
         self.audience_field = name.into();
         self
     }
+}
 
+getters! {
+    ClientCredentials |it|
     /// The client id, which is not secret.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
+    pub id -> &str = &it.id;
+    pub(crate) secret -> &Secret = &it.secret;
+    pub(crate) method -> ClientAuthentication = it.authentication;
+    pub(crate) audience_name -> &str = &it.audience_field;
+}
 
-    pub(crate) fn secret(&self) -> &Secret {
-        &self.secret
-    }
-
-    pub(crate) fn method(&self) -> ClientAuthentication {
-        self.authentication
-    }
-
-    pub(crate) fn audience_name(&self) -> &str {
-        &self.audience_field
-    }
-
+impl ClientCredentials {
     /// Remembers the secret and the form fields as confidential.
     pub(crate) fn keep(&self, known: &Recent) {
         let fields = self.fields.iter().map(|(_, value)| value.expose());
