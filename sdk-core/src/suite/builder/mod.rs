@@ -151,7 +151,7 @@ setters! {
     audience(app: App, audience: impl Into<String>) |it| it.layers.code.set(Key::Audience(app), audience);
 
     /// Requests these scopes for an application's tokens. By default, the server grants all that the client may have.
-    scopes(app: App, scopes: impl IntoIterator<Item: AsRef<str>>) |it| {
+    scopes(app: App, scopes: impl IntoIterator<Item = impl AsRef<str>>) |it| {
         match scopes_of("scopes", scopes) {
             Ok(scopes) => drop(it.scopes.insert(app, scopes)),
             Err(fault) => it.faults.push(fault),
