@@ -56,18 +56,16 @@ impl Watcher {
         application: App,
         operation: Option<&'static Operation>,
     ) -> Option<Waiting<'_>> {
-        let wait = Wait {
-            application,
-            operation,
-            installation: self.installation(),
-            reason,
-            duration: Duration::ZERO,
-        };
-        let (watcher, started) = (self, Instant::now());
-        self.is_watching().then_some(Waiting {
-            watcher,
-            wait,
-            started,
+        self.is_watching().then(|| Waiting {
+            watcher: self,
+            wait: Wait {
+                application,
+                operation,
+                installation: self.installation(),
+                reason,
+                duration: Duration::ZERO,
+            },
+            started: Instant::now(),
         })
     }
 
