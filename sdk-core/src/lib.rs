@@ -18,6 +18,7 @@ mod drift;
 #[doc(hidden)]
 pub mod engine;
 mod error;
+mod getters;
 pub mod guide;
 mod json;
 mod list;
@@ -30,6 +31,7 @@ mod replay;
 mod reply;
 mod request;
 mod secret;
+mod shown;
 mod suite;
 #[cfg(feature = "test-util")]
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]

@@ -15,8 +15,8 @@ pub(crate) mod turn;
 pub(crate) mod unreached;
 pub(crate) mod verdict;
 
-use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use bytes::Bytes;
@@ -34,6 +34,7 @@ use crate::reply::decode::{FromReply, Terms, decode};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
+use crate::shown::shows;
 
 /// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -154,7 +155,7 @@ impl Call {
 
     /// The error of a call that is refused before anything is sent: a call that ended, too.
     fn refused(&self, refused: &Error) -> Error {
-        self.client.suite().counters.call();
+        self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         let error = self.failed(refused.clone());
         let watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
         watch.end(&Err(error.clone()), &str::to_owned);
@@ -182,11 +183,4 @@ impl Call {
     }
 }
 
-impl fmt::Debug for Call {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
-            .field("operation", &self.operation.id)
-            .field("options", &self.options)
-            .finish_non_exhaustive()
-    }
-}
+shows! { Call |it| operation: it.operation.id, options: it.options }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use tracing::Span;
 
 use crate::call::Call;
 use crate::call::attempt::Outcome;
@@ -99,7 +100,7 @@ impl Rehearsal {
 
     fn watch(&self) -> CallWatch<'_> {
         let watcher = &self.call.client.suite().watcher;
-        let mut watch = CallWatch::unseen(watcher, self.call.operation);
+        let mut watch = CallWatch::new(watcher, self.call.operation, Span::none(), true);
         watch.attempts = self.attempts;
         watch
     }

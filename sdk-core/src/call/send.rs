@@ -1,6 +1,7 @@
 //! The attempt loop: token, send, classify, wait, again.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::{Instant, sleep};
@@ -57,7 +58,7 @@ impl Call {
         take: Take<'_>,
         watch: &mut CallWatch<'_>,
     ) -> Result<Reply, Error> {
-        self.client.suite().counters.call();
+        self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         Error::without_runtime().map_err(|error| error.of(self.operation))?;
         self.decorate(draft)?;
         let draft = &*draft;
@@ -207,7 +208,7 @@ impl Call {
         let mut request = self.outgoing(progress.draft, progress.bearer.as_deref())?;
         let (suite, endpoint) = (self.client.suite(), self.client.endpoint());
         progress.watch.attempting();
-        suite.counters.attempt();
+        suite.attempts.fetch_add(1, Ordering::Relaxed);
         let planned = Planned {
             operation: Some(self.operation),
             method: progress.draft.method,

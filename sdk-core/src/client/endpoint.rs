@@ -1,14 +1,15 @@
 //! Where a client sends requests.
 
-use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use url::Url;
 
 use crate::application::Application;
+use crate::getters::getters;
 use crate::observe::attempt::Server;
 use crate::operation::Method;
 use crate::request::draft::Draft;
+use crate::shown::shows;
 use crate::transport::sender::Sender;
 
 /// The address of an application and what sends requests to it.
@@ -44,33 +45,23 @@ impl Endpoint {
             fixed: OnceLock::new(),
         }
     }
+}
 
+getters! {
+    Endpoint |it|
     /// What sends requests to it.
-    pub(crate) fn sender(&self) -> &Sender {
-        &self.sender
-    }
-
+    pub(crate) sender -> &Sender = &it.sender;
     /// Host and port, for observers.
-    pub(crate) fn server(&self) -> &Server {
-        &self.server
-    }
-
+    pub(crate) server -> &Server = &it.server;
     /// The base URL.
-    pub(crate) fn url(&self) -> &Url {
-        &self.url
-    }
-
+    pub(crate) url -> &Url = &it.url;
     /// The proxy that the environment names for it, without its credential.
-    pub(crate) fn proxy(&self) -> Option<&str> {
-        self.proxy.as_deref()
-    }
-
+    pub(crate) proxy -> Option<&str> = it.proxy.as_deref();
     /// The base URL without a trailing slash.
-    #[must_use]
-    pub fn base(&self) -> &str {
-        self.url.as_str().trim_end_matches('/')
-    }
+    pub base -> &str = it.url.as_str().trim_end_matches('/');
+}
 
+impl Endpoint {
     /// Begins a GET of an escaped path, which starts with a slash.
     #[must_use]
     pub fn get(&self, path: &str) -> Draft {
@@ -107,10 +98,4 @@ impl Endpoint {
     }
 }
 
-impl fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("base", &self.base())
-            .finish_non_exhaustive()
-    }
-}
+shows! { Endpoint |it| base: it.base() }

@@ -4,7 +4,6 @@ pub(crate) mod endpoint;
 mod facade;
 pub(crate) mod limits;
 
-use std::fmt;
 use std::sync::Arc;
 
 use tokio::time::timeout_at;
@@ -13,10 +12,12 @@ use crate::application::Application;
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
+use crate::getters::getters;
 use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
+use crate::shown::shows;
 use crate::suite::{Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -92,37 +93,22 @@ impl ApiClient {
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.token_in_time(self.0.tokens.prewarm()).await
     }
+}
 
-    pub(crate) fn suite(&self) -> &Shared {
-        &self.0.suite.shared
-    }
-
+getters! {
+    ApiClient |it|
+    pub(crate) suite -> &Shared = &it.0.suite.shared;
     /// The label of its installation.
-    pub(crate) fn label(&self) -> Option<Arc<str>> {
-        self.suite().label.clone()
-    }
-
+    pub(crate) label -> Option<Arc<str>> = it.suite().label.clone();
     /// The retries of its application, which all its clients share.
-    pub(crate) fn budget(&self) -> &RetryBudget {
-        self.suite().budgets.of(self.0.application.app)
-    }
+    pub(crate) budget -> &RetryBudget = it.suite().budgets.of(it.0.application.app);
+    pub(crate) tokens -> &Arc<TokenEntry> = &it.0.tokens;
+    pub(crate) in_flight -> Option<&InFlight> = it.0.in_flight.as_deref();
+    pub(crate) defaults -> &CallOptions = &it.0.defaults;
+    pub(crate) audience -> Option<&str> = it.0.tokens.request().audience();
+}
 
-    pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {
-        &self.0.tokens
-    }
-
-    pub(crate) fn in_flight(&self) -> Option<&InFlight> {
-        self.0.in_flight.as_deref()
-    }
-
-    pub(crate) fn defaults(&self) -> &CallOptions {
-        &self.0.defaults
-    }
-
-    pub(crate) fn audience(&self) -> Option<&str> {
-        self.0.tokens.request().audience()
-    }
-
+impl ApiClient {
     /// Waits for a token as long as a call of this client may take.
     pub(crate) async fn token_in_time<T>(
         &self,
@@ -187,12 +173,4 @@ impl ApiClient {
     }
 }
 
-impl fmt::Debug for ApiClient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ApiClient")
-            .field("application", &self.0.application.app)
-            .field("base", &self.0.endpoint.base())
-            .field("tokens", &self.0.tokens)
-            .finish_non_exhaustive()
-    }
-}
+shows! { ApiClient |it| application: it.0.application.app, base: it.0.endpoint.base(), tokens: it.0.tokens }

@@ -1,6 +1,5 @@
 //! Commands in a form that can be stored, and sent again exactly.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,6 +7,8 @@ use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::command::key::{IdempotencyKey, hex};
+use crate::getters::getters;
+use crate::shown::shows;
 
 /// The version of the stored form. A later SDK reads every earlier one. Version 1 does not record when it was prepared.
 pub(crate) const VERSION: u32 = 2;
@@ -94,62 +95,32 @@ impl PreparedCommand {
         self.seal = None;
         self.digested()
     }
+}
 
+getters! {
+    PreparedCommand |it|
     /// The application that takes the command, such as `calendar`.
-    #[must_use]
-    pub fn application(&self) -> &str {
-        &self.application
-    }
-
+    pub application -> &str = &it.application;
     /// The `operationId` of the command.
-    #[must_use]
-    pub fn operation(&self) -> &str {
-        &self.operation
-    }
-
+    pub operation -> &str = &it.operation;
     /// The HTTP method.
-    #[must_use]
-    pub fn method(&self) -> &str {
-        &self.method
-    }
-
+    pub method -> &str = &it.method;
     /// The audience of the client that prepared it.
-    #[must_use]
-    pub fn audience(&self) -> Option<&str> {
-        self.audience.as_deref()
-    }
-
+    pub audience -> Option<&str> = it.audience.as_deref();
     /// The path and query, relative to the application's base URL.
-    #[must_use]
-    pub fn path(&self) -> &str {
-        &self.path
-    }
-
+    pub path -> &str = &it.path;
     /// The idempotency key; `None` for commands without a documented key.
-    #[must_use]
-    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.idempotency_key.as_deref()
-    }
-
+    pub idempotency_key -> Option<&IdempotencyKey> = it.idempotency_key.as_deref();
     /// When it was prepared, by the wall clock of that machine; `None` for a form of version 1.
-    #[must_use]
-    pub fn prepared_at(&self) -> Option<SystemTime> {
-        UNIX_EPOCH.checked_add(Duration::from_millis(self.prepared_at?))
-    }
-
+    pub prepared_at -> Option<SystemTime> = UNIX_EPOCH.checked_add(Duration::from_millis(it.prepared_at?));
     /// Whether it may have been sent before it was stored: it comes from an error with unknown effect, or its form is of
     /// version 1, which does not record it.
-    #[must_use]
-    pub fn was_sent(&self) -> bool {
-        self.version == 1 || self.terms.sent
-    }
-
+    pub was_sent -> bool = it.version == 1 || it.terms.sent;
     /// Whether sending it again returns the first result: it has a key, or the contract shows this for its operation.
-    #[must_use]
-    pub fn is_replayable(&self) -> bool {
-        self.idempotency_key.is_some() || self.terms.replay_shown
-    }
+    pub is_replayable -> bool = it.idempotency_key.is_some() || it.terms.replay_shown;
+}
 
+impl PreparedCommand {
     /// The headers of its call and client, without those that the SDK sets itself.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers
@@ -211,17 +182,10 @@ impl PreparedCommand {
     }
 }
 
-impl fmt::Debug for PreparedCommand {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PreparedCommand")
-            .field("application", &self.application)
-            .field("operation", &self.operation)
-            .field("path", &self.path.split('?').next())
-            .field("keyed", &self.idempotency_key.is_some())
-            .field("body_bytes", &self.body.len())
-            .field("digest", &self.digest)
-            .finish_non_exhaustive()
-    }
+shows! {
+    PreparedCommand |it|
+    application: it.application, operation: it.operation, path: it.path.split('?').next(),
+    keyed: it.idempotency_key.is_some(), body_bytes: it.body.len(), digest: it.digest
 }
 
 /// Serialises a shared key as plain text.

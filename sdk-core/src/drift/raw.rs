@@ -15,6 +15,7 @@ use crate::options::setters::command_options;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
+use crate::shown::shows;
 
 /// The target of a raw call: a known operation, or a method and path that this SDK does not know yet.
 #[derive(Clone)]
@@ -204,16 +205,11 @@ impl RawCall {
     }
 }
 
-impl fmt::Debug for RawCall {
-    /// Without parameters and body, which may be confidential.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let body = self.body.as_ref();
-        f.debug_struct("RawCall")
-            .field("call", &self.call)
-            .field("target", &self.target)
-            .field("body_bytes", &body.map(|body| body.as_str().len()))
-            .finish_non_exhaustive()
-    }
+// Without parameters and body, which may be confidential.
+shows! {
+    RawCall |it|
+    call: it.call, target: it.target,
+    body_bytes: it.body.as_ref().map(|body| body.as_str().len())
 }
 
 command_options!(RawCall => Receipt<RawJson>);

@@ -19,6 +19,7 @@ use crate::command::prepared::PreparedCommand;
 use crate::error::attempts::AttemptRecord;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::error::source::Source;
+use crate::getters::getters;
 use crate::operation::Operation;
 
 /// What failed, whether it took effect, and who can help.
@@ -71,67 +72,28 @@ struct Inner {
     command: Option<Box<PreparedCommand>>,
 }
 
-impl Error {
+getters! {
+    Error |it|
     /// The kind of failure.
-    #[must_use]
-    pub fn kind(&self) -> ErrorKind {
-        self.0.kind
-    }
-
+    pub kind -> ErrorKind = it.0.kind;
     /// The operation that failed; `None` if no call was under way.
-    #[must_use]
-    pub fn operation(&self) -> Option<&'static Operation> {
-        self.0.operation
-    }
-
+    pub operation -> Option<&'static Operation> = it.0.operation;
     /// The [label](crate::SuiteBuilder::label) of the installation that was called, if its suite has one.
-    #[must_use]
-    pub fn installation(&self) -> Option<&str> {
-        self.0.installation.as_deref()
-    }
-
+    pub installation -> Option<&str> = it.0.installation.as_deref();
     /// The HTTP status of the last reply, if there was one.
-    #[must_use]
-    pub fn status(&self) -> Option<u16> {
-        self.0.status
-    }
-
+    pub status -> Option<u16> = it.0.status;
     /// The application's error code, such as `insufficient_scope` or `IDEMPOTENCY_CONFLICT`, if the body had one.
-    #[must_use]
-    pub fn code(&self) -> Option<&str> {
-        self.0.code.as_deref()
-    }
-
+    pub code -> Option<&str> = it.0.code.as_deref();
     /// The message of the application or the SDK.
-    #[must_use]
-    pub fn message(&self) -> &str {
-        &self.0.message
-    }
-
+    pub message -> &str = &it.0.message;
     /// The correlated request id, for the people who run the suite.
-    #[must_use]
-    pub fn request_id(&self) -> Option<&str> {
-        self.0.request_id.as_deref()
-    }
-
+    pub request_id -> Option<&str> = it.0.request_id.as_deref();
     /// Whether the same call may succeed later, unchanged.
-    #[must_use]
-    pub fn is_retryable(&self) -> bool {
-        self.0.retryable
-    }
-
+    pub is_retryable -> bool = it.0.retryable;
     /// How long the server asked the client to wait, if it did.
-    #[must_use]
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.0.retry_after
-    }
-
+    pub retry_after -> Option<Duration> = it.0.retry_after;
     /// How many attempts were made; 0 if the call was refused before the first one.
-    #[must_use]
-    pub fn attempts(&self) -> u32 {
-        self.0.attempts
-    }
-
+    pub attempts -> u32 = it.0.attempts;
     /// The failed attempts of the call, in their order: at most the last 32. It is empty if no attempt was made, and if the
     /// call itself succeeded but its reply did not fit what came after, as in a walk.
     ///
@@ -143,42 +105,21 @@ impl Error {
     /// }
     /// # }
     /// ```
-    #[must_use]
-    pub fn attempt_log(&self) -> &[AttemptRecord] {
-        &self.0.attempt_log
-    }
-
+    pub attempt_log -> &[AttemptRecord] = &it.0.attempt_log;
     /// What is known about the effect of the call.
-    #[must_use]
-    pub fn effect(&self) -> Effect {
-        self.0.effect
-    }
-
+    pub effect -> Effect = it.0.effect;
     /// The headers of the failing reply, if there was one. Cookies are redacted, and so are values that contain a
     /// credential, a token, a key, or what the caller set in headers and parameters.
-    #[must_use]
-    pub fn headers(&self) -> Option<&HeaderMap> {
-        self.0.headers.as_deref()
-    }
-
+    pub headers -> Option<&HeaderMap> = it.0.headers.as_deref();
     /// The raw body of the failing reply, as far as it was read.
-    #[must_use]
-    pub fn body(&self) -> Option<&[u8]> {
-        self.0.body.as_deref()
-    }
-
+    pub body -> Option<&[u8]> = it.0.body.as_deref();
     /// The idempotency key that the command was sent with.
-    #[must_use]
-    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.0.key.as_deref()
-    }
-
+    pub idempotency_key -> Option<&IdempotencyKey> = it.0.key.as_deref();
     /// The command, ready to be sent again exactly.
-    #[must_use]
-    pub fn command(&self) -> Option<&PreparedCommand> {
-        self.0.command.as_deref()
-    }
+    pub command -> Option<&PreparedCommand> = it.0.command.as_deref();
+}
 
+impl Error {
     /// Takes the command out of the error; copies it if clones of the error hold it too.
     #[must_use]
     pub fn into_command(self) -> Option<PreparedCommand> {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::getters::getters;
 use crate::json::members::Members;
 use crate::json::raw::{RawJson, view_text};
 use crate::json::texts::text_impls;
@@ -102,30 +103,23 @@ impl Record {
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         self.0.view()
     }
+}
 
+getters! {
+    Record |it|
     /// All members in order.
     ///
     /// # Errors
     /// If this is not an object.
-    pub fn members(&self) -> Result<Members, Error> {
-        self.0.decode()
-    }
-
-    fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-
+    pub members -> Result<Members, Error> = it.0.decode();
+    as_str -> &str = it.0.as_str();
     /// Whether it is an object. Received records always are; one made from other JSON is not.
-    fn is_object(&self) -> bool {
-        self.as_str().starts_with('{')
-    }
-
+    is_object -> bool = it.as_str().starts_with('{');
     /// The JSON as received.
-    #[must_use]
-    pub fn raw(&self) -> &RawJson {
-        &self.0
-    }
+    pub raw -> &RawJson = &it.0;
+}
 
+impl Record {
     /// The JSON as received.
     #[must_use]
     pub fn into_raw(self) -> RawJson {

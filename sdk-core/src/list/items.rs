@@ -1,4 +1,3 @@
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::vec;
@@ -10,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::pages::Pages;
+use crate::shown::shows;
 
 /// A list as a stream of items: lazy, `'static`, finished after its first error.
 ///
@@ -156,11 +156,4 @@ impl<T: DeserializeOwned + Send + 'static> FusedStream for Items<T> {
     }
 }
 
-impl<T> fmt::Debug for Items<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Items")
-            .field("pages", &self.pages)
-            .field("left_of_page", &self.page.len())
-            .finish_non_exhaustive()
-    }
-}
+shows! { Items<T> |it| pages: it.pages, left_of_page: it.page.len() }

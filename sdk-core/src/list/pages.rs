@@ -1,4 +1,3 @@
-use std::fmt;
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use crate::list::fetch::{Fetch, Fetching};
 use crate::reply::page::Page;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
+use crate::shown::shows;
 
 /// Makes the request for the page at a cursor.
 type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
@@ -335,12 +335,4 @@ impl<T: DeserializeOwned + Send + 'static> FusedStream for Pages<T> {
     }
 }
 
-impl<T> fmt::Debug for Pages<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pages")
-            .field("call", &self.call)
-            .field("fetched", &self.fetched)
-            .field("delivered", &self.checkpoint.delivered())
-            .finish_non_exhaustive()
-    }
-}
+shows! { Pages<T> |it| call: it.call, fetched: it.fetched, delivered: it.checkpoint.delivered() }

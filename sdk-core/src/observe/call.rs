@@ -38,9 +38,8 @@ pub(crate) struct CallWatch<'a> {
 
 impl<'a> CallWatch<'a> {
     pub(crate) fn begin(watcher: &'a Watcher, operation: &'static Operation) -> Self {
-        let mut watch = Self::unseen(watcher, operation);
-        watch.span = spans::call_span(operation, watcher.installation());
-        watch.ended = false;
+        let span = spans::call_span(operation, watcher.installation());
+        let watch = Self::new(watcher, operation, span, false);
         if watcher.is_watching() {
             let call = watch.observed();
             watcher.tell(|observer| observer.call_started(&call));
@@ -48,19 +47,24 @@ impl<'a> CallWatch<'a> {
         watch
     }
 
-    /// A call of which nobody is told.
-    pub(crate) fn unseen(watcher: &'a Watcher, operation: &'static Operation) -> Self {
+    /// A call, of which nobody is told if it has already ended.
+    pub(crate) fn new(
+        watcher: &'a Watcher,
+        operation: &'static Operation,
+        span: Span,
+        ended: bool,
+    ) -> Self {
         Self {
             watcher,
             operation,
-            span: Span::none(),
+            span,
             started: Instant::now(),
             attempts: 0,
             effect: Effect::NotSent,
             log: Vec::new(),
             waited: Duration::ZERO,
             in_flight: false,
-            ended: true,
+            ended,
         }
     }
 

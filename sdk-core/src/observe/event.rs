@@ -1,6 +1,5 @@
 //! What an observer is told. Everything is borrowed; what costs something to know is a method.
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use crate::named::named;
 use crate::observe::error_type::ErrorType;
 use crate::operation::{Method, Operation};
 use crate::reply::response::Reply;
+use crate::shown::shows;
 
 /// A call.
 #[derive(Clone, Copy, Debug)]
@@ -83,17 +83,10 @@ impl CallEnded<'_> {
     }
 }
 
-impl fmt::Debug for CallEnded<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallEnded")
-            .field("call", &self.call)
-            .field("outcome", &self.outcome)
-            .field("attempts", &self.attempts)
-            .field("effect", &self.effect)
-            .field("error_type", &self.error_type)
-            .field("duration", &self.duration())
-            .finish_non_exhaustive()
-    }
+shows! {
+    CallEnded<'a> |it|
+    call: it.call, outcome: it.outcome, attempts: it.attempts, effect: it.effect,
+    error_type: it.error_type, duration: it.duration()
 }
 
 /// One request of a call, or of a token exchange.

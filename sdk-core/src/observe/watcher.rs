@@ -1,6 +1,5 @@
 //! The observers of a suite, and how they are told.
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use crate::app::App;
 use crate::observe::event::{Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
 use crate::operation::Operation;
+use crate::shown::shows;
 
 /// The observers of a suite and the label of its installation.
 #[derive(Clone, Default)]
@@ -56,18 +56,16 @@ impl Watcher {
         application: App,
         operation: Option<&'static Operation>,
     ) -> Option<Waiting<'_>> {
-        let wait = Wait {
-            application,
-            operation,
-            installation: self.installation(),
-            reason,
-            duration: Duration::ZERO,
-        };
-        let (watcher, started) = (self, Instant::now());
-        self.is_watching().then_some(Waiting {
-            watcher,
-            wait,
-            started,
+        self.is_watching().then(|| Waiting {
+            watcher: self,
+            wait: Wait {
+                application,
+                operation,
+                installation: self.installation(),
+                reason,
+                duration: Duration::ZERO,
+            },
+            started: Instant::now(),
         })
     }
 
@@ -88,14 +86,7 @@ impl Watcher {
     }
 }
 
-impl fmt::Debug for Watcher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watcher")
-            .field("observers", &self.observers.len())
-            .field("installation", &self.installation)
-            .finish()
-    }
-}
+shows! { Watcher |it| observers: it.observers.len(), installation: it.installation }
 
 /// A wait, until it is dropped.
 pub(crate) struct Waiting<'a> {

@@ -3,7 +3,6 @@
 pub(crate) mod headers;
 pub(crate) mod setters;
 
-use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::Confidential;
+use crate::shown::shows;
 
 /// What to do with a reply whose `schemaVersion` is not the one this SDK was built for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,23 +203,13 @@ impl CallOptions {
     }
 }
 
-impl fmt::Debug for CallOptions {
-    /// The names of headers and parameters, never their values.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headers: Vec<_> = self.headers.iter().map(|(name, _)| name).collect();
-        let query: Vec<_> = self.query.iter().map(|(name, _)| name).collect();
-        f.debug_struct("CallOptions")
-            .field("timeout", &self.timeout)
-            .field("deadline", &self.deadline)
-            .field("retry", &self.retry)
-            .field("exact_replay", &self.exact_replay)
-            .field("schema_policy", &self.schema_policy)
-            .field("scope_policy", &self.scope_policy)
-            .field("headers", &headers)
-            .field("query", &query)
-            .field("keyed", &self.key.is_some())
-            .finish_non_exhaustive()
-    }
+// The names of headers and parameters, never their values.
+shows! {
+    CallOptions |it|
+    timeout: it.timeout, deadline: it.deadline, retry: it.retry, exact_replay: it.exact_replay,
+    schema_policy: it.schema_policy, scope_policy: it.scope_policy,
+    headers: it.headers.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+    query: it.query.iter().map(|(name, _)| name).collect::<Vec<_>>(), keyed: it.key.is_some()
 }
 
 /// Keeps a caller's value out of texts.

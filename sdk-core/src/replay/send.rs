@@ -1,7 +1,6 @@
 //! Sends a prepared command exactly as it was prepared.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,6 +24,7 @@ use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
 use crate::secret::value::Secret;
+use crate::shown::shows;
 
 /// A replay of a prepared command. Made by `send_prepared` of a client; `.await` sends it.
 ///
@@ -154,13 +154,7 @@ impl<T: FromReply> IntoFuture for SendPrepared<T> {
     }
 }
 
-impl<T> fmt::Debug for SendPrepared<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SendPrepared")
-            .field("call", &self.call)
-            .finish_non_exhaustive()
-    }
-}
+shows! { SendPrepared<T> |it| call: &it.call }
 
 /// The request of a prepared command, if it is unchanged and belongs to this client.
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {

@@ -12,6 +12,7 @@ use memchr::memmem::Finder;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::error::kind::Effect;
+use crate::getters::getters;
 use crate::json::record::Record;
 use crate::operation::{Operation, Provenance, Replay};
 use crate::reply::page::{Page, PageItems};
@@ -61,42 +62,22 @@ macro_rules! wraps_a_value {
             pub fn into_inner(self) -> T {
                 self.value
             }
+        }
 
+        getters! {
+            $wrapper<T> |it|
             /// The HTTP status, always 2xx.
-            #[must_use]
-            pub fn http_status(&self) -> u16 {
-                self.reply.status
-            }
-
+            pub http_status -> u16 = it.reply.status;
             /// The reply's headers.
-            #[must_use]
-            pub fn headers(&self) -> &HeaderMap {
-                &self.reply.headers
-            }
-
+            pub headers -> &HeaderMap = &it.reply.headers;
             /// The request id, if the server sent one (`x-request-id`, assumed: A44).
-            #[must_use]
-            pub fn request_id(&self) -> Option<&str> {
-                request_id(&self.reply.headers)
-            }
-
+            pub request_id -> Option<&str> = request_id(&it.reply.headers);
             /// How many attempts it took.
-            #[must_use]
-            pub fn attempts(&self) -> u32 {
-                self.reply.attempts
-            }
-
+            pub attempts -> u32 = it.reply.attempts;
             /// The body as received.
-            #[must_use]
-            pub fn bytes(&self) -> &Bytes {
-                &self.reply.body
-            }
-
+            pub bytes -> &Bytes = &it.reply.body;
             /// The operation that was called.
-            #[must_use]
-            pub fn api_operation(&self) -> &'static Operation {
-                self.reply.operation
-            }
+            pub api_operation -> &'static Operation = it.reply.operation;
         }
 
         impl<T> Deref for $wrapper<T> {

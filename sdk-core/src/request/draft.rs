@@ -1,10 +1,11 @@
-use std::fmt::{self, Display};
+use std::fmt::Display;
 
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 
 use crate::operation::Method;
+use crate::shown::shows;
 
 /// Characters that have a meaning in a path or are not allowed in one.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -72,16 +73,8 @@ impl Draft {
     }
 }
 
-impl fmt::Debug for Draft {
-    /// Without query and body, which may be confidential.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Draft")
-            .field("method", &self.method)
-            .field("path", &self.url.path())
-            .field("body_bytes", &self.body.as_ref().map(Bytes::len))
-            .finish_non_exhaustive()
-    }
-}
+// Without query and body, which may be confidential.
+shows! { Draft |it| method: it.method, path: it.url.path(), body_bytes: it.body.as_ref().map(Bytes::len) }
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,6 @@ pub(crate) mod layers;
 pub(crate) mod settings;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +20,7 @@ use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
+use crate::shown::shows;
 use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
@@ -62,7 +62,8 @@ pub(crate) struct Shared {
     pub(crate) budgets: RetryBudgets,
     /// The places for the attempts of each application, if they are limited.
     pub(crate) in_flight: HashMap<App, Arc<InFlight>>,
-    pub(crate) counters: Counters,
+    pub(crate) calls: AtomicU64,
+    pub(crate) attempts: AtomicU64,
     pub(crate) watcher: Watcher,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
@@ -89,22 +90,6 @@ struct Audience {
     text: String,
     /// The variable or call that set it.
     set_by: String,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    calls: AtomicU64,
-    attempts: AtomicU64,
-}
-
-impl Counters {
-    pub(crate) fn call(&self) {
-        self.calls.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn attempt(&self) {
-        self.attempts.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 /// What a suite has done.
@@ -166,8 +151,8 @@ impl Suite {
     /// What all clients together have done.
     pub fn stats(&self) -> Stats {
         Stats {
-            calls: self.shared.counters.calls.load(Ordering::Relaxed),
-            attempts: self.shared.counters.attempts.load(Ordering::Relaxed),
+            calls: self.shared.calls.load(Ordering::Relaxed),
+            attempts: self.shared.attempts.load(Ordering::Relaxed),
             token_exchanges: self.shared.tokens.exchanges(),
         }
     }
@@ -250,15 +235,9 @@ fn scopes_of<S: AsRef<str>>(
     }
 }
 
-impl fmt::Debug for Suite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let is_set = |app: &App| self.config(*app).url.is_some();
-        let applications: Vec<_> = App::all().filter(is_set).collect();
-        f.debug_struct("Suite")
-            .field("label", &self.label())
-            .field("applications", &applications)
-            .field("settings", &self.shared.settings)
-            .field("stats", &self.stats())
-            .finish_non_exhaustive()
-    }
+shows! {
+    Suite |it|
+    label: it.label(),
+    applications: App::all().filter(|app: &App| it.config(*app).url.is_some()).collect::<Vec<_>>(),
+    settings: it.shared.settings, stats: it.stats()
 }

@@ -1,6 +1,5 @@
 //! A call that is never sent, for a client that has nowhere to send it.
 
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,6 +18,7 @@ use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::operation::{Operation, RawOperations, Safety};
 use crate::request::draft::Draft;
+use crate::shown::shows;
 use crate::suite::Suite;
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
@@ -127,14 +127,8 @@ impl Stage {
     }
 }
 
-impl fmt::Debug for Stage {
-    /// Without headers and body, which may be real ones.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stage")
-            .field("operation", &self.operation.map(|it| it.id))
-            .finish_non_exhaustive()
-    }
-}
+// Without headers and body, which may be real ones.
+shows! { Stage |it| operation: it.operation.map(|it| it.id) }
 
 fn draft_of(call: &Call, body: Bytes) -> Draft {
     let operation = call.operation();

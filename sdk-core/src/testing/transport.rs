@@ -1,5 +1,4 @@
 use std::collections::VecDeque;
-use std::fmt;
 use std::future::pending;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +8,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 
 use crate::app::{App, TOKEN_PATH};
+use crate::shown::shows;
 use crate::suite::Suite;
 use crate::suite::builder::SuiteBuilder;
 use crate::token::credentials::ClientCredentials;
@@ -169,13 +169,5 @@ fn reply(status: StatusCode, body: Bytes) -> Response<ReplyBody> {
     response
 }
 
-impl fmt::Debug for ScriptedTransport {
-    /// Without the requests, whose bodies may be confidential.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.state();
-        f.debug_struct("ScriptedTransport")
-            .field("answers_left", &state.answers.len())
-            .field("requests", &state.requests.len())
-            .finish()
-    }
-}
+// Without the requests, whose bodies may be confidential.
+shows! { ScriptedTransport |it| answers_left: it.state().answers.len(), requests: it.state().requests.len() }

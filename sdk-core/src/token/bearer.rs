@@ -1,6 +1,5 @@
 //! A token as it is sent.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,8 +9,10 @@ use http::HeaderValue;
 use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
+use crate::getters::getters;
 use crate::operation::Operation;
 use crate::secret::wiped::Wiped;
+use crate::shown::shows;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::lifetime::Schedule;
@@ -56,27 +57,21 @@ impl BearerToken {
             served: AtomicU64::new(0),
         })
     }
+}
 
+getters! {
+    BearerToken |it|
     /// The value of the `Authorization` header, marked sensitive. Cloning it copies no bytes.
-    pub fn header(&self) -> &HeaderValue {
-        &self.header
-    }
-
+    pub header -> &HeaderValue = &it.header;
     /// The scopes that were granted, if the source states them.
-    pub fn granted_scopes(&self) -> Option<&[String]> {
-        self.scopes.as_deref()
-    }
-
+    pub granted_scopes -> Option<&[String]> = it.scopes.as_deref();
     /// How long the token is still trusted.
-    pub fn expires_in(&self) -> Duration {
-        self.schedule.end.saturating_duration_since(Instant::now())
-    }
-
+    pub expires_in -> Duration = it.schedule.end.saturating_duration_since(Instant::now());
     /// The number of this token among those of its entry, from 1.
-    pub fn generation(&self) -> u64 {
-        self.generation
-    }
+    pub generation -> u64 = it.generation;
+}
 
+impl BearerToken {
     /// Records that a service accepted the token for an operation.
     pub(crate) fn serves(&self, operation: &'static Operation) {
         let bit = bit_of(operation);
@@ -111,15 +106,10 @@ impl BearerToken {
     }
 }
 
-impl fmt::Debug for BearerToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BearerToken")
-            .field("header", &"[redacted]")
-            .field("granted_scopes", &self.scopes)
-            .field("generation", &self.generation)
-            .field("expires_in", &self.expires_in())
-            .finish_non_exhaustive()
-    }
+shows! {
+    BearerToken |it|
+    header: "[redacted]", granted_scopes: it.scopes, generation: it.generation,
+    expires_in: it.expires_in()
 }
 
 /// Rows of a table are adjacent in memory, so neighbours get different bits.

@@ -1,7 +1,7 @@
 //! Tokens by audience and scopes.
 
 use std::collections::HashMap;
-use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::app::App;
 use crate::observe::watcher::Watcher;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::Confidential;
-use crate::token::common::{Common, Exchanges};
+use crate::shown::shows;
+use crate::token::common::Common;
 use crate::token::entry::TokenEntry;
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
@@ -49,7 +50,7 @@ impl TokenCache {
             chance: Chance::default(),
             recent: Arc::default(),
             watcher: Watcher::default(),
-            exchanges: Exchanges::default(),
+            exchanges: AtomicU64::default(),
         })
     }
 
@@ -81,7 +82,7 @@ impl TokenCache {
 
     /// How many renewals were started, those of entries that are gone included.
     pub fn exchanges(&self) -> u64 {
-        self.common.exchanges.count()
+        self.common.exchanges.load(Ordering::Relaxed)
     }
 
     /// Adds recent tokens to what is confidential.
@@ -132,11 +133,4 @@ impl Entries {
     }
 }
 
-impl fmt::Debug for TokenCache {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenCache")
-            .field("policy", self.policy())
-            .field("entries", &self.lock().all.values())
-            .finish_non_exhaustive()
-    }
-}
+shows! { TokenCache |it| policy: it.policy(), entries: it.lock().all.values() }

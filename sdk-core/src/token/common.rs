@@ -1,7 +1,7 @@
 //! What all entries of a cache have in common.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
 use crate::observe::watcher::Watcher;
 use crate::policy::chance::Chance;
@@ -20,19 +20,5 @@ pub(crate) struct Common {
     /// Whom renewals are reported to.
     pub(crate) watcher: Watcher,
     /// How many renewals were started. Entries come and go, and their renewals still count.
-    pub(crate) exchanges: Exchanges,
-}
-
-/// A count of exchanges.
-#[derive(Debug, Default)]
-pub(crate) struct Exchanges(AtomicU64);
-
-impl Exchanges {
-    pub(super) fn add(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
+    pub(crate) exchanges: AtomicU64,
 }

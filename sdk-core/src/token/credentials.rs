@@ -1,9 +1,9 @@
 //! The client identity that is exchanged for tokens.
 
-use std::fmt;
-
+use crate::getters::getters;
 use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
+use crate::shown::shows;
 
 /// Where a token exchange sends the client id and secret (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,24 +69,18 @@ impl ClientCredentials {
         self.audience_field = name.into();
         self
     }
+}
 
+getters! {
+    ClientCredentials |it|
     /// The client id, which is not secret.
-    pub fn id(&self) -> &str {
-        &self.id
-    }
+    pub id -> &str = &it.id;
+    pub(crate) secret -> &Secret = &it.secret;
+    pub(crate) method -> ClientAuthentication = it.authentication;
+    pub(crate) audience_name -> &str = &it.audience_field;
+}
 
-    pub(crate) fn secret(&self) -> &Secret {
-        &self.secret
-    }
-
-    pub(crate) fn method(&self) -> ClientAuthentication {
-        self.authentication
-    }
-
-    pub(crate) fn audience_name(&self) -> &str {
-        &self.audience_field
-    }
-
+impl ClientCredentials {
     /// Remembers the secret and the form fields as confidential.
     pub(crate) fn keep(&self, known: &Recent) {
         let fields = self.fields.iter().map(|(_, value)| value.expose());
@@ -111,15 +105,9 @@ impl ClientCredentials {
     }
 }
 
-impl fmt::Debug for ClientCredentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.fields.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("ClientCredentials")
-            .field("id", &self.id)
-            .field("secret", &"[redacted]")
-            .field("authentication", &self.authentication)
-            .field("audience_field", &self.audience_field)
-            .field("form_fields", &names)
-            .finish()
-    }
+shows! {
+    ClientCredentials |it|
+    id: it.id, secret: "[redacted]", authentication: it.authentication,
+    audience_field: it.audience_field,
+    form_fields: it.fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>()
 }

@@ -1,6 +1,5 @@
 //! A cached token and the renewal that it may have under way.
 
-use std::fmt;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -15,6 +14,7 @@ use crate::app::App;
 use crate::observe::watcher::Watcher;
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
+use crate::shown::shows;
 use crate::token::bearer::BearerToken;
 use crate::token::common::Common;
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -253,7 +253,7 @@ impl TokenEntry {
 
     /// Notes that a renewal was started.
     pub(super) fn started(&self) {
-        self.common.exchanges.add();
+        self.common.exchanges.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn backoff_left(&self) -> Duration {
@@ -282,12 +282,4 @@ fn lost(description: &str) -> TokenError {
     TokenError::new(TokenErrorKind::Lost).with_description(description)
 }
 
-impl fmt::Debug for TokenEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenEntry")
-            .field("request", &self.request)
-            .field("token", &self.live())
-            .field("exchanges", &self.exchanges())
-            .finish_non_exhaustive()
-    }
-}
+shows! { TokenEntry |it| request: it.request, token: it.live(), exchanges: it.exchanges() }

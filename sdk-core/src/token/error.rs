@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::error::kind::{ErrorKind, kinds};
 use crate::error::source::{Source, says};
+use crate::getters::getters;
 use crate::secret::confidential::Confidential;
 use crate::text::{Line, one_line};
 
@@ -146,42 +147,27 @@ impl TokenError {
     pub(super) fn with_cause(self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.with(|parts| parts.source = Some(Source::new(error)))
     }
+}
 
+getters! {
+    TokenError |it|
     /// What kind of failure it is.
-    pub fn kind(&self) -> TokenErrorKind {
-        self.0.kind
-    }
-
+    pub kind -> TokenErrorKind = it.0.kind;
     /// The error code of the token endpoint, such as `invalid_client`.
-    pub fn code(&self) -> Option<&str> {
-        self.0.code.as_deref()
-    }
-
+    pub code -> Option<&str> = it.0.code.as_deref();
     /// The description by the token endpoint or this library.
-    pub fn description(&self) -> Option<&str> {
-        self.0.description.as_deref()
-    }
-
+    pub description -> Option<&str> = it.0.description.as_deref();
     /// The HTTP status of the token endpoint's reply, if there was one.
-    pub fn status(&self) -> Option<u16> {
-        self.0.status
-    }
-
+    pub status -> Option<u16> = it.0.status;
     /// The request id, for the people who run the token endpoint.
-    pub fn request_id(&self) -> Option<&str> {
-        self.0.request_id.as_deref()
-    }
-
+    pub request_id -> Option<&str> = it.0.request_id.as_deref();
     /// Whether the same request may succeed later without a change.
-    pub fn is_retryable(&self) -> bool {
-        self.0.retryable
-    }
-
+    pub is_retryable -> bool = it.0.retryable;
     /// How long the token endpoint asked to wait.
-    pub fn retry_after(&self) -> Option<Duration> {
-        self.0.retry_after
-    }
+    pub retry_after -> Option<Duration> = it.0.retry_after;
+}
 
+impl TokenError {
     /// The error of a call that got no token.
     pub(crate) fn into_error(self) -> Error {
         let kind = match self.kind() {

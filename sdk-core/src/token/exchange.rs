@@ -1,6 +1,5 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use crate::observe::watcher::Watcher;
 use crate::operation::Method;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
+use crate::shown::shows;
 use crate::token::contained::contained;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -292,15 +292,8 @@ impl TokenSource for ClientCredentialsSource {
     }
 }
 
-impl fmt::Debug for ClientCredentialsSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the query, which may contain a key.
-        let origin = self.token_url.origin().ascii_serialization();
-        f.debug_struct("ClientCredentialsSource")
-            .field(
-                "token_url",
-                &format_args!("{origin}{}", self.token_url.path()),
-            )
-            .finish_non_exhaustive()
-    }
+// Without the query, which may contain a key.
+shows! {
+    ClientCredentialsSource |it|
+    token_url: it.token_url.origin().ascii_serialization() + it.token_url.path()
 }

@@ -1,13 +1,14 @@
 //! The source of tokens, its request and its reply.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::getters::getters;
 use crate::secret::value::Secret;
+use crate::shown::shows;
 use crate::token::error::TokenError;
 
 /// The future of a [`TokenSource`].
@@ -127,32 +128,16 @@ impl AccessToken {
         self.requested_at = Some(instant);
         self
     }
+}
 
+getters! {
+    AccessToken |it|
     /// The lifetime, if it is set.
-    pub fn lifetime(&self) -> Option<Duration> {
-        self.lifetime
-    }
-
+    pub lifetime -> Option<Duration> = it.lifetime;
     /// The granted scopes, if they are set.
-    pub fn scopes(&self) -> Option<&[String]> {
-        self.scopes.as_deref()
-    }
-
-    pub(super) fn requested_at(&self) -> Option<Instant> {
-        self.requested_at
-    }
-
-    pub(super) fn expose(&self) -> &str {
-        self.secret.expose()
-    }
+    pub scopes -> Option<&[String]> = it.scopes.as_deref();
+    pub(super) requested_at -> Option<Instant> = it.requested_at;
+    pub(super) expose -> &str = it.secret.expose();
 }
 
-impl fmt::Debug for AccessToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AccessToken")
-            .field("secret", &"[redacted]")
-            .field("lifetime", &self.lifetime)
-            .field("scopes", &self.scopes)
-            .finish_non_exhaustive()
-    }
-}
+shows! { AccessToken |it| secret: "[redacted]", lifetime: it.lifetime, scopes: it.scopes }

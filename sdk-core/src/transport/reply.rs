@@ -1,6 +1,5 @@
 //! Replies as they arrive.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -12,6 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Either, Full};
 use tokio::task::coop::consume_budget;
 
+use crate::shown::shows;
 use crate::transport::error::{BoxError, TransportError};
 
 /// The body of a reply, read as it arrives.
@@ -54,12 +54,8 @@ impl Body for ReplyBody {
     }
 }
 
-impl fmt::Debug for ReplyBody {
-    /// Without its bytes, which may be confidential.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplyBody").finish_non_exhaustive()
-    }
-}
+// Without its bytes, which may be confidential.
+shows! { ReplyBody |_it| }
 
 /// A reply whose body may still be on its way.
 pub(crate) enum Incoming {

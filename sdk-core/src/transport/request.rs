@@ -1,6 +1,5 @@
 //! The body of a request, and the evidence it gives that no connection ever took the request.
 
-use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -9,6 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use crate::shown::shows;
 use crate::transport::error::TransportError;
 
 const WAITING: u8 = 0;
@@ -121,14 +121,8 @@ impl Body for RequestBody {
     }
 }
 
-impl fmt::Debug for RequestBody {
-    /// Without its bytes, which may be confidential.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RequestBody")
-            .field("bytes", &self.bytes.as_ref().map_or(0, Bytes::len))
-            .finish_non_exhaustive()
-    }
-}
+// Without its bytes, which may be confidential.
+shows! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) }
 
 #[derive(Debug, thiserror::Error)]
 #[error("the request was given up before a connection took it")]

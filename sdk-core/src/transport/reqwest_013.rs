@@ -1,6 +1,5 @@
 //! reqwest 0.13, the default transport. Nothing outside this room knows it.
 
-use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -9,6 +8,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
+use crate::shown::shows;
 use crate::text::one_line;
 use crate::transport::cause;
 use crate::transport::error::{Stage, TransportError};
@@ -51,12 +51,8 @@ impl From<Client> for HttpClient {
     }
 }
 
-impl fmt::Debug for HttpClient {
-    /// Without its settings: default headers may hold a credential.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpClient").finish_non_exhaustive()
-    }
-}
+// Without its settings: default headers may hold a credential.
+shows! { HttpClient |_it| }
 
 /// Who made a client of reqwest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

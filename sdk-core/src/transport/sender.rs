@@ -1,13 +1,17 @@
 //! What sends requests to one address.
 
-use std::fmt;
-use std::future::ready;
+use std::future;
 use std::sync::Arc;
-
-use futures_util::TryFutureExt as _;
 #[cfg(feature = "reqwest-013")]
-use futures_util::{FutureExt as _, future::Either};
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
 
+#[cfg(not(feature = "reqwest-013"))]
+use futures_util::TryFutureExt as _;
+
+use crate::shown::shows;
 use crate::transport::error::TransportError;
 use crate::transport::outgoing::Outgoing;
 use crate::transport::reply::Incoming;
@@ -15,6 +19,8 @@ use crate::transport::request::Begun;
 #[cfg(feature = "reqwest-013")]
 use crate::transport::reqwest_013::{self, Asked, Handed};
 use crate::transport::seam::Transport;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::seam::TransportFuture;
 
 /// Sends requests: the caller's transport, or reqwest without a box around its futures.
 #[derive(Clone)]
@@ -47,31 +53,23 @@ impl Sender {
         request: Outgoing,
         begun: Option<&Begun>,
     ) -> impl Future<Output = Result<Incoming, TransportError>> + Send + use<> {
-        let own = |transport: &dyn Transport, request: Outgoing| {
-            let sending = match request.into_http(begun) {
-                Ok(request) => transport.send(request),
-                Err(error) => Box::pin(ready(Err(error))),
-            };
-            sending.map_ok(Incoming::Own)
+        let own = |transport: &dyn Transport, request: Outgoing| match request.into_http(begun) {
+            Ok(request) => transport.send(request),
+            Err(error) => Box::pin(future::ready(Err(error))),
         };
         #[cfg(not(feature = "reqwest-013"))]
         return match self {
-            Self::Own(transport) => own(&**transport, request),
+            Self::Own(transport) => own(&**transport, request).map_ok(Incoming::Own),
         };
-        // One future for both, so that neither is boxed.
         #[cfg(feature = "reqwest-013")]
         match self {
-            Self::Own(transport) => Either::Left(own(&**transport, request)),
+            Self::Own(transport) => Sending::Own {
+                sending: own(&**transport, request),
+            },
             Self::Reqwest(client, handed) => {
                 let asked = (*handed == Handed::Client).then(|| Asked::of(&request.url));
                 let sending = client.execute(reqwest_013::request(request, begun));
-                Either::Right(sending.map(move |response| {
-                    let response = response?;
-                    if let Some(asked) = asked {
-                        asked.check(&response)?;
-                    }
-                    Ok(Incoming::Reqwest(response))
-                }))
+                Sending::Reqwest { sending, asked }
             }
         }
     }
@@ -84,8 +82,35 @@ impl From<reqwest::Client> for Sender {
     }
 }
 
-impl fmt::Debug for Sender {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").finish_non_exhaustive()
+shows! { Sender |_it| }
+
+#[cfg(feature = "reqwest-013")]
+pin_project_lite::pin_project! {
+    /// A request on its way. One future for both, so that neither is boxed or copied.
+    #[project = SendingProjection]
+    enum Sending<F> {
+        Own { sending: TransportFuture },
+        Reqwest { #[pin] sending: F, asked: Option<Asked> },
+    }
+}
+
+#[cfg(feature = "reqwest-013")]
+impl<F: Future<Output = reqwest::Result<reqwest::Response>>> Future for Sending<F> {
+    type Output = Result<Incoming, TransportError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.project() {
+            SendingProjection::Own { sending } => {
+                let sent = ready!(sending.as_mut().poll(context));
+                Poll::Ready(sent.map(Incoming::Own))
+            }
+            SendingProjection::Reqwest { sending, asked } => {
+                let response = ready!(sending.poll(context))?;
+                if let Some(asked) = asked {
+                    asked.check(&response)?;
+                }
+                Poll::Ready(Ok(Incoming::Reqwest(response)))
+            }
+        }
     }
 }

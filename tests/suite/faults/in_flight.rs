@@ -166,7 +166,7 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
 
     // The one that its caller gave up no longer waits.
     assert!(gone.is_err());
-    let words = ["500ms", "1 attempts of crm are in flight", "0 more wait"];
+    let words = ["500ms", "1 attempt of crm in flight", "0 more wait"];
     let second = second.unwrap_err();
     assert_crowded(&second, &words);
     assert!(second.into_command().is_some());

@@ -88,7 +88,7 @@ async fn fault_41_a_transport_that_quotes_the_request_shows_no_secret() {
         let mut shown = format!("{error} {error:?}");
         let mut source = std::error::Error::source(&error);
         while let Some(inner) = source {
-            shown += &format!(" {inner} {inner:?}");
+            shown = format!("{shown} {inner} {inner:?}");
             source = inner.source();
         }
         for secret in ["t0ken-canary", &*basic] {

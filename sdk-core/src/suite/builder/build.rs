@@ -1,6 +1,7 @@
 //! The checks of a suite, and its parts.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use http::HeaderValue;
 use url::Url;
@@ -15,10 +16,10 @@ use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Key, Setting};
-use crate::suite::{ApplicationConfig, Applications, Audience, Counters, Shared, Suite, address};
+use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
 use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
-use crate::token::common::{Common, Exchanges};
+use crate::token::common::Common;
 use crate::token::credentials::ClientCredentials;
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
@@ -123,13 +124,14 @@ impl SuiteBuilder {
                 chance: self.chance.clone(),
                 recent,
                 watcher: watcher.clone(),
-                exchanges: Exchanges::default(),
+                exchanges: AtomicU64::default(),
             }),
             settings: self.settings.shared(),
             chance: self.chance,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             in_flight: in_flight.collect(),
-            counters: Counters::default(),
+            calls: AtomicU64::default(),
+            attempts: AtomicU64::default(),
             watcher,
             token_endpoint,
             credentials: known,

@@ -4,7 +4,6 @@ pub(crate) mod build;
 mod calls;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
+use crate::shown::shows;
 use crate::suite::Suite;
 use crate::suite::address::refused;
 use crate::suite::builder::calls::Calls;
@@ -88,85 +88,82 @@ impl Suite {
     }
 }
 
-impl SuiteBuilder {
+/// Declares what a builder takes: each call with what it changes.
+macro_rules! setters {
+    ($($(#[$meta:meta])* $set:ident($($arg:ident: $type:ty),*) |$it:ident| $change:expr;)*) => {
+        impl SuiteBuilder {
+            $(
+                $(#[$meta])*
+                pub fn $set(mut self, $($arg: $type),*) -> Self {
+                    let $it = &mut self;
+                    $change;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! {
     /// Takes addresses, audiences and the credential from the environment; see
     /// [`Suite::from_env`](crate::Suite::from_env).
     ///
     /// A credential from code does not go to an address from the environment, because whoever controls that address would
     /// get it. To allow this, call [`environment_addresses`](Self::environment_addresses).
-    pub fn environment(mut self) -> Self {
-        let variables = process_variables(&mut self.faults);
-        let environment = self.layers.environment.get_or_insert_default();
+    environment() |it| {
+        let variables = process_variables(&mut it.faults);
+        let environment = it.layers.environment.get_or_insert_default();
         environment.read(variables);
-        self.credential_from_environment = true;
-        self
-    }
+        it.credential_from_environment = true;
+    };
 
     /// Takes addresses and audiences from the environment, and allows a credential, credential source or token source from
     /// code to be used with them: for programs that get their secret from a vault.
-    pub fn environment_addresses(mut self) -> Self {
+    environment_addresses() |it| {
         let credential = [Key::ClientId, Key::ClientSecret].map(Key::variable);
-        let mut variables = process_variables(&mut self.faults);
+        let mut variables = process_variables(&mut it.faults);
         variables.retain(|(name, _)| !credential.contains(&&**name));
-        let environment = self.layers.environment.get_or_insert_default();
+        let environment = it.layers.environment.get_or_insert_default();
         environment.read(variables);
-        self.trusts_environment = true;
-        self
-    }
+        it.trusts_environment = true;
+    };
 
     /// Takes variables by the names that [`Suite::from_env`](crate::Suite::from_env) reads, such as those of a configuration
     /// file or a reference server. A credential among them counts as one from code.
-    pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let layer = self.layers.variables.get_or_insert_default();
+    variables(variables: impl IntoIterator<Item = (String, String)>) |it| {
+        let layer = it.layers.variables.get_or_insert_default();
         layer.read(variables);
-        self
-    }
+    };
 
     /// Names the installation, such as `acme`, to tell it from others in the same process: spans and errors of its calls carry
     /// the label, so it must not be secret. It has at most 64 characters.
-    pub fn label(mut self, label: impl Into<String>) -> Self {
-        self.label = Some(label.into());
-        self
-    }
+    label(label: impl Into<String>) |it| it.label = Some(label.into());
 
     /// Sets the Platform's base URL. Its `/oauth/token` exchanges tokens unless [`token_url`](Self::token_url) is set.
-    pub fn core_url(self, url: impl Into<String>) -> Self {
-        self.application_url(App::Platform, url)
-    }
+    core_url(url: impl Into<String>) |it| it.layers.code.set(Key::Url(App::Platform), url);
 
     /// Sets the routed origin of an application.
-    pub fn application_url(mut self, app: App, url: impl Into<String>) -> Self {
-        self.layers.code.set(Key::Url(app), url);
-        self
-    }
+    application_url(app: App, url: impl Into<String>) |it| it.layers.code.set(Key::Url(app), url);
 
     /// Sets the audience of an application's tokens: its origin by default (assumed: A43).
-    pub fn audience(mut self, app: App, audience: impl Into<String>) -> Self {
-        self.layers.code.set(Key::Audience(app), audience);
-        self
-    }
+    audience(app: App, audience: impl Into<String>) |it| it.layers.code.set(Key::Audience(app), audience);
 
     /// Requests these scopes for an application's tokens. By default, the server grants all that the client may have.
-    pub fn scopes<S: AsRef<str>>(mut self, app: App, scopes: impl IntoIterator<Item = S>) -> Self {
+    scopes(app: App, scopes: impl IntoIterator<Item = impl AsRef<str>>) |it| {
         match scopes_of("scopes", scopes) {
-            Ok(scopes) => drop(self.scopes.insert(app, scopes)),
-            Err(fault) => self.faults.push(fault),
+            Ok(scopes) => drop(it.scopes.insert(app, scopes)),
+            Err(fault) => it.faults.push(fault),
         }
-        self
-    }
+    };
 
     /// Sets the token endpoint. It may have a query (RFC 6749, section 3.2).
-    pub fn token_url(mut self, url: impl Into<String>) -> Self {
-        self.layers.code.set(Key::TokenUrl, url);
-        self
-    }
+    token_url(url: impl Into<String>) |it| it.layers.code.set(Key::TokenUrl, url);
 
     /// Sets the client credential.
-    pub fn credentials(mut self, credentials: ClientCredentials) -> Self {
-        self.credentials = Some(credentials);
-        self.credential_source = None;
-        self
-    }
+    credentials(credentials: ClientCredentials) |it| {
+        it.credentials = Some(credentials);
+        it.credential_source = None;
+    };
 
     /// Takes the client credential from a source that is asked at each exchange, in place of
     /// [`credentials`](Self::credentials): for secrets that are rotated while the program runs.
@@ -174,23 +171,16 @@ impl SuiteBuilder {
     /// If the endpoint takes neither the old secret nor what the source gives, exchanges back off like after any failure: the
     /// source is asked again by the first call after at most the cap of the
     /// [`renewal_backoff`](TokenPolicy::renewal_backoff), 30 seconds by default, or twice that if the endpoint asks to wait.
-    pub fn credential_source(mut self, source: impl CredentialSource) -> Self {
-        self.credential_source = Some(Arc::new(source));
-        self.credentials = None;
-        self
-    }
+    credential_source(source: impl CredentialSource) |it| {
+        it.credential_source = Some(Arc::new(source));
+        it.credentials = None;
+    };
 
     /// Takes tokens from the caller's own source instead of exchanging a client credential.
-    pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.source = Some(Arc::new(source));
-        self
-    }
+    token_source(source: impl TokenSource) |it| it.source = Some(Arc::new(source));
 
     /// Sets lifetimes, margins and backoff of tokens.
-    pub fn token_policy(mut self, policy: TokenPolicy) -> Self {
-        self.token_policy = Some(Arc::new(policy));
-        self
-    }
+    token_policy(policy: TokenPolicy) |it| it.token_policy = Some(Arc::new(policy));
 
     /// Sets the timeout of each attempt; 10 seconds by default.
     ///
@@ -198,46 +188,30 @@ impl SuiteBuilder {
     /// `block_on` per runtime) is dropped only when an attempt over it times out. Each such connection costs an attempt, so
     /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
     /// it in vain until its runtime is driven again or dropped.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.attempt_timeout = timeout;
-        self
-    }
+    timeout(timeout: Duration) |it| it.settings.attempt_timeout = timeout;
 
     /// Sets how long a connection may take to come up; 5 seconds by default. Nothing is sent before, so any call may be
     /// retried: keep it below the timeout of an attempt.
-    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.waits.connect = timeout;
-        self.transport_calls.setting("connect_timeout");
-        self
-    }
+    connect_timeout(timeout: Duration) |it| {
+        it.waits.connect = timeout;
+        it.transport_calls.setting("connect_timeout");
+    };
 
     /// Sets the deadline of each call; 30 seconds after it begins by default.
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.settings.deadline = deadline;
-        self
-    }
+    deadline(deadline: Duration) |it| it.settings.deadline = deadline;
 
     /// Sets how often calls are attempted, and the waits between attempts.
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.settings.retry = policy;
-        self
-    }
+    retry(policy: RetryPolicy) |it| it.settings.retry = policy;
 
     /// Sets the size of the retry budget of each application; 500 by default. Each retry takes 5 out, each success puts 1 back.
     /// All clients of an application share its budget, and the outage of one application costs the others no retry.
-    pub fn retry_budget(mut self, capacity: u32) -> Self {
-        self.retry_budget = Some(capacity);
-        self
-    }
+    retry_budget(capacity: u32) |it| it.retry_budget = Some(capacity);
 
     /// Draws waits, margins of tokens and random idempotency keys from this seed, so that a run can be repeated: for tests, on a
     /// runtime of one thread with a paused clock. Suites with one seed use the same keys, which anybody can guess.
     /// [`IdempotencyKey::random`](crate::IdempotencyKey::random) belongs to no suite and stays random.
     #[cfg(feature = "test-util")]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.chance = Chance::seeded(seed);
-        self
-    }
+    seed(seed: u64) |it| it.chance = Chance::seeded(seed);
 
     /// Limits how many attempts of each application may be in flight at once; without limit by default. It keeps thousands of
     /// calls from using up file descriptors, or from reaching the application all at once.
@@ -250,54 +224,30 @@ impl SuiteBuilder {
     /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
     /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
     /// must have ended.
-    pub fn max_in_flight(mut self, attempts: usize) -> Self {
-        self.settings.max_in_flight = Some(attempts);
-        self
-    }
+    max_in_flight(attempts: usize) |it| it.settings.max_in_flight = Some(attempts);
 
     /// Limits the size of a decompressed reply; 16 MiB by default.
-    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_response_bytes = bytes;
-        self
-    }
+    max_response_bytes(bytes: usize) |it| it.settings.max_response_bytes = bytes;
 
     /// Limits how many elements and members a reply may have; 100,000 by default. Even the smallest takes many times more
     /// memory than text.
-    pub fn max_response_elements(mut self, elements: usize) -> Self {
-        self.settings.max_response_elements = elements;
-        self
-    }
+    max_response_elements(elements: usize) |it| it.settings.max_response_elements = elements;
 
     /// Sets how to handle replies with another `schemaVersion`.
-    pub fn schema_policy(mut self, policy: SchemaPolicy) -> Self {
-        self.settings.schema_policy = policy;
-        self
-    }
+    schema_policy(policy: SchemaPolicy) |it| it.settings.schema_policy = policy;
 
     /// Sets whether commands without a documented key may be retried when their effect is unknown.
-    pub fn exact_replay(mut self, replay: ExactReplay) -> Self {
-        self.settings.exact_replay = Some(replay);
-        self
-    }
+    exact_replay(replay: ExactReplay) |it| it.settings.exact_replay = Some(replay);
 
     /// Sets how to handle calls whose scopes the token certainly lacks.
-    pub fn scope_policy(mut self, policy: ScopePolicy) -> Self {
-        self.settings.scope_policy = policy;
-        self
-    }
+    scope_policy(policy: ScopePolicy) |it| it.settings.scope_policy = policy;
 
     /// Sets the key for the digests of filters in a [`Checkpoint`](crate::Checkpoint), so that a reader cannot guess the
     /// filters. Processes that resume each other's walks need the same key.
-    pub fn digest_key(mut self, key: impl Into<Secret>) -> Self {
-        self.digest_key = Some(key.into());
-        self
-    }
+    digest_key(key: impl Into<Secret>) |it| it.digest_key = Some(key.into());
 
     /// Puts the caller's name before the SDK's in the user agent, such as `billing-service/1.4`.
-    pub fn user_agent(mut self, product: impl Into<String>) -> Self {
-        self.user_agent = Some(product.into());
-        self
-    }
+    user_agent(product: impl Into<String>) |it| it.user_agent = Some(product.into());
 
     /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes: a builder, or a client that
     /// exists already.
@@ -315,20 +265,18 @@ impl SuiteBuilder {
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
     /// them for loopback too, unless it is built with `no_proxy`.
     #[cfg(feature = "reqwest-013")]
-    pub fn http_client(mut self, client: impl Into<crate::transport::HttpClient>) -> Self {
-        self.transport = Choice::Http(client.into().0);
-        self.transport_calls.choice("http_client");
-        self
-    }
+    http_client(client: impl Into<crate::transport::HttpClient>) |it| {
+        it.transport = Choice::Http(client.into().0);
+        it.transport_calls.choice("http_client");
+    };
 
     /// Sends all calls and token exchanges through the caller's own [transport](crate::transport): a `tower` service with its
     /// layers, a server in memory, a recorder. TLS, proxies, connection pools and decompression are then its own affair, and
     /// plain HTTP goes to loopback by address only.
-    pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.transport = Choice::Own(Arc::new(transport));
-        self.transport_calls.choice("transport");
-        self
-    }
+    transport(transport: impl Transport) |it| {
+        it.transport = Choice::Own(Arc::new(transport));
+        it.transport_calls.choice("transport");
+    };
 
     /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
     /// process. [The guide](crate::guide::tokens) says more.
@@ -336,34 +284,26 @@ impl SuiteBuilder {
     /// Nothing else is shared: addresses, credentials, tokens, budgets, counters, limits and the [label](Self::label) are the
     /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,
     /// cookies or a client certificate, it adds for all of them.
-    pub fn transport_of(mut self, other: &Suite) -> Self {
-        self.transport = Choice::Shared(Arc::clone(&other.shared.connections));
-        self.transport_calls.choice("transport_of");
-        self
-    }
+    transport_of(other: &Suite) |it| {
+        it.transport = Choice::Shared(Arc::clone(&other.shared.connections));
+        it.transport_calls.choice("transport_of");
+    };
 
     /// Sets how long an HTTP/2 connection with requests under way may be silent before it is pinged, and how long it may take
     /// to answer; 4 seconds each by default. If it does not answer, it is dropped, and the next attempt uses another. (An
     /// HTTP/1.1 connection is dropped when its attempt times out.)
     #[cfg(feature = "http2")]
-    pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
-        (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
-        self.transport_calls.setting("http2_pings");
-        self
-    }
+    http2_pings(interval: Duration, timeout: Duration) |it| {
+        (it.waits.ping_interval, it.waits.ping_timeout) = (interval, timeout);
+        it.transport_calls.setting("http2_pings");
+    };
 
     /// Adds an [`Observer`], which is told what the suite does. Several are told one after the other, in the order in which
     /// they were added.
-    pub fn observer(mut self, observer: impl Observer) -> Self {
-        self.observers.push(Arc::new(observer));
-        self
-    }
+    observer(observer: impl Observer) |it| it.observers.push(Arc::new(observer));
 
     /// Allows plain HTTP to other hosts than loopback. Tokens and secrets are then sent in the clear.
-    pub fn allow_insecure_http(mut self) -> Self {
-        self.insecure_http = true;
-        self
-    }
+    allow_insecure_http() |it| it.insecure_http = true;
 }
 
 /// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
@@ -380,11 +320,4 @@ fn process_variables(faults: &mut Vec<Error>) -> Vec<(String, String)> {
     variables
 }
 
-impl fmt::Debug for SuiteBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SuiteBuilder")
-            .field("layers", &self.layers)
-            .field("settings", &self.settings)
-            .finish_non_exhaustive()
-    }
-}
+shows! { SuiteBuilder |it| layers: it.layers, settings: it.settings }
