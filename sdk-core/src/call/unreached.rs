@@ -56,7 +56,10 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
         }
         // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
         Stage::NotSent => {
-            let what = match (tls, sender.is_own()) {
+            let what = match (
+                tls,
+                sender.is_own() && !cause::is_refused_connection(&error),
+            ) {
                 (true, _) => "TLS handshake failed with",
                 (false, true) => "not sent to",
                 (false, false) => "cannot connect to",

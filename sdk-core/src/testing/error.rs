@@ -91,12 +91,15 @@ impl ErrorBuilder {
     #[must_use]
     #[track_caller]
     pub fn build(self) -> Error {
+        let is_status = |status: u16| (100..=999).contains(&status);
+        let status = self.status.unwrap_or(200);
+        assert!(is_status(status), "no reply has the status {status}");
         let error = self.made();
         macro_rules! compare {
             ($($what:ident: $asked:expr, $made:expr;)*) => {$(
                 if let Some(asked) = &$asked {
                     let (what, made) = (stringify!($what), $made);
-                    assert!(*asked == made, "no call ends with the {what} {asked:?} here, but with {made:?}: {error}");
+                    assert!(*asked == made, "no error made here has the {what} {asked:?}, but {made:?}: {error}");
                 }
             )*};
         }
@@ -113,7 +116,7 @@ impl ErrorBuilder {
         let message = self.message.unwrap_or_default();
         assert!(
             error.message().contains(&message),
-            "no call ends with the message {message:?} here: {error}"
+            "no error made here has the message {message:?}: {error}"
         );
         error
     }

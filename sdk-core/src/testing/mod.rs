@@ -90,7 +90,7 @@ pub fn page<T>(items: impl IntoIterator<Item = T>, next_cursor: Option<&str>) ->
 }
 
 /// A command as `prepare` makes it, with a random key if the operation takes one. Path parameters have their own names as
-/// values. No client sends it, since it is for an audience that no client has.
+/// values. It is for the addresses of [`ScriptedTransport::suite`], whose clients send it.
 ///
 /// # Panics
 /// If the operation is not a command, or the body cannot be written as JSON.

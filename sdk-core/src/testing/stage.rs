@@ -19,7 +19,7 @@ use crate::error::kind::Effect;
 use crate::operation::{Operation, RawOperations, Safety};
 use crate::request::draft::Draft;
 use crate::shown::shows;
-use crate::suite::Suite;
+use crate::testing::transport::ScriptedTransport;
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
 use crate::token::policy::TokenPolicy;
@@ -115,10 +115,9 @@ impl Stage {
         let app = self.operation.map_or(App::Crm, |it| it.application);
         let own = APPLICATIONS.iter().find(|it| it.app == app);
         let own = own.expect("every application is listed");
-        let suite = Suite::builder()
-            .application_url(app, format!("http://{app}.localhost"))
-            .token_source(NoTokens)
-            .build();
+        // At its addresses, so that its suites send what is made here.
+        let transport = ScriptedTransport::new();
+        let suite = transport.suite().token_source(NoTokens).build();
         let client = suite.and_then(|suite| ApiClient::new(&suite, own));
         let client = client.expect("the settings are sound");
         let mut call = Call::new(&client, self.operation.unwrap_or(&own.raw.read));

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 
-use crate::app::{App, TOKEN_PATH};
+use crate::app::App;
 use crate::shown::shows;
 use crate::suite::Suite;
 use crate::suite::builder::SuiteBuilder;
@@ -16,7 +16,7 @@ use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, Transp
 
 /// A transport that answers from a script and remembers what it was sent: the whole client runs, and nothing else.
 ///
-/// Each request takes the next answer. Token exchanges are answered by themselves and take none. A request after the last
+/// Each request takes the next answer. Token exchanges (all forms) are answered by themselves and take none. A request after the last
 /// answer fails at once and says so.
 ///
 /// ```
@@ -38,6 +38,13 @@ use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, Transp
 #[must_use]
 pub struct ScriptedTransport(Arc<Mutex<State>>);
 
+/// Odd enough not to occur in what a script says, since no error shows it.
+const SECRET: &str = "scripted-secret-51d0e8a7";
+
+/// As odd.
+const TOKEN: &str =
+    r#"{"access_token": "scripted-token-7f3a9c52", "token_type": "Bearer", "expires_in": 300}"#;
+
 #[derive(Default)]
 struct State {
     answers: VecDeque<Answer>,
@@ -45,7 +52,7 @@ struct State {
 }
 
 enum Answer {
-    Reply(StatusCode, Bytes),
+    Reply(Response<Bytes>),
     NotSent,
     Lost,
     Stalled,
@@ -63,7 +70,12 @@ impl ScriptedTransport {
     /// If the status is none.
     pub fn json(self, status: u16, body: impl Into<Bytes>) -> Self {
         let status = StatusCode::from_u16(status).expect("a status from 100 to 999");
-        self.then(Answer::Reply(status, body.into()))
+        self.answer(reply(status, body.into()))
+    }
+
+    /// Answers the next request with this response, whatever its headers.
+    pub fn answer(self, response: Response<impl Into<Bytes>>) -> Self {
+        self.then(Answer::Reply(response.map(Into::into)))
     }
 
     /// Answers the next request with a status and no body.
@@ -94,10 +106,16 @@ impl ScriptedTransport {
     pub fn suite(&self) -> SuiteBuilder {
         let suite = Suite::builder()
             .transport(self.clone())
-            .credentials(ClientCredentials::new("client", "secret"));
+            .credentials(ClientCredentials::new("scripted-client", SECRET));
         App::ALL.into_iter().fold(suite, |suite, app| {
             suite.application_url(app, format!("https://{app}.suite.test"))
         })
+    }
+
+    /// How many answers are left.
+    #[must_use]
+    pub fn answers_left(&self) -> usize {
+        self.state().answers.len()
     }
 
     /// The requests so far, without those for tokens.
@@ -119,11 +137,12 @@ impl ScriptedTransport {
 
 impl Transport for ScriptedTransport {
     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
-        if request.uri().path().ends_with(TOKEN_PATH) {
-            const TOKEN: &str =
-                r#"{"access_token": "scripted", "token_type": "Bearer", "expires_in": 300}"#;
+        // At whatever address: nothing else is a form.
+        let form = request.headers().get(CONTENT_TYPE);
+        if form.is_some_and(|it| it.as_bytes() == b"application/x-www-form-urlencoded") {
             return Box::pin(async {
-                Ok(reply(StatusCode::OK, Bytes::from_static(TOKEN.as_bytes())))
+                request.into_body().into_bytes()?;
+                Ok(reply(StatusCode::OK, TOKEN.into()).map(ReplyBody::from))
             });
         }
         let answer = self.state().answers.pop_front();
@@ -143,7 +162,7 @@ impl Transport for ScriptedTransport {
         self.state().requests.push(Request::from_parts(head, body));
         Box::pin(async {
             match answer {
-                Answer::Reply(status, body) => Ok(reply(status, body)),
+                Answer::Reply(response) => Ok(response.map(ReplyBody::from)),
                 Answer::Stalled => pending().await,
                 Answer::Lost | Answer::NotSent => Err(lost()),
             }
@@ -161,8 +180,8 @@ pub(super) fn lost() -> TransportError {
     TransportError::unknown(io::Error::from(io::ErrorKind::ConnectionReset))
 }
 
-fn reply(status: StatusCode, body: Bytes) -> Response<ReplyBody> {
-    let mut response = Response::new(ReplyBody::from(body));
+fn reply(status: StatusCode, body: Bytes) -> Response<Bytes> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);

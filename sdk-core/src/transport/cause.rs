@@ -21,6 +21,13 @@ pub(crate) fn target(url: &Url, proxy: Option<&str>) -> String {
     format!("{host}{port}{through}")
 }
 
+/// Whether the other side refused the connection.
+pub(crate) fn is_refused_connection(error: &(dyn Error + 'static)) -> bool {
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
 /// Whether the process, or the system, has no file descriptor left (EMFILE and ENFILE, the same numbers on all Unix systems).
 pub(crate) fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
     chain(error)

@@ -23,7 +23,7 @@ use crate::support::{Clients, HoldClock, assert_says, builder_at, crm_at, key};
 use crate::transport::service::Scripted;
 
 /// Where a made call goes.
-const MADE: &str = "crm.localhost:80";
+const MADE: &str = "crm.suite.test:443";
 
 /// All that an error says, without what only a network knows: the address, the system's words, and the audience.
 fn told(error: &Error, address: &str) -> String {

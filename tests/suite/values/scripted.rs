@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sdk_core::testing::ScriptedTransport;
+use sdk_core::testing::{self, ScriptedTransport};
 use sdk_core::{Effect, ErrorKind};
 use serde_json::Value;
 
@@ -59,4 +59,27 @@ async fn a_request_after_the_last_answer_is_refused_by_its_path() {
     assert_tried(&error, ErrorKind::InvalidInput, Effect::NotSent, 1);
     assert_says(&error, &["the script has ended", "GET /api/crm/v1/people"]);
     assert_eq!(transport.requests().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_made_command_is_sent_and_waits_as_a_scripted_header_asks() {
+    let busy = http::Response::builder()
+        .status(503)
+        .header("retry-after", "7");
+    let transport = ScriptedTransport::new()
+        .answer(busy.body("").unwrap())
+        .json(201, CREATED);
+    let suite = transport.suite().token_url("https://id.suite.test/token");
+    let command = &sdk_calendar::operations::SUBMIT_EVENT_COMMAND;
+    let command = testing::prepared(command, &serde_json::json!({"title": "Kick-off"}));
+    let started = tokio::time::Instant::now();
+
+    let receipt = suite.calendar().send_prepared(&command).await.unwrap();
+
+    assert_eq!(receipt.attempts(), 2);
+    assert!(started.elapsed() >= Duration::from_secs(7));
+    assert_eq!(
+        (transport.requests().len(), transport.answers_left()),
+        (2, 0)
+    );
 }
