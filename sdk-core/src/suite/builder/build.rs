@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
-use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -87,15 +86,14 @@ impl SuiteBuilder {
             .unwrap_or_else(TokenPolicy::shared_default);
         let recent = Arc::default();
         let watcher = Watcher::new(std::mem::take(&mut self.observers), label.clone());
-        let (mut known, mut token_endpoint) = (Arc::default(), None);
+        // Nobody can repeat a credential before an exchange has sent it.
+        let (known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
                 credentials,
-                known: of_these,
                 endpoint,
             } => {
-                known = of_these;
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
                 let source = ClientCredentialsSource {
@@ -192,7 +190,6 @@ impl SuiteBuilder {
         });
         let has_credentials = self.credential_source.is_some() || fixed.is_some();
         faults.extend(self.missing(has_credentials, endpoint.is_some()));
-        let known = Arc::default();
         let credentials: Arc<dyn CredentialSource> = if let Some(source) = &self.credential_source {
             Arc::clone(source)
         } else {
@@ -201,7 +198,6 @@ impl SuiteBuilder {
                 let rule = format!("have a {what}");
                 faults.push(refused("credentials", &rule, "an empty one"));
             }
-            fixed.keep(&known);
             Arc::new(fixed)
         };
         let (url, path, purpose) = endpoint?;
@@ -213,7 +209,6 @@ impl SuiteBuilder {
                 }
                 Some(TokensFrom::Exchange {
                     credentials,
-                    known,
                     endpoint,
                 })
             }
@@ -315,7 +310,6 @@ enum TokensFrom {
     Exchange {
         credentials: Arc<dyn CredentialSource>,
         /// Recent ones.
-        known: Arc<Recent>,
         endpoint: Url,
     },
 }
