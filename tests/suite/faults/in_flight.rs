@@ -11,8 +11,8 @@ use futures_util::poll;
 
 use sdk_core::transport::RequestBody;
 use sdk_core::{
-    AccessToken, App, Effect, Error, ErrorKind, Method, Suite, SuiteBuilder, TokenRequest,
-    TokenSource,
+    AccessToken, App, Effect, Error, ErrorKind, Method, ScopePolicy, Suite, SuiteBuilder,
+    TokenRequest, TokenSource,
 };
 use sdk_reference_server::Operation;
 use tokio::time::{Instant, sleep, timeout};
@@ -292,6 +292,49 @@ async fn fault_51_places_that_nobody_will_give_back_are_replaced() {
     assert_eq!(slow.take_most(), 2);
 }
 
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_long_attempt_of_old_does_not_keep_lost_places() {
+    let slow = Slow::new();
+    let crm = slow.suite(1).crm();
+    let hour = 3_600 * SECOND;
+    let patient = get_person(&crm).timeout(hour).deadline(hour);
+    patient.await.unwrap();
+    let _kept = begun(&crm).await;
+    let start = Instant::now();
+    get_person(&crm).await.unwrap();
+    // The usual attempt, two seconds, and one for the call.
+    assert_eq!(start.elapsed(), 13 * SECOND);
+}
+
+/// Whoever waits for a place may find another token than the one it came with.
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_token_without_the_scope_is_not_sent_from_the_queue() {
+    let first = AtomicUsize::new(0);
+    let narrowing = Tokens(move |_: &TokenRequest| {
+        let scope =
+            ["crm:people:read", "crm:tasks:read"][first.fetch_add(1, Ordering::SeqCst).min(1)];
+        let token = AccessToken::new("t").with_lifetime(5 * SECOND);
+        async move { Ok(token.with_scopes([scope])) }
+    });
+    let slow = Slow::new();
+    let suite = slow.suite(1).token_source(narrowing);
+    let crm = suite.scope_policy(ScopePolicy::Refuse).crm();
+    let calls = join_all((0..8).map(|_| get_person(&crm).send()));
+    let renewed = async {
+        sleep(21 * SECOND / 5).await;
+        crm.prewarm().await.unwrap();
+    };
+    let (calls, ()) = tokio::join!(calls, renewed);
+    let refused = calls.iter().filter_map(|it| it.as_ref().err());
+    let refused: Vec<_> = refused.collect();
+    assert!(!refused.is_empty());
+    for error in refused {
+        assert_failed(error, ErrorKind::Forbidden, Effect::NotSent);
+    }
+    // Those that were sent had the first token.
+    assert!(slow.seen().len() <= 5, "{}", slow.seen().len());
+}
+
 #[test]
 fn fault_51_a_cap_of_none_is_a_mistake() {
     let error = builder_at("https://suite.test").max_in_flight(0).build();
@@ -317,6 +360,7 @@ async fn fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_
         let failed: Vec<_> = calls.into_iter().filter_map(Result::err).collect();
         for error in &failed {
             assert_failed(error, ErrorKind::Connect, Effect::NotSent);
+            assert_says(error, &["set `max_in_flight`"]);
         }
         println!("failed: {}", failed.len());
         return;

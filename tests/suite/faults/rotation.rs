@@ -165,6 +165,25 @@ async fn fault_03_a_secret_that_was_replaced_meanwhile_is_tried_at_once() {
     assert_eq!(service.exchanges(), ["canary-old-000", "canary-new-111"]);
     assert_eq!((source.asked(), start.elapsed()), (2, Duration::ZERO));
 
+    // Even if no attempt is left.
+    let source = Source::secrets(["canary-old-000", "canary-new-111"]);
+    let once = quick_tokens().with_attempts(1);
+    let suite = service.service.suite().token_policy(once);
+    let crm = suite.credential_source(source).crm();
+    get_person(&crm).await.unwrap();
+    assert_eq!(service.exchanges(), ["canary-old-000", "canary-new-111"]);
+
+    // A source that hangs then hides no refusal.
+    let source = Source::new(|asked| async move {
+        if asked > 0 {
+            return pending().await;
+        }
+        Ok(credential("wrong-0"))
+    });
+    let error = get_person(&service.crm(&source)).await.unwrap_err();
+    assert_eq!(error.code(), Some("invalid_client"), "{error}");
+    assert_eq!(service.exchanges(), ["wrong-0"]);
+
     // Once in a renewal: a source with ever new secrets could lock its client out.
     let source = Source::new(|asked| async move { Ok(credential(&format!("wrong-{asked}"))) });
     let error = get_person(&service.crm(&source)).await.unwrap_err();
