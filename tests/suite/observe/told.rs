@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
+use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
 
 use super::{Diary, Panics, watched};
@@ -166,6 +167,17 @@ async fn a_denied_retry_says_what_was_lacking() {
     assert_eq!(diary.lines(&["denied", "retry"]), [""; 0]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_the_deadline_cuts_leaves_no_time_either() {
+    let diary = Diary::default();
+    let transport = ScriptedTransport::new().stalled();
+    let crm = transport.suite().observer(diary.clone());
+    let crm = crm.deadline(Duration::from_secs(8)).crm();
+    get_person(&crm).await.unwrap_err();
+    let denied = "denied getPerson after 1: timeout, deadline";
+    assert_eq!(diary.lines(&["denied", "retry"]), [denied]);
+}
+
 #[tokio::test]
 async fn a_panic_of_an_observer_touches_neither_the_call_nor_the_other_observers() {
     let (events, _guard) = Events::here();
@@ -209,6 +221,7 @@ async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
             ("authorization", "Bearer forged"),
             ("Idempotency-Key", "forged-key-of-an-observer"),
             ("cookie", "forged"),
+            ("If-None-Match", "forged"),
             ("content-type", "text/forged"),
             ("bad name", "x"),
             ("x-bad", "a\r\nforged: yes"),
@@ -236,8 +249,8 @@ async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
     assert_eq!(peer.exchanges()[0].header("x-attempt"), Some("1"));
     assert!(!format!("{:?}", peer.exchanges()[0]).contains("forged"));
     let dropped = events.lines("WARN", &["header is left out"]);
-    // Six each, three attempts and an exchange.
-    assert_eq!(dropped.len(), 24, "{dropped:?}");
+    // Seven each, three attempts and an exchange.
+    assert_eq!(dropped.len(), 28, "{dropped:?}");
     assert!(!events.text().contains("Bearer forged"));
     // A prepared command holds none of them.
     let text = serde_json::to_string(&command).unwrap();
