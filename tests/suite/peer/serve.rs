@@ -78,7 +78,7 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> S
                 return Ok(());
             }
             Act::Close => return Ok(()),
-            Act::Refuse | Act::GoAway(_) => unimplemented!("only HTTP/2 has it"),
+            Act::Refuse | Act::GoAway(_) => panic!("only HTTP/2 has this step"),
             Act::Reset => return Ok(stream.get_ref().set_zero_linger()?),
             Act::Raw(bytes) => return Ok(stream.write_all(bytes).await?),
             _ => {
