@@ -4,6 +4,7 @@ use crate::call::progress::Progress;
 use crate::call::verdict::{Verdict, fail};
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
+use crate::text::Line;
 use crate::transport::cause;
 use crate::transport::error::{Stage, TransportError};
 
@@ -44,7 +45,11 @@ pub(super) fn timed_out(
 
 /// No reply at all. The transport's own words may quote the request.
 pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
-    let (target, why) = (target(progress), cause::root(&error).to_string());
+    let (target, mut why) = (target(progress), cause::root(&error).to_string());
+    let confidential = progress.confidential(b"");
+    if confidential.is_in(&why) {
+        why = confidential.line(Line::Message, &why);
+    }
     let sender = progress.client.endpoint().sender();
     let tls = !sender.is_own() && cause::is_tls(&error);
     let stage = error.stage();
@@ -99,7 +104,7 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
         .with_cause(error)
         .with_effect(effect)
         .with_retryable(helps)
-        .withheld(&progress.confidential(b""));
+        .withheld(&confidential);
     let starved = cause::is_out_of_descriptors(&error);
     let error = if starved {
         error.hint(

@@ -7,9 +7,10 @@ use crate::options::headers::parse;
 
 /// Collects the extra headers of an attempt.
 ///
-/// It takes what a caller may set on a call, but for conditions and ranges, which would change its reply. It does not take the headers of the SDK, such as `Authorization` and
-/// `Idempotency-Key`, nor one that the request already has: from the caller, from a stored command, or from an earlier
-/// observer. What it does not take is left out, with a warning event, or with none if the request has it already.
+/// It takes the headers that a caller may set on a call, except conditions and ranges, which would change its reply. It does
+/// not take the headers of the SDK, such as `Authorization` and `Idempotency-Key`, nor one that the request already has: from
+/// the caller, from a stored command, or from an earlier observer. What it does not take is left out, with a warning event, or
+/// with none if the request has it already.
 ///
 /// Prepared commands never contain these headers, so every attempt gets its own, also when a stored command is sent again.
 /// Their values are not kept out of errors and events if a server repeats them: put no secret into one.
@@ -30,8 +31,8 @@ impl<'a> ExtraHeaders<'a> {
         let parsed = if name == "range" || name.starts_with("if-") {
             Err(Error::invalid(
                 &format!("header {name}"),
-                "not change the reply",
-                "a condition",
+                "not come from an observer, because it changes the reply",
+                "one",
             ))
         } else {
             parse(&name, value, self.count)

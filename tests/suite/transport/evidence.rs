@@ -95,6 +95,9 @@ async fn fault_41_a_transport_that_quotes_the_request_shows_no_secret() {
             assert!(!shown.contains(secret), "{shown}");
         }
         assert_says(&error, &["withheld"]);
+        // The address of a call stays.
+        let named = error.to_string().contains("crm.suite.test:443");
+        assert_eq!(named, !exchange, "{error}");
     }
 }
 

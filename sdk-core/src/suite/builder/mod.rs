@@ -256,11 +256,11 @@ setters! {
     /// [connect timeout](Self::connect_timeout) and HTTP/2 pings (`http2_pings`), and binds names such as `localhost` to
     /// loopback.
     ///
-    /// In a client that exists already it can change nothing. Build it with `redirect::Policy::none()` and
-    /// `retry::never()`: a call whose reply comes
-    /// from another address than it was sent to fails and names the redirect (one that leads back to the same address goes
-    /// unnoticed, and what the error then says of a command's effect may be wrong), and a body that holds a secret is not taken
-    /// along, but headers have been sent by then. Plain HTTP then goes to loopback by address only, such as `127.0.0.1`.
+    /// In a client that exists already it can change nothing. Build that client with `redirect::Policy::none()` and
+    /// `retry::never()`. A call whose reply comes from another address than it was sent to fails and names the redirect. Bodies
+    /// are not taken along, but headers have been sent by then. A redirect that leads back to the same address goes unnoticed,
+    /// and what the error then says about the effect of a command may be wrong. Plain HTTP goes to loopback by address only,
+    /// such as `127.0.0.1`.
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
     /// them for loopback too, unless it is built with `no_proxy`.
