@@ -19,4 +19,5 @@ pub use crate::reply::decode::FromReply;
 pub use crate::request::body::Body;
 pub use crate::request::check::{Check, Validate, bad_reference};
 pub use crate::request::draft::{Draft, encode_segment};
+pub use crate::request::list::ListStyle;
 pub use crate::request::reference::{OpenEnum, Pattern, Piece, Reference};

@@ -6,6 +6,7 @@ mod drift;
 mod examples;
 mod face;
 mod faults;
+mod generated;
 mod installations;
 mod memory;
 mod observe;

@@ -61,19 +61,21 @@ getters! {
     pub base -> &str = it.url.as_str().trim_end_matches('/');
 }
 
+macro_rules! begins {
+    ($($name:ident $method:ident;)*) => {
+        impl Endpoint {$(
+            #[doc = concat!("Begins a `", stringify!($method), "` request of an escaped path, which starts with a slash.")]
+            #[must_use]
+            pub fn $name(&self, path: &str) -> Draft {
+                Draft::new(Method::$method, self.at(path))
+            }
+        )*}
+    };
+}
+
+begins! { get Get; post Post; put Put; patch Patch; delete Delete; }
+
 impl Endpoint {
-    /// Begins a GET of an escaped path, which starts with a slash.
-    #[must_use]
-    pub fn get(&self, path: &str) -> Draft {
-        Draft::new(Method::Get, self.at(path))
-    }
-
-    /// Begins a POST to an escaped path, which starts with a slash.
-    #[must_use]
-    pub fn post(&self, path: &str) -> Draft {
-        Draft::new(Method::Post, self.at(path))
-    }
-
     fn at(&self, path: &str) -> Url {
         let fixed = self.fixed.get_or_init(|| self.routes());
         match fixed.iter().find(|(route, _)| *route == path) {

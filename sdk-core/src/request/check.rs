@@ -1,9 +1,12 @@
+use std::fmt::Display;
+
 use crate::error::Error;
 use crate::json::members::Members;
 use crate::json::record::Record;
 use crate::json::time::rfc3339::Rfc3339;
 use crate::json::time::timestamp::Timestamp;
 use crate::operation::Operation;
+use crate::request::list::ListStyle;
 use crate::request::reference::{OpenEnum, Pattern, Reference};
 use crate::text::counted;
 
@@ -93,6 +96,28 @@ impl Check<'_> {
         let rule = || format!("have {min} to {max} items");
         self.holds((min..=max).contains(&count), name, rule, || {
             counted(count, "item")
+        })
+    }
+
+    /// A list has `min` to `max` items, and none contains what stands between two of them.
+    pub fn list(
+        &self,
+        name: &str,
+        values: Option<&[impl Display]>,
+        style: ListStyle,
+        min: usize,
+        max: usize,
+    ) -> Result<(), Error> {
+        let Some(values) = values else { return Ok(()) };
+        self.items(name, values.len(), min, max)?;
+        let Some((separator, _)) = style.separator() else {
+            return Ok(());
+        };
+        values.iter().try_for_each(|value| {
+            let value = value.to_string();
+            let rule = || format!("have no {separator:?} within an item");
+            let found = || format!("{value:?}");
+            self.holds(!value.contains(separator), name, rule, found)
         })
     }
 

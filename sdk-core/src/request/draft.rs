@@ -3,8 +3,10 @@ use std::fmt::Display;
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
+use url::form_urlencoded::byte_serialize;
 
 use crate::operation::Method;
+use crate::request::list::ListStyle;
 use crate::shown::shows;
 
 /// Characters that have a meaning in a path or are not allowed in one.
@@ -57,10 +59,34 @@ impl Draft {
         self
     }
 
+    /// Adds a list as a query parameter. Without a value, and without an item, nothing is added.
+    #[must_use]
+    pub fn list(mut self, name: &str, values: Option<&[impl Display]>, style: ListStyle) -> Self {
+        let values = values.unwrap_or_default();
+        let Some((_, separator)) = style.separator() else {
+            let each = |draft: Self, value| draft.query(name, Some(value));
+            return values.iter().fold(self, each);
+        };
+        if !values.is_empty() {
+            let escaped = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+            let items: Vec<_> = values.iter().map(|it| escaped(&it.to_string())).collect();
+            let pair = format!("{}={}", escaped(name), items.join(separator));
+            let own = self.url.query().map(|own| format!("{own}&"));
+            self.url.set_query(Some(&(own.unwrap_or_default() + &pair)));
+        }
+        self
+    }
+
     /// Sets a JSON body.
     #[must_use]
-    pub fn json(mut self, body: Bytes) -> Self {
-        self.body = Some(body);
+    pub fn json(self, body: Bytes) -> Self {
+        self.json_if(Some(body))
+    }
+
+    /// Sets a JSON body if there is one.
+    #[must_use]
+    pub fn json_if(mut self, body: Option<Bytes>) -> Self {
+        self.body = body;
         self
     }
 

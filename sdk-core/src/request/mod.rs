@@ -7,4 +7,5 @@ pub(crate) mod check;
 pub(crate) mod draft;
 pub(crate) mod form;
 pub(crate) mod key;
+pub(crate) mod list;
 pub(crate) mod reference;
