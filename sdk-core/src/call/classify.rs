@@ -42,7 +42,7 @@ pub(super) fn classify(
         return refused(status, &headers, body, progress);
     }
     let error = match body {
-        Ok(body) => match take(&body, &|text| {
+        Ok(body) => match take(status, &body, &|text| {
             progress.confidential(b"").line(Line::Message, text)
         }) {
             Ok(mismatch) => {

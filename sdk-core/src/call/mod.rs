@@ -30,7 +30,8 @@ use crate::error::Error;
 use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
-use crate::reply::decode::{FromReply, Terms, decode};
+use crate::reply::decode::Terms;
+use crate::reply::receive::{Receive, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -96,7 +97,7 @@ impl Call {
     ///
     /// # Errors
     /// Any result other than a decoded 2xx reply.
-    pub fn send<T: FromReply>(
+    pub fn send<T: Receive>(
         self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Response<T>, Error>> + Send + 'static {
@@ -107,7 +108,7 @@ impl Call {
     ///
     /// # Errors
     /// As [`send`](Self::send). An error that was not a refusal contains the prepared command.
-    pub fn command<T: FromReply>(
+    pub fn command<T: Receive>(
         mut self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -117,7 +118,7 @@ impl Call {
 
     /// The future of a call. Only this future owns what the call needs; passing it on by value would double the size and copy
     /// it twice per call.
-    fn deliver<T: FromReply, R: 'static>(
+    fn deliver<T: Receive, R: 'static>(
         self,
         draft: Result<Draft, Error>,
         wrap: fn(Response<T>) -> R,
@@ -130,8 +131,9 @@ impl Call {
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
-            let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
-                let (decoded, mismatch) = decode::<T>(body, self.terms(&limits), shown)?;
+            let mut take = |status, body: &Bytes, shown: &dyn Fn(&str) -> String| {
+                let terms = self.terms(&limits);
+                let (decoded, mismatch) = receive::<T>(status, body, terms, shown)?;
                 value = Some(decoded);
                 Ok(mismatch)
             };

@@ -19,9 +19,9 @@ use crate::secret::confidential::Confidential;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
 
-/// Decodes a body and keeps the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is compiled once.
+/// Reads a status and a body and keeps the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is compiled once.
 pub(super) type Take<'a> =
-    &'a mut (dyn FnMut(&Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send);
+    &'a mut (dyn FnMut(u16, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send);
 
 /// Form fields whose values are not secret.
 const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource", "client_id"];

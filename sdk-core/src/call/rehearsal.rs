@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::error::attempts::push;
 use crate::error::kind::Effect;
 use crate::observe::call::CallWatch;
-use crate::reply::decode::{FromReply, decode};
+use crate::reply::receive::{Receive, receive};
 use crate::reply::response::{Reply, Response};
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -53,7 +53,7 @@ impl Rehearsal {
     }
 
     /// What the call makes of an outcome. The schema version counts where the contract shows none.
-    pub(crate) fn judge<T: FromReply>(
+    pub(crate) fn judge<T: Receive>(
         &self,
         outcome: Outcome,
         schema_version: Option<&'static str>,
@@ -61,8 +61,8 @@ impl Rehearsal {
         let mut terms = self.call.terms(&self.limits);
         terms.schema_version = terms.schema_version.or(schema_version);
         let mut value = None;
-        let mut take = |body: &Bytes, shown: &dyn Fn(&str) -> String| {
-            let (decoded, mismatch) = decode::<T>(body, terms, shown)?;
+        let mut take = |status, body: &Bytes, shown: &dyn Fn(&str) -> String| {
+            let (decoded, mismatch) = receive::<T>(status, body, terms, shown)?;
             value = Some(decoded);
             Ok(mismatch)
         };

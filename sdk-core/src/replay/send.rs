@@ -19,7 +19,7 @@ use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::setters::option_setters;
 use crate::options::{CallOptions, ExactReplay};
-use crate::reply::decode::FromReply;
+use crate::reply::receive::Receive;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
@@ -75,7 +75,7 @@ impl SendPrepared {
     /// Decodes and checks the result as one of the client's types: `typed::<CalendarCommandResult>()`.
     ///
     /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type.
-    pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
+    pub fn typed<T: Receive>(self) -> SendPrepared<T> {
         SendPrepared {
             call: self.call,
             draft: self.draft,
@@ -85,7 +85,7 @@ impl SendPrepared {
     }
 }
 
-impl<T: FromReply> SendPrepared<T> {
+impl<T: Receive> SendPrepared<T> {
     option_setters!();
     option_setters!(exact_replay);
 
@@ -145,7 +145,7 @@ impl<T: FromReply> SendPrepared<T> {
     }
 }
 
-impl<T: FromReply> IntoFuture for SendPrepared<T> {
+impl<T: Receive> IntoFuture for SendPrepared<T> {
     type Output = Result<Receipt<T>, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 

@@ -9,7 +9,7 @@ use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::reply::page::Page;
 
-/// A type that a reply decodes into.
+/// A type that the JSON of a reply decodes into.
 pub trait FromReply: DeserializeOwned + Send + 'static {
     /// The `schemaVersion` of the reply, if its type has one.
     fn schema_version(&self) -> Option<&str> {
@@ -60,7 +60,8 @@ pub(crate) struct Terms {
 
 /// Why a 2xx reply could not be read.
 #[derive(Debug)]
-pub(crate) enum Unreadable {
+#[non_exhaustive]
+pub enum Unreadable {
     /// It is truncated: the same request may succeed.
     Truncated(Box<dyn Error + Send + Sync>),
     /// It is not JSON, or does not match its schema.
@@ -69,9 +70,11 @@ pub(crate) enum Unreadable {
     TooMany(usize),
     /// It has an unexpected `schemaVersion`.
     Schema {
+        /// The one in the contract.
         expected: &'static str,
         /// What was found in its place, if anything.
         found: Option<String>,
+        /// Why the rest does not decode, if it does not.
         detail: Option<String>,
     },
 }

@@ -4,4 +4,5 @@
 
 pub(crate) mod decode;
 pub(crate) mod page;
+pub(crate) mod receive;
 pub(crate) mod response;

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
-use crate::reply::decode::FromReply;
+use crate::reply::receive::Receive;
 use crate::reply::response::{Receipt, Response};
 use crate::testing::stage::{Stage, replied, stage_setters};
 
@@ -63,7 +63,7 @@ impl ReplyBuilder {
     /// # Panics
     /// If no call could get this reply: a status that is none, no attempts, a command that does not fit the operation.
     #[track_caller]
-    pub fn response<T: FromReply>(self) -> Result<Response<T>, Error> {
+    pub fn response<T: Receive>(self) -> Result<Response<T>, Error> {
         let known = 200..=999;
         assert!(known.contains(&self.status), "no reply has this status");
         let attempts = self.stage.attempts.unwrap_or(1);
@@ -83,7 +83,7 @@ impl ReplyBuilder {
     /// # Panics
     /// As [`response`](Self::response), and if the operation is not a command.
     #[track_caller]
-    pub fn receipt<T: FromReply>(self) -> Result<Receipt<T>, Error> {
+    pub fn receipt<T: Receive>(self) -> Result<Receipt<T>, Error> {
         let is_command = |it: &Operation| it.safety.is_command();
         assert!(
             self.stage.operation.is_some_and(is_command),

@@ -1,0 +1,146 @@
+//! What the replies of an operation decode into, by their status and their media type.
+
+use std::collections::BTreeMap;
+
+use sdk_core::codegen::{Bytes, Call, Receive};
+use sdk_core::testing::ScriptedTransport;
+use sdk_core::{Effect, Error, ErrorKind, Members, RawJson, Record, Response};
+
+use super::notes::{LIST, client};
+use crate::support::{assert_failed, assert_says};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    id: i64,
+    extra: Members,
+}
+
+sdk_core::json_object!(Job { id: required "id" });
+
+impl sdk_core::codegen::FromReply for Job {}
+
+sdk_core::replies! {
+    /// An export.
+    pub enum Export {
+        /// Ready.
+        Ok(Bytes) = 200,
+        /// Later.
+        Accepted(Job) = 201 | 202,
+        /// Nothing to export.
+        NoContent = 204,
+    }
+}
+
+/// What a call makes of this reply.
+async fn received<T: Receive>(status: u16, body: &'static [u8]) -> Result<Response<T>, Error> {
+    let transport = ScriptedTransport::new().json(status, body);
+    let call = Call::new(&client(&transport), &LIST);
+    let draft = call.endpoint().get("/notes");
+    let response = call.send::<T>(Ok(draft)).await?;
+    // Whatever it decodes into, it is there as it came.
+    assert_eq!(
+        (response.http_status(), &**response.bytes()),
+        (status, body)
+    );
+    Ok(response)
+}
+
+#[tokio::test]
+async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
+    let job = Job {
+        id: 7,
+        extra: Members::new(),
+    };
+    let other: RawJson = r#"{"left": 1.10}"#.parse().unwrap();
+    let rows: [(u16, &[u8], _, &str); 6] = [
+        (
+            200,
+            b"\xff\x00",
+            Export::Ok(Bytes::from_static(b"\xff\x00")),
+            "[255,0]",
+        ),
+        (
+            201,
+            br#"{"id":7}"#,
+            Export::Accepted(job.clone()),
+            r#"{"id":7}"#,
+        ),
+        (202, br#"{"id":7}"#, Export::Accepted(job), r#"{"id":7}"#),
+        (204, b"", Export::NoContent, "null"),
+        (
+            206,
+            br#"{"left": 1.10}"#,
+            Export::Other {
+                status: 206,
+                body: other,
+            },
+            r#"{"left": 1.10}"#,
+        ),
+        (
+            299,
+            b"",
+            Export::Other {
+                status: 299,
+                body: RawJson::null(),
+            },
+            "null",
+        ),
+    ];
+    for (status, body, expected, written) in rows {
+        let export = received::<Export>(status, body).await.unwrap();
+        assert_eq!(*export, expected);
+        assert_eq!(serde_json::to_string(&*export).unwrap(), written);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_fit_its_status_is_an_error_with_the_path() {
+    let error = received::<Export>(202, br#"{"id":"7"}"#).await.unwrap_err();
+    assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+    assert_eq!(error.status(), Some(202));
+    assert_says(&error, &["at `id`: expected a 64-bit integer"]);
+    let error = received::<Export>(206, b"<html>").await.unwrap_err();
+    assert_says(&error, &["206", "the body begins with \"<html>\""]);
+    assert_eq!(error.body(), Some(&b"<html>"[..]));
+    received::<Export>(404, b"").await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_success_without_a_body_is_one_whatever_comes_with_it() {
+    for (status, body) in [
+        (204, &b""[..]),
+        (200, b"{}"),
+        (202, b"<html>"),
+        (200, b"\xff"),
+    ] {
+        received::<()>(status, body).await.unwrap();
+    }
+    let error = received::<()>(400, b"").await.unwrap_err();
+    assert_failed(&error, ErrorKind::Rejected, Effect::Refused);
+}
+
+#[tokio::test]
+async fn another_media_type_is_kept_as_received() {
+    let pdf = received::<Bytes>(200, b"%PDF\xff\0").await.unwrap();
+    assert_eq!(&**pdf, &b"%PDF\xff\0"[..]);
+}
+
+#[tokio::test]
+async fn lists_maps_and_scalars_are_replies_too() {
+    let list = received::<Vec<Record>>(200, br#"[{"a":1.10}]"#)
+        .await
+        .unwrap();
+    assert_eq!(list[0].raw().as_str(), r#"{"a":1.10}"#);
+    let map = received::<BTreeMap<String, Vec<i64>>>(200, br#"{"b":[1],"a":[]}"#);
+    assert_eq!(map.await.unwrap().get("b"), Some(&vec![1]));
+    assert_eq!(*received::<String>(200, br#""\u0061""#).await.unwrap(), "a");
+    assert!(*received::<bool>(200, b"true").await.unwrap());
+    assert_eq!(*received::<i64>(200, b"-7").await.unwrap(), -7);
+    assert_eq!(*received::<Option<Job>>(200, b"null").await.unwrap(), None);
+    let error = received::<Vec<Job>>(200, br#"[{"id":1},{}]"#)
+        .await
+        .unwrap_err();
+    assert_says(&error, &["at `[1].id`: required member is missing"]);
+    let error = received::<bool>(200, b"").await.unwrap_err();
+    assert_says(&error, &["the body is empty"]);
+}
