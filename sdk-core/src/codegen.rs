@@ -14,6 +14,7 @@ pub use crate::json::assumed::{Assumed, constant, typed};
 pub use crate::json::bounded::Bounded;
 pub use crate::json::texts::text;
 pub use crate::json::time::rfc3339::Rfc3339;
+pub use crate::json::union::{tag, variant};
 pub use crate::operation::{RawOperations, Row};
 pub use crate::reply::decode::{FromReply, Unreadable};
 pub use crate::reply::receive::{Receive, Received};

@@ -1,8 +1,11 @@
 //! Explains why JSON did not fit a type: where, what was expected, and what was found.
 
+use std::cell::RefCell;
+use std::fmt;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_path_to_error::{Path, Segment};
+use serde_path_to_error::Segment;
 
 use crate::json::fields::{Fields, Pairs};
 use crate::text::one_line;
@@ -20,20 +23,71 @@ pub(crate) enum Found {
     Named,
 }
 
+/// Where something is in JSON.
+#[derive(Default)]
+struct Place(Vec<Segment>);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, segment) in self.0.iter().enumerate() {
+            let is_index = matches!(segment, Segment::Seq { .. });
+            write!(f, "{}{segment}", if at == 0 || is_index { "" } else { "." })?;
+        }
+        Ok(())
+    }
+}
+
+thread_local! {
+    /// While a failure is explained: the last mistake in a part that was decoded by itself, with its place in there.
+    /// Deserializers carry no context.
+    static WITHIN: RefCell<Option<(Place, String)>> = const { RefCell::new(None) };
+}
+
+/// Decodes with a path. If the mistake is in a part that was decoded by itself, the path goes on there.
+fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (Place, serde_json::Error)> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let mut place = Place(error.path().iter().cloned().collect());
+        let inner = error.into_inner();
+        let within = WITHIN.with_borrow_mut(|within| within.as_mut().map(std::mem::take));
+        // Somebody may have caught the last one, and failed with another.
+        if let Some((rest, message)) = within
+            && message == without_position(&inner.to_string())
+        {
+            place.0.extend(rest.0);
+        }
+        (place, inner)
+    })
+}
+
+/// Decodes a part by itself; the error has no position. While a failure is explained, a mistake is noted with its place.
+pub(super) fn decode_within<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
+    let message = |error: serde_json::Error| without_position(&error.to_string()).to_owned();
+    if WITHIN.with_borrow(Option::is_none) {
+        return serde_json::from_str(text).map_err(message);
+    }
+    decode_at(text).map_err(|(place, error)| {
+        let message = message(error);
+        WITHIN.set(Some((place, message.clone())));
+        message
+    })
+}
+
 /// Decodes again to find the path.
 pub(crate) fn explain<'a, T: Deserialize<'a>>(
     text: &'a str,
     first: &serde_json::Error,
     found: Found,
 ) -> String {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut deserializer) else {
+    let before = WITHIN.replace(Some(Default::default()));
+    let decoded = decode_at::<T>(text);
+    WITHIN.set(before);
+    let Err((path, inner)) = decoded else {
         return first.to_string();
     };
-    let (path, inner) = (error.path(), error.inner());
     if !inner.is_data() {
         // Malformed JSON has a position; it has a path too if it ends early.
-        return if path.iter().next().is_none() {
+        return if path.0.is_empty() {
             first.to_string()
         } else {
             format!("at `{path}`: {inner}")
@@ -45,16 +99,16 @@ pub(crate) fn explain<'a, T: Deserialize<'a>>(
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'))
     {
-        let place = member_of(path, member);
-        let came = value_at(text, path).map_or_else(String::new, names);
+        let place = member_of(&path, member);
+        let came = value_at(text, &path).map_or_else(String::new, names);
         return format!("at `{place}`: required member is missing{came}");
     }
-    let place = if path.iter().next().is_none() {
+    let place = if path.0.is_empty() {
         String::new()
     } else {
         format!("at `{path}`: ")
     };
-    let came = value_at(text, path);
+    let came = value_at(text, &path);
     let came = came.map_or_else(|| "another value".to_owned(), |value| found.show(value));
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("{place}expected {}, found {came}", plain(expected)),
@@ -87,8 +141,8 @@ fn names(text: &str) -> String {
     }
 }
 
-fn member_of(path: &Path, member: &str) -> String {
-    if path.iter().next().is_none() {
+fn member_of(path: &Place, member: &str) -> String {
+    if path.0.is_empty() {
         member.to_owned()
     } else {
         format!("{path}.{member}")
@@ -102,9 +156,9 @@ fn without_position(message: &str) -> &str {
 }
 
 /// The text of the value at a path.
-fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
+fn value_at<'a>(text: &'a str, path: &Place) -> Option<&'a str> {
     let mut value: &RawValue = serde_json::from_str(text).ok()?;
-    for segment in path {
+    for segment in &path.0 {
         value = match segment {
             Segment::Seq { index } => {
                 let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;

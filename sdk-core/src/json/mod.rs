@@ -13,5 +13,7 @@ pub(crate) mod object;
 pub(crate) mod open_enum;
 pub(crate) mod raw;
 pub(crate) mod record;
+pub(crate) mod scan;
 pub(crate) mod texts;
 pub(crate) mod time;
+pub(crate) mod union;

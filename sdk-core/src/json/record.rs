@@ -1,6 +1,8 @@
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
@@ -80,12 +82,12 @@ impl Record {
         self.member(name).map(RawJson::of)
     }
 
-    fn member(&self, name: &str) -> Option<&RawValue> {
+    pub(super) fn member(&self, name: &str) -> Option<&RawValue> {
+        let mut found = None;
         let mut deserializer = serde_json::Deserializer::from_str(self.as_str());
-        deserializer
-            .deserialize_map(FindMember(name))
-            .ok()
-            .flatten()
+        // Whoever has found it does not read on, which the parser calls an error.
+        let _ = deserializer.deserialize_map(FindMember(name, &mut found));
+        found
     }
 
     /// Decodes the whole object into your own type.
@@ -127,26 +129,48 @@ impl Record {
     }
 }
 
-/// Reads an object and keeps one member, without an allocation for the others.
-struct FindMember<'a>(&'a str);
+/// Reads an object up to one member and keeps that, without an allocation.
+struct FindMember<'a, 'de>(&'a str, &'a mut Option<&'de RawValue>);
 
-impl<'de> Visitor<'de> for FindMember<'_> {
-    type Value = Option<&'de RawValue>;
+impl<'de> Visitor<'de> for FindMember<'_, 'de> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            if found.is_none() && name == self.0 {
-                found = Some(map.next_value()?);
-            } else {
-                map.next_value::<IgnoredAny>()?;
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(is_it) = map.next_key_seed(IsName(self.0))? {
+            if is_it {
+                *self.1 = Some(map.next_value()?);
+                break;
             }
+            map.next_value::<IgnoredAny>()?;
         }
-        Ok(found)
+        Ok(())
+    }
+}
+
+/// Compares a name.
+struct IsName<'a>(&'a str);
+
+impl<'de> DeserializeSeed<'de> for IsName<'_> {
+    type Value = bool;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for IsName<'_> {
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a member name")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<bool, E> {
+        Ok(name == self.0)
     }
 }
 

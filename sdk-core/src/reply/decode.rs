@@ -7,6 +7,7 @@ use crate::json::assumed::{ConstantMismatch, noting_mismatches};
 use crate::json::explain::{Found, explain};
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
+use crate::json::scan::outside_strings;
 use crate::reply::page::Page;
 
 /// A type that the JSON of a reply decodes into.
@@ -152,28 +153,11 @@ fn has_more_elements(text: &str, most: usize) -> bool {
         return false;
     }
     // Counts every comma, and the first element of every container that is not empty.
-    let mut count = 0;
-    let (mut in_string, mut escaped, mut opened) = (false, false, false);
-    for byte in text.bytes() {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        if byte.is_ascii_whitespace() {
-            continue;
-        }
-        let is_first = std::mem::take(&mut opened) && !matches!(byte, b']' | b'}');
+    let (mut count, mut opened) = (0, false);
+    for byte in outside_strings(text).filter(|byte| !byte.is_ascii_whitespace()) {
+        let is_first = opened && !matches!(byte, b']' | b'}');
         count += usize::from(is_first || byte == b',');
-        match byte {
-            b'"' => in_string = true,
-            b'[' | b'{' => opened = true,
-            _ => {}
-        }
+        opened = matches!(byte, b'[' | b'{');
     }
     count > most
 }

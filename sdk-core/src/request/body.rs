@@ -20,7 +20,10 @@ pub struct Body(Result<Bytes, Error>);
 
 impl Body {
     /// Checks a value against the contract and writes it as JSON.
-    pub fn json<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
+    pub fn json<T: Serialize + Validate + ?Sized>(
+        operation: &'static Operation,
+        value: &T,
+    ) -> Self {
         Self::checked(operation, value, |value| {
             let mut json = Vec::with_capacity(USUAL_COMMAND);
             serde_json::to_writer(&mut json, value)?;
@@ -39,7 +42,7 @@ impl Body {
         Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
     }
 
-    fn checked<T: Validate>(
+    fn checked<T: Validate + ?Sized>(
         operation: &'static Operation,
         value: &T,
         write: impl FnOnce(&T) -> Result<Bytes, Box<dyn StdError + Send + Sync>>,

@@ -1,7 +1,10 @@
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::error::Error;
 use crate::json::members::Members;
+use crate::json::number::Number;
+use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::json::time::rfc3339::Rfc3339;
 use crate::json::time::timestamp::Timestamp;
@@ -29,6 +32,44 @@ pub trait Validate {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error>;
 }
 
+impl<T: Validate + ?Sized> Validate for Box<T> {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        (**self).validate(check)
+    }
+}
+
+impl<T: Validate> Validate for [T] {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        let each = |(at, item): (usize, &T)| item.validate(&check.member(&format!("[{at}]")));
+        self.iter().enumerate().try_for_each(each)
+    }
+}
+
+impl<T: Validate> Validate for Vec<T> {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        self.as_slice().validate(check)
+    }
+}
+
+impl<T: Validate> Validate for BTreeMap<String, T> {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        let each = |(name, value): (&String, &T)| value.validate(&check.member(name));
+        self.iter().try_for_each(each)
+    }
+}
+
+macro_rules! without_rules {
+    ($($any:ty)*) => {$(
+        impl Validate for $any {
+            fn validate(&self, _check: &Check<'_>) -> Result<(), Error> {
+                Ok(())
+            }
+        }
+    )*};
+}
+
+without_rules!(RawJson Record Number String bool i64);
+
 #[expect(
     clippy::missing_errors_doc,
     reason = "each method checks one rule and fails if the value breaks it"
@@ -52,10 +93,13 @@ impl Check<'_> {
         }
     }
 
-    /// The path from the body to a member, with dots.
+    /// The path from the body to a member, with dots and indexes.
     fn path(&self, name: &str) -> String {
         match self.parent {
-            Some((parent, own)) => parent.path(&format!("{own}.{name}")),
+            Some((parent, own)) => {
+                let dot = if name.starts_with('[') { "" } else { "." };
+                parent.path(&format!("{own}{dot}{name}"))
+            }
             None => name.to_owned(),
         }
     }

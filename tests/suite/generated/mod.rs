@@ -5,3 +5,4 @@
 mod lists;
 mod notes;
 mod replies;
+mod unions;
