@@ -187,11 +187,13 @@ impl Check<'_> {
 
     /// A value of a closed enumeration is one of the documented ones.
     pub fn known<E: OpenEnum>(&self, name: &str, value: Option<&E>) -> Result<(), Error> {
-        let Some(value) = value else { return Ok(()) };
-        let rule = || format!("be one of {}", E::KNOWN.join(", "));
-        self.holds(!E::CLOSED || value.is_known(), name, rule, || {
-            format!("{:?}", value.text())
-        })
+        let unknown = value.and_then(OpenEnum::unknown).filter(|_| E::CLOSED);
+        let Some(unknown) = unknown else {
+            return Ok(());
+        };
+        let known: Vec<_> = E::KNOWN.iter().map(ToString::to_string).collect();
+        let rule = format!("be one of {}", known.join(", "));
+        self.refuse(name, &rule, &format!("{unknown:?}"))
     }
 
     /// A value whose members the contract does not show is an object, or null where that is allowed.

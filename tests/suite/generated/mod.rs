@@ -2,6 +2,7 @@
 
 #![allow(unreachable_pub, reason = "the macros are for public types")]
 
+mod enums;
 mod lists;
 mod notes;
 mod replies;
