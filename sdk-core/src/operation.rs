@@ -58,6 +58,9 @@ pub enum Safety {
     Read,
     /// A command with an `Idempotency-Key`: may be retried with the same key and body.
     Keyed,
+    /// A command without a key that HTTP calls idempotent (PUT, DELETE): may be retried within a call. Later it could undo what
+    /// others did meanwhile, so a stored one that was sent counts as one without a key.
+    Idempotent,
     /// A command without a documented key: retried only if it was certainly not sent, or if the caller allows it with
     /// `exact_replay`.
     Unkeyed,

@@ -147,6 +147,7 @@ impl Call {
     fn may_replay(&self, limits: &Limits) -> bool {
         match self.operation.safety {
             Safety::Read | Safety::Keyed => true,
+            Safety::Idempotent => limits.exact_replay != Some(ExactReplay::Forbidden),
             // A caller who set a key vouches for it, unless an option says otherwise.
             Safety::Unkeyed => limits
                 .exact_replay

@@ -101,7 +101,8 @@ named! {
         /// The server did nothing with it: it was refused locally, no connection was made, or an HTTP/2 server said that it did
         /// not process it.
         NotSent = "not_sent";
-        /// The server refused it (any 4xx): it had no effect (assumed: A52).
+        /// The server refused it (any 4xx): it had no effect (assumed: A52). A refusal after an attempt whose effect is
+        /// unknown is `Unknown`: a DELETE that was carried out finds nothing when it is retried.
         Refused = "refused";
         /// It may have happened: a 5xx, a timeout, a lost, truncated or unreadable reply.
         Unknown = "unknown";

@@ -29,7 +29,8 @@ pub enum SchemaPolicy {
 /// Whether a command without a documented key may be retried after an ambiguous failure.
 ///
 /// The contract says that an exact replay of a CRM command returns the stored result; it does not show where a key would go.
-/// By default the SDK retries such a command only if it was provably never sent, or if its caller gave it a key.
+/// By default the SDK retries such a command only if it was provably never sent, or if its caller gave it a key. A PUT or
+/// DELETE, which HTTP calls idempotent, it retries unless that is forbidden.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactReplay {
     /// It may be retried.

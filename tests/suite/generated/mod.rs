@@ -6,4 +6,5 @@ mod enums;
 mod lists;
 mod notes;
 mod replies;
+mod safety;
 mod unions;

@@ -1,6 +1,6 @@
 //! A service of notes, and its client as far as the tests need it.
 
-use sdk_core::codegen::{ApiClient, Application, Call, Draft, RawOperations, Row};
+use sdk_core::codegen::{ApiClient, Application, Bytes, Call, Draft, RawOperations, Row};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, Error, Method, Operation, Provenance, RawJson, Replay, Safety};
 
@@ -25,7 +25,37 @@ const ROW: Row = Row {
     summary: "List the notes.",
 };
 
+/// A command on one note.
+const COMMAND: Row = Row {
+    route: "/notes/{id}",
+    statuses: &[204],
+    ..ROW
+};
+
 pub(super) static LIST: Operation = Operation::generated(ROW);
+
+pub(super) static PUT: Operation = Operation::generated(Row {
+    id: "putNote",
+    method: Method::Put,
+    safety: Safety::Idempotent,
+    body: true,
+    ..COMMAND
+});
+
+pub(super) static DELETE: Operation = Operation::generated(Row {
+    id: "deleteNote",
+    method: Method::Delete,
+    safety: Safety::Idempotent,
+    ..COMMAND
+});
+
+pub(super) static PATCH: Operation = Operation::generated(Row {
+    id: "patchNote",
+    method: Method::Patch,
+    safety: Safety::Unkeyed,
+    body: true,
+    ..COMMAND
+});
 
 static NOTES: Application = Application {
     app: App::Crm,
@@ -35,7 +65,7 @@ static NOTES: Application = Application {
     shows_envelope: false,
     metadata: None,
     metadata_members: &[],
-    operations: &[&LIST],
+    operations: &[&LIST, &PUT, &DELETE, &PATCH],
     raw: RawOperations::of(App::Crm),
 };
 
@@ -43,6 +73,18 @@ static NOTES: Application = Application {
 pub(super) fn client(transport: &ScriptedTransport) -> ApiClient {
     let suite = transport.suite().retry(crate::support::quick_retry());
     ApiClient::new(&suite.build().unwrap(), &NOTES).unwrap()
+}
+
+/// The request of a command on a note.
+pub(super) fn draft_of(call: &Call) -> Draft {
+    let (endpoint, operation) = (call.endpoint(), call.operation());
+    let draft = match operation.method {
+        Method::Put => endpoint.put("/notes/7"),
+        Method::Patch => endpoint.patch("/notes/7"),
+        Method::Delete => endpoint.delete("/notes/7"),
+        _ => endpoint.post("/notes/7"),
+    };
+    draft.json_if(operation.body.then(|| Bytes::from_static(b"{}")))
 }
 
 /// The query that a list with this request is sent with.

@@ -1,0 +1,130 @@
+//! Row 89: commands without a key that HTTP calls idempotent.
+
+use std::time::SystemTime;
+
+use sdk_core::codegen::{Bytes, Call};
+use sdk_core::testing::ScriptedTransport;
+use sdk_core::{
+    Effect, Error, ErrorKind, ExactReplay, Operation, ParkReason, PreparedCommand, Receipt,
+    SendPrepared, StoredRule, StoredStep,
+};
+
+use super::notes::{DELETE, PATCH, PUT, client, draft_of};
+use crate::support::{assert_refused_with, assert_tried, stored};
+
+/// Sends a command once, with a script for all its attempts.
+async fn send(
+    operation: &'static Operation,
+    transport: &ScriptedTransport,
+    replay: Option<ExactReplay>,
+) -> Result<Receipt<()>, Error> {
+    let mut call = Call::new(&client(transport), operation);
+    if let Some(replay) = replay {
+        call.change(|options| options.with_exact_replay(replay));
+    }
+    let draft = draft_of(&call);
+    let sent = call.command(Ok(draft)).await;
+    assert_eq!(transport.answers_left(), 0);
+    for request in transport.requests() {
+        assert_eq!(request.method().as_str(), operation.method.as_str());
+        assert!(!request.headers().contains_key("idempotency-key"));
+    }
+    sent
+}
+
+/// The three ways in which the first attempt leaves its effect unknown.
+fn in_doubt() -> [ScriptedTransport; 3] {
+    let script = ScriptedTransport::new;
+    [script().lost(), script().status(503), script().stalled()]
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
+    for operation in [&PUT, &DELETE] {
+        for transport in in_doubt() {
+            let transport = transport.status(204);
+            let receipt = send(operation, &transport, None).await.unwrap();
+            assert_eq!(
+                (receipt.attempts(), receipt.is_committed()),
+                (2, Some(true))
+            );
+        }
+        for status in [404, 409, 410, 412] {
+            for transport in in_doubt() {
+                let transport = transport.status(status);
+                let error = send(operation, &transport, None).await.unwrap_err();
+                assert_eq!(
+                    (error.effect(), error.status()),
+                    (Effect::Unknown, Some(status))
+                );
+                assert_eq!(error.attempts(), 2);
+                assert!(
+                    error.to_string().contains("its effect is unknown"),
+                    "{error}"
+                );
+                assert!(error.into_command().unwrap().was_sent());
+            }
+            // Where no attempt was in doubt, a refusal is one.
+            let scripts = [
+                ScriptedTransport::new(),
+                ScriptedTransport::new().not_sent(),
+                ScriptedTransport::new().status(429),
+            ];
+            for transport in scripts {
+                let transport = transport.status(status);
+                let error = send(operation, &transport, None).await.unwrap_err();
+                assert_refused_with(&error, status);
+                assert!(error.command().is_none());
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
+    let forbidden = Some(ExactReplay::Forbidden);
+    let cases = [(&PUT, forbidden), (&DELETE, forbidden), (&PATCH, None)];
+    for (operation, replay) in cases {
+        for (transport, kind) in in_doubt().into_iter().zip([
+            ErrorKind::Transport,
+            ErrorKind::Unavailable,
+            ErrorKind::Timeout,
+        ]) {
+            let error = send(operation, &transport, replay).await.unwrap_err();
+            assert_tried(&error, kind, Effect::Unknown, 1);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person() {
+    let next = |command: &PreparedCommand| {
+        let now = SystemTime::now();
+        StoredRule::default().next(command, None, now)
+    };
+    for operation in [&PUT, &DELETE] {
+        let transport = ScriptedTransport::new().lost().lost().lost();
+        let api = client(&transport);
+        let call = Call::new(&api, operation);
+        let draft = draft_of(&call);
+        let fresh = stored(&call.clone().prepare(Ok(draft)).unwrap());
+        assert_eq!(next(&fresh), StoredStep::Send);
+
+        let error = SendPrepared::new(&api, &fresh).await.unwrap_err();
+
+        assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 3));
+        let sent = error.into_command().unwrap();
+        assert!(!sent.is_replayable());
+        assert_eq!(next(&sent), StoredStep::Park(ParkReason::NoReplay));
+        let requests = transport.requests();
+        assert_eq!(requests.len(), 3);
+        let body = if operation.body { &b"{}"[..] } else { b"" };
+        for request in requests {
+            assert_eq!(request.method().as_str(), operation.method.as_str());
+            assert_eq!(
+                (request.uri().path(), request.body()),
+                ("/notes/7", &Bytes::from(body))
+            );
+        }
+    }
+}
