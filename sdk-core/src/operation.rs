@@ -126,6 +126,7 @@ macro_rules! operation {
             #[doc(hidden)]
             #[must_use]
             pub const fn generated(row: Row) -> Self {
+                assert!(is_header(row.media_type) && is_header(row.accept), "a media type is a header");
                 Self { $( $field: row.$field, )+ }
             }
         }
@@ -157,6 +158,12 @@ operation! {
     cursor: bool,
     /// Whether it takes a body.
     body: bool,
+    /// Whether the body may be left out.
+    optional_body: bool,
+    /// The media type of the body, if it is not `application/json`.
+    media_type: Option<&'static str>,
+    /// What it asks for with `Accept`, if its success is not only JSON.
+    accept: Option<&'static str>,
     /// The `schemaVersion` of the reply, if the contract shows one.
     schema_version: Option<&'static str>,
     /// Whether its reply contains a secret, so that no part of it is ever printed.
@@ -171,7 +178,26 @@ operation! {
     summary: &'static str,
 }
 
+/// Whether a text can be the value of a header.
+const fn is_header(text: Option<&str>) -> bool {
+    let Some(text) = text else { return true };
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        if !matches!(first, b' '..=b'~') {
+            return false;
+        }
+        rest = after;
+    }
+    true
+}
+
 impl Operation {
+    /// Whether its body is JSON.
+    pub(crate) fn has_json_body(&self) -> bool {
+        let media_type = self.media_type.and_then(|it| it.split(';').next());
+        media_type.is_none_or(|it| it.trim().ends_with("json"))
+    }
+
     /// Whether it stands for a path without an operation.
     pub(crate) fn is_raw(&self) -> bool {
         self.id == RAW
@@ -225,6 +251,9 @@ const fn row(application: App, method: Method, safety: Safety) -> Operation {
         replay: Replay::NotShown,
         cursor: false,
         body: safety.is_command(),
+        optional_body: true,
+        media_type: None,
+        accept: None,
         schema_version: None,
         // The reply might contain a token.
         secret_reply: true,

@@ -38,14 +38,13 @@ impl Call {
         draft: &Draft,
         bearer: Option<&BearerToken>,
     ) -> Result<Outgoing, Error> {
-        const JSON: HeaderValue = HeaderValue::from_static("application/json");
-        let mut request = request_of(draft);
+        let mut request = request_of(draft, self.operation.media_type);
         let headers = &mut request.headers;
         if self.stored.is_none() {
             self.client.defaults().apply_headers(headers);
         }
         self.options.apply_headers(headers);
-        headers.insert(ACCEPT, JSON);
+        headers.insert(ACCEPT, header_of(self.operation.accept));
         headers.insert(USER_AGENT, self.client.suite().agent.clone());
         if let Some(bearer) = bearer {
             headers.insert(AUTHORIZATION, bearer.header().clone());
@@ -57,14 +56,19 @@ impl Call {
     }
 }
 
-/// A request with the method, URL, body and content type of a draft. The body is shared.
-fn request_of(draft: &Draft) -> Outgoing {
+/// A media type, which is JSON if none is named.
+fn header_of(media_type: Option<&'static str>) -> HeaderValue {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
+    media_type.map_or(JSON, HeaderValue::from_static)
+}
+
+/// A request with the method, URL and body of a draft. The body is shared.
+fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
     const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
     let mut headers = HeaderMap::new();
     if draft.body.is_some() {
-        let kind = if draft.is_form { FORM } else { JSON };
-        headers.insert(CONTENT_TYPE, kind);
+        let form = draft.is_form.then_some(FORM);
+        headers.insert(CONTENT_TYPE, form.unwrap_or_else(|| header_of(media_type)));
     }
     Outgoing {
         method: draft.method.to_http(),

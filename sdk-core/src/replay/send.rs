@@ -185,10 +185,12 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     let method = Method::from_wire(command.method())
         .ok_or_else(|| Error::prepared("its HTTP method is unknown"))?;
     let mut draft = Draft::new(method, url);
-    let has_body = operation.body && !operation.is_raw();
-    if has_body || !command.body().is_empty() {
-        serde_json::from_str::<IgnoredAny>(command.body())
-            .map_err(|error| Error::prepared("its body is not JSON").with_cause(error))?;
+    let must_have = operation.body && !operation.optional_body;
+    if must_have || !command.body().is_empty() {
+        if operation.has_json_body() {
+            serde_json::from_str::<IgnoredAny>(command.body())
+                .map_err(|error| Error::prepared("its body is not JSON").with_cause(error))?;
+        }
         draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
     }
 

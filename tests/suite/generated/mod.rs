@@ -4,6 +4,7 @@
 
 mod enums;
 mod lists;
+mod media;
 mod notes;
 mod replies;
 mod safety;

@@ -4,7 +4,7 @@ use sdk_core::codegen::{ApiClient, Application, Bytes, Call, Draft, RawOperation
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, Error, Method, Operation, Provenance, RawJson, Replay, Safety};
 
-const ROW: Row = Row {
+pub(super) const ROW: Row = Row {
     id: "listNotes",
     application: App::Crm,
     group: "notes",
@@ -17,6 +17,9 @@ const ROW: Row = Row {
     replay: Replay::NotShown,
     cursor: false,
     body: false,
+    optional_body: false,
+    media_type: None,
+    accept: None,
     schema_version: None,
     secret_reply: false,
     provenance: Provenance::Documented,
@@ -49,8 +52,28 @@ pub(super) static DELETE: Operation = Operation::generated(Row {
     ..COMMAND
 });
 
+/// With a body of its own media type, which may be left out.
+pub(super) static PUT_TEXT: Operation = Operation::generated(Row {
+    id: "putText",
+    route: "/notes/{id}/text",
+    body: true,
+    optional_body: true,
+    media_type: Some("text/plain; charset=utf-8"),
+    method: Method::Put,
+    safety: Safety::Idempotent,
+    ..COMMAND
+});
+
+pub(super) static EXPORT: Operation = Operation::generated(Row {
+    id: "exportNotes",
+    route: "/notes/export",
+    accept: Some("text/csv, application/json;q=0.5"),
+    ..ROW
+});
+
 pub(super) static PATCH: Operation = Operation::generated(Row {
     id: "patchNote",
+    media_type: Some("application/merge-patch+json"),
     method: Method::Patch,
     safety: Safety::Unkeyed,
     body: true,
@@ -65,7 +88,7 @@ static NOTES: Application = Application {
     shows_envelope: false,
     metadata: None,
     metadata_members: &[],
-    operations: &[&LIST, &PUT, &DELETE, &PATCH],
+    operations: &[&LIST, &EXPORT, &PUT, &PUT_TEXT, &DELETE, &PATCH],
     raw: RawOperations::of(App::Crm),
 };
 

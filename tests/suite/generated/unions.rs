@@ -80,6 +80,11 @@ fn call(minutes: i64) -> Activity {
     .into()
 }
 
+/// Calls of so many minutes.
+pub(super) fn calls(minutes: [i64; 2]) -> Vec<Activity> {
+    minutes.map(call).into()
+}
+
 /// The error of a call with this reply.
 fn said(body: impl Into<Vec<u8>>) -> Error {
     static OPERATION: &Operation = &LIST;

@@ -66,7 +66,8 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         "/// `{route}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
          id: {id:?}, application: App::{application}, group: {group:?}, name: {name:?},\n\
          method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
-         safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body}, schema_version: {version:?},\n\
+         safety: Safety::{safety}, replay: Replay::{replay}, cursor: {cursor}, body: {body},\n\
+         optional_body: false, media_type: None, accept: None, schema_version: {version:?},\n\
          secret_reply: {secret},\n\
          provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
          summary: {summary:?},\n}});\n\n",
