@@ -2,7 +2,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::{slice, vec};
 
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -56,6 +56,14 @@ impl<T> Page<T> {
     /// As [`items`](Self::items).
     pub fn into_items(mut self) -> Result<Vec<T>, Error> {
         self.items.take().ok_or_else(|| self.itemless())
+    }
+
+    /// The other members of this page, such as a total, as a type.
+    ///
+    /// # Errors
+    /// If they do not fit the type; the error names the member.
+    pub fn members<M: DeserializeOwned>(&self) -> Result<M, Error> {
+        RawJson::encode(&self.extra)?.decode()
     }
 
     fn itemless(&self) -> Error {

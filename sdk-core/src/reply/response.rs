@@ -62,6 +62,12 @@ macro_rules! wraps_a_value {
             pub fn into_inner(self) -> T {
                 self.value
             }
+
+            /// One of the reply's headers, the first of its name; `None` if it is not there or not visible ASCII.
+            #[must_use]
+            pub fn header(&self, name: &str) -> Option<&str> {
+                self.reply.headers.get(name)?.to_str().ok()
+            }
         }
 
         getters! {

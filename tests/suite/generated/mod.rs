@@ -6,6 +6,7 @@ mod enums;
 mod lists;
 mod media;
 mod notes;
+mod pages;
 mod replies;
 mod safety;
 mod unions;
