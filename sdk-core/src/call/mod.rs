@@ -152,6 +152,7 @@ impl Call {
             schema_version: self.operation.schema_version,
             lenient: limits.schema_policy == SchemaPolicy::Warn,
             max_elements: limits.max_elements,
+            takes_html: self.operation.accept.is_some_and(|it| it.contains("html")),
         }
     }
 

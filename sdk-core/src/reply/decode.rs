@@ -57,6 +57,8 @@ pub(crate) struct Terms {
     /// Whether an unexpected version or constant is a warning instead of an error.
     pub(crate) lenient: bool,
     pub(crate) max_elements: usize,
+    /// Whether a web page is what was asked for.
+    pub(crate) takes_html: bool,
 }
 
 /// Why a 2xx reply could not be read.

@@ -28,6 +28,19 @@ impl Received<'_> {
         self.status
     }
 
+    /// Refuses the page of a portal or a proxy, which no type would show to be one.
+    fn not_a_web_page(&self) -> Result<(), Unreadable> {
+        let body = self.body.trim_ascii_start();
+        let begins = |with: &str| {
+            let start = body.get(..with.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()))
+        };
+        if !self.terms.takes_html && (begins("<!doctype html") || begins("<html")) {
+            return Err(Unreadable::Malformed("it is a web page".to_owned()));
+        }
+        Ok(())
+    }
+
     /// Reads a reply with a status that the contract does not show, whose schema nobody knows.
     ///
     /// # Errors
@@ -60,15 +73,16 @@ impl<T: FromReply> Receive for T {
 }
 
 impl Receive for () {
-    /// The success of an operation that returns nothing, whatever came with it.
-    fn receive(_reply: &Received<'_>) -> Result<Self, Unreadable> {
-        Ok(())
+    /// The success of an operation that returns nothing, whatever came with it, unless something in between sent it.
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.not_a_web_page()
     }
 }
 
 impl Receive for Bytes {
     /// A body of another media type, as received.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.not_a_web_page()?;
         Ok(reply.body.clone())
     }
 }

@@ -6,7 +6,7 @@ use sdk_core::codegen::{Bytes, Call, Receive};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{Effect, Error, ErrorKind, Members, RawJson, Record, Response};
 
-use super::notes::{LIST, client};
+use super::notes::{LIST, PRINT, client};
 use crate::support::{assert_failed, assert_says};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +110,7 @@ async fn a_success_without_a_body_is_one_whatever_comes_with_it() {
     for (status, body) in [
         (204, &b""[..]),
         (200, b"{}"),
-        (202, b"<html>"),
+        (202, b"<h1>Done</h1>"),
         (200, b"\xff"),
     ] {
         received::<()>(status, body).await.unwrap();
@@ -123,6 +123,24 @@ async fn a_success_without_a_body_is_one_whatever_comes_with_it() {
 async fn another_media_type_is_kept_as_received() {
     let pdf = received::<Bytes>(200, b"%PDF\xff\0").await.unwrap();
     assert_eq!(&**pdf, &b"%PDF\xff\0"[..]);
+}
+
+#[tokio::test]
+async fn the_web_page_of_something_in_between_is_no_success() {
+    for page in [&b"\n<!DOCTYPE html><p>Log in"[..], b"<HTML>"] {
+        for error in [
+            received::<()>(200, page).await.unwrap_err(),
+            received::<Bytes>(200, page).await.unwrap_err(),
+            received::<Export>(200, page).await.unwrap_err(),
+        ] {
+            assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+            assert_says(&error, &["it is a web page; the body begins with"]);
+        }
+    }
+    let transport = ScriptedTransport::new().json(200, "<html>");
+    let call = Call::new(&client(&transport), &PRINT);
+    let draft = call.endpoint().get("/notes/print");
+    assert_eq!(&**call.send::<Bytes>(Ok(draft)).await.unwrap(), b"<html>");
 }
 
 #[tokio::test]

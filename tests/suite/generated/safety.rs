@@ -6,7 +6,7 @@ use sdk_core::codegen::{Bytes, Call};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
     Effect, Error, ErrorKind, ExactReplay, Operation, ParkReason, PreparedCommand, Receipt,
-    SendPrepared, StoredRule, StoredStep,
+    SendPrepared, StoredRule, StoredStep, testing,
 };
 
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
@@ -62,6 +62,11 @@ async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
                     error.to_string().contains("its effect is unknown"),
                     "{error}"
                 );
+                let made = testing::error(error.kind())
+                    .operation(operation)
+                    .status(status);
+                let made = made.attempts(2).effect(Effect::Unknown).build();
+                assert_eq!(made.command().map(PreparedCommand::was_sent), Some(true));
                 assert!(error.into_command().unwrap().was_sent());
             }
             // Where no attempt was in doubt, a refusal is one.
