@@ -1,12 +1,12 @@
 //! Tests of the clients through their public face, against the reference server or a scripted peer.
 
+mod codegen;
 mod commands;
 mod contract;
 mod drift;
 mod examples;
 mod face;
 mod faults;
-mod generated;
 mod installations;
 mod memory;
 mod observe;
