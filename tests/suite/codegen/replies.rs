@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sdk_core::codegen::{Bytes, Call, Receive};
+use sdk_core::codegen::{Bytes, Call, Receive, Row};
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{Effect, Error, ErrorKind, Members, RawJson, Record, Response};
+use sdk_core::{Effect, Error, ErrorKind, Members, Operation, RawJson, Record, Response, testing};
 
-use super::notes::{LIST, PRINT, client};
+use super::notes::{LIST, PRINT, ROW, client};
 use crate::support::{assert_failed, assert_says};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +90,22 @@ async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
         let export = received::<Export>(status, body).await.unwrap();
         assert_eq!(*export, expected);
         assert_eq!(serde_json::to_string(&*export).unwrap(), written);
+    }
+}
+
+#[test]
+fn only_a_documented_status_has_the_documented_version() {
+    static OPERATION: Operation = Operation::generated(Row {
+        schema_version: Some("job.v1"),
+        ..ROW
+    });
+    for (version, kind) in [("v1", None), ("v2", Some(ErrorKind::SchemaVersion))] {
+        let body = format!(r#"{{"id":7,"schemaVersion":"job.{version}"}}"#);
+        let reply = |status| testing::reply(&OPERATION, status).body(body.clone());
+        let documented = reply(202).response::<Export>();
+        assert_eq!(documented.err().map(|error| error.kind()), kind);
+        let other = reply(203).response::<Export>().unwrap();
+        assert!(matches!(&*other, Export::Other { body: kept, .. } if kept.as_str() == body));
     }
 }
 

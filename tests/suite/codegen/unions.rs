@@ -61,10 +61,11 @@ sdk_core::open_union! {
 pub struct Timeline {
     items: Vec<Activity>,
     total: Option<i64>,
+    pinned: Option<Activity>,
     extra: Members,
 }
 
-sdk_core::json_object!(Timeline { items: required "items", total: optional "total" });
+sdk_core::json_object!(Timeline { items: required "items", total: optional "total", pinned: assumed "pinned" });
 
 impl FromReply for Timeline {}
 
@@ -163,9 +164,12 @@ fn an_error_names_the_path_within_the_variant() {
     for (item, words) in rows {
         assert_says(&of(item), &[words]);
     }
-    // What follows a union is not within it.
-    let error = said(r#"{"items":[{"kind":"call","minutes":1}],"total":"x"}"#);
-    assert_says(&error, &["at `total`: expected a 64-bit integer"]);
+    // What follows a union is not within it, even if that did not fit and was let be.
+    for (minutes, total) in [("1", r#""x""#), ("null", "{}")] {
+        let call = format!(r#"{{"kind":"call","minutes":{minutes}}}"#);
+        let error = said(format!(r#"{{"pinned":{call},"items":[],"total":{total}}}"#));
+        assert_says(&error, &["at `total`: expected a 64-bit integer"]);
+    }
     let raw: RawJson = read(r#"{"items":[{"kind":"call","minutes":"secret"}]}"#);
     let error = raw.decode::<Timeline>().unwrap_err();
     assert_says(
