@@ -83,6 +83,8 @@ pub(crate) struct RawOperation {
     pub(crate) sdk_method: Option<String>,
     #[serde(rename = "x-replay-status")]
     pub(crate) replay_status: Option<u16>,
+    #[serde(rename = "x-served-from-schema", default)]
+    pub(crate) from_schema: bool,
     #[serde(rename = "x-mutually-exclusive", default)]
     pub(crate) exclusive: Vec<(String, String)>,
     #[serde(rename = "x-ordered", default)]

@@ -73,6 +73,7 @@ impl Reader<'_> {
             body: body.map(|body| self.body(body)).transpose()?,
             reply,
             schema_version,
+            from_schema: raw.from_schema,
             statuses: statuses(&responses)?,
             exclusive: raw.exclusive.clone(),
             ordered: raw.ordered.clone(),

@@ -54,7 +54,8 @@ fn contracts(specs: &[Spec]) -> String {
     code + "}\n}\n"
 }
 
-/// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`.
+/// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`; of an operation with
+/// `x-served-from-schema` it is the one that needs only the schema.
 fn handlers(specs: &[Spec]) -> String {
     let mut apps: Vec<&str> = specs.iter().map(|spec| spec.app.name).collect();
     apps.sort_unstable();
@@ -65,13 +66,15 @@ fn handlers(specs: &[Spec]) -> String {
         apps.join(", ")
     );
     for (spec, operation) in all(specs) {
+        let handler = if operation.from_schema {
+            "crate::schema::serve".to_owned()
+        } else {
+            format!("{}::{}::{}", spec.app.name, operation.group, operation.name)
+        };
         let _ = writeln!(
             code,
-            "Operation::{} => {}::{}::{},",
-            names::pascal(&operation.id),
-            spec.app.name,
-            operation.group,
-            operation.name
+            "Operation::{} => {handler},",
+            names::pascal(&operation.id)
         );
     }
     code + "}\n}\n"
@@ -124,9 +127,10 @@ path | &'static str | The path template, from the origin of the application.
 summary | &'static str | What it does, in one sentence.
 name_only | bool | Whether the contract gives its name only, so that its messages are not shown.
 scopes | &'static [&'static str] | The scopes of which the token needs any one; empty when none is documented.
-auth | bool | Whether the operation needs a bearer token.";
+auth | bool | Whether the operation needs a bearer token.
+served_from_schema | bool | Whether it is served from its schema, because nobody has written a handler for it.";
 
-fn values(spec: &Spec, operation: &Operation) -> [String; 8] {
+fn values(spec: &Spec, operation: &Operation) -> [String; 9] {
     [
         format!("{:?}", operation.id),
         format!("App::{}", names::pascal(spec.app.name)),
@@ -136,5 +140,6 @@ fn values(spec: &Spec, operation: &Operation) -> [String; 8] {
         operation.name_only.to_string(),
         format!("&{:?}", operation.scopes),
         (operation.auth == Auth::Bearer).to_string(),
+        operation.from_schema.to_string(),
     ]
 }

@@ -104,6 +104,8 @@ pub(crate) struct Operation {
     pub(crate) body: Option<Body>,
     pub(crate) reply: Use,
     pub(crate) schema_version: Option<String>,
+    /// `x-served-from-schema`: the reference server has no handler for it.
+    pub(crate) from_schema: bool,
     pub(crate) statuses: Statuses,
     pub(crate) exclusive: Vec<(String, String)>,
     pub(crate) ordered: Vec<(String, String)>,

@@ -505,4 +505,49 @@ impl Operation {
             Operation::GetPublication => true,
         }
     }
+
+    /// Whether it is served from its schema, because nobody has written a handler for it.
+    #[must_use]
+    pub const fn served_from_schema(self) -> bool {
+        match self {
+            Operation::GetHealth => false,
+            Operation::GetReadiness => false,
+            Operation::GetCrmMetadata => false,
+            Operation::GetToday => false,
+            Operation::ListIntakeSubmissions => false,
+            Operation::GetIntakeSubmission => false,
+            Operation::ListPeople => false,
+            Operation::GetPerson => false,
+            Operation::GetPersonTimeline => false,
+            Operation::ListOrganizations => false,
+            Operation::GetOrganization => false,
+            Operation::ListOpportunities => false,
+            Operation::GetOpportunity => false,
+            Operation::ListTasks => false,
+            Operation::Search => false,
+            Operation::GetFunnel => false,
+            Operation::GetActors => false,
+            Operation::GetPresentation => false,
+            Operation::SubmitCommand => false,
+            Operation::ReviewIntakeSubmission => false,
+            Operation::SubmitEventCommand => false,
+            Operation::RespondAttendance => false,
+            Operation::ChangeRecurrence => false,
+            Operation::ManageHold => false,
+            Operation::GetAccountingMetadata => false,
+            Operation::GetAccountingReadiness => false,
+            Operation::GetAccountingActor => false,
+            Operation::GetAccountingOverview => false,
+            Operation::ListFinancialCounterparties => false,
+            Operation::CreateFinancialCounterparty => false,
+            Operation::ListInvoices => false,
+            Operation::CreateInvoiceDraft => false,
+            Operation::CreateImportRun => false,
+            Operation::CreateApprovalIntent => false,
+            Operation::ExchangeToken => false,
+            Operation::ListApps => false,
+            Operation::GetOrganizationContext => false,
+            Operation::GetPublication => false,
+        }
+    }
 }
