@@ -4,9 +4,9 @@ use http::header;
 use jiff::Timestamp;
 
 use crate::app::App;
-use crate::generated::operations::Operation;
 use crate::message::Request;
 use crate::refusal::Refusal;
+use crate::served::Served;
 use crate::suite::Suite;
 use crate::token::jwt::{self, Claims};
 
@@ -51,7 +51,7 @@ impl Caller {
 /// Checks the token of a request against what the operation requires.
 pub(crate) fn authorize(
     suite: &Suite,
-    operation: Operation,
+    operation: Served<'_>,
     request: &Request,
     now: Timestamp,
 ) -> Result<Caller, Refusal> {
@@ -68,9 +68,10 @@ pub(crate) fn authorize(
             return Err(Refusal::forbidden("workspace_binding_required", message));
         }
     }
-    let required = operation.scopes();
-    if !required.is_empty() && !required.iter().any(|scope| caller.has_scope(scope)) {
-        let message = format!("the token lacks {}", required.join(" or "));
+    if !operation.admits(&caller) {
+        let scopes = operation.scopes();
+        let scopes: Vec<String> = scopes.iter().map(|all| all.join(" with ")).collect();
+        let message = format!("the token lacks {}", scopes.join(" or "));
         return Err(Refusal::forbidden("insufficient_scope", message));
     }
     Ok(caller)

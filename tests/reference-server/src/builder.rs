@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::adapters::Transport;
@@ -44,6 +45,7 @@ pub struct Builder {
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
+    pub(crate) contracts: HashMap<App, Arc<str>>,
 }
 
 impl Default for Builder {
@@ -65,6 +67,7 @@ impl Default for Builder {
             control_port: None,
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
+            contracts: HashMap::new(),
         }
     }
 }
@@ -189,10 +192,27 @@ impl Builder {
         self
     }
 
+    /// Serves the operations of an `OpenAPI` document, 3.0 or 3.1 and JSON or YAML, instead of those of `app`: requests are
+    /// checked against it, and replies are samples of its schemas. The [guide](crate::guide) says how. A document that
+    /// cannot be served is an error when the server starts, which lists everything that is in the way.
+    ///
+    /// ```
+    /// use sdk_reference_server::{App, ReferenceServer};
+    ///
+    /// let document = r#"{"openapi": "3.1.0", "info": {"title": "CRM", "version": "4"}, "paths": {"/deals": {"get": {
+    ///     "operationId": "listDeals", "responses": {"200": {"description": "Deals."}}}}}}"#;
+    /// let server = ReferenceServer::builder().contract(App::Crm, document).in_memory();
+    /// assert_eq!(server.attempts("listDeals"), 0);
+    /// ```
+    pub fn contract(mut self, app: App, document: impl Into<Arc<str>>) -> Builder {
+        self.contracts.insert(app, document.into());
+        self
+    }
+
     /// Starts the server.
     ///
     /// # Panics
-    /// If a port is not available; [`try_start`](Builder::try_start) reports that instead.
+    /// If a port is not available or a contract cannot be served; [`try_start`](Builder::try_start) reports that instead.
     pub async fn start(self) -> ReferenceServer {
         match self.try_start().await {
             Ok(server) => server,
@@ -209,7 +229,7 @@ impl Builder {
     /// the control endpoint, at `https://control.suite.test` whatever its number; settings of sockets have no effect.
     ///
     /// # Panics
-    /// If the system has no randomness for the key of the tokens.
+    /// If the system has no randomness for the key of the tokens, or a contract cannot be served.
     #[must_use]
     pub fn in_memory(self) -> ReferenceServer {
         match start::in_memory(self) {

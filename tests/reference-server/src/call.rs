@@ -4,11 +4,11 @@ use jiff::Timestamp;
 
 use crate::auth::Caller;
 use crate::data::{Record, Table};
-use crate::generated::operations::Operation;
 use crate::json::Json;
 use crate::message::{Reply, Request};
 use crate::params::Query;
 use crate::refusal::Refusal;
+use crate::served::Served;
 use crate::suite::Suite;
 use crate::token::exchange::Terms;
 
@@ -21,7 +21,7 @@ pub(crate) type Handler = fn(&Call<'_>) -> Answer;
 /// A request whose operation is known and whose caller is authorized.
 pub(crate) struct Call<'a> {
     pub(crate) suite: &'a Suite,
-    pub(crate) operation: Operation,
+    pub(crate) operation: Served<'a>,
     pub(crate) request: &'a Request,
     pub(crate) params: Vec<String>,
     pub(crate) query: Query,

@@ -24,6 +24,8 @@ pub struct ClientSpec {
     pub(crate) apps: Vec<App>,
     pub(crate) workspace: bool,
     pub(crate) actor: Option<String>,
+    /// Those that it shall not have, of all; `None` if it has certain ones.
+    removed: Option<Vec<String>>,
 }
 
 impl ClientSpec {
@@ -37,6 +39,7 @@ impl ClientSpec {
             apps: App::ALL.to_vec(),
             workspace: true,
             actor: None,
+            removed: Some(Vec::new()),
         }
     }
 
@@ -44,6 +47,7 @@ impl ClientSpec {
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> ClientSpec {
         self.scopes = scopes.into_iter().map(Into::into).collect();
+        self.removed = None;
         self
     }
 
@@ -51,6 +55,24 @@ impl ClientSpec {
     #[must_use]
     pub fn without_scope(mut self, scope: &str) -> ClientSpec {
         self.scopes.retain(|held| held != scope);
+        self.removed
+            .as_mut()
+            .into_iter()
+            .for_each(|removed| removed.push(scope.to_owned()));
+        self
+    }
+
+    /// With the scopes that only some server knows too, if it has all.
+    pub(crate) fn widened<'s>(mut self, scopes: impl Iterator<Item = &'s str>) -> ClientSpec {
+        for scope in scopes {
+            let wanted = self
+                .removed
+                .as_ref()
+                .is_some_and(|not| !not.iter().any(|one| one == scope));
+            if wanted && !self.scopes.iter().any(|held| held == scope) {
+                self.scopes.push(scope.to_owned());
+            }
+        }
         self
     }
 

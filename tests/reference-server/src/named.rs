@@ -2,23 +2,22 @@
 
 use crate::generated::operations::Operation;
 
-/// Something that names an operation: the operation itself, or its `operationId`.
+/// Something that names an operation: the operation itself, or its `operationId`. A name that the server does not know makes
+/// it panic, since a test would otherwise count nothing and pass.
 pub trait Named {
-    /// The operation that is named.
-    fn operation(self) -> Operation;
+    /// The `operationId` of the operation that is named.
+    fn operation_id(self) -> String;
 }
 
 impl Named for Operation {
-    fn operation(self) -> Operation {
-        self
+    fn operation_id(self) -> String {
+        self.id().to_owned()
     }
 }
 
 impl Named for &str {
-    /// # Panics
-    /// If there is no such operation, since a test would otherwise count nothing and pass.
-    fn operation(self) -> Operation {
-        Operation::named(self).unwrap_or_else(|| panic!("unknown operation {self:?}"))
+    fn operation_id(self) -> String {
+        self.to_owned()
     }
 }
 

@@ -37,6 +37,13 @@ impl Query {
             .ok_or_else(|| Refusal::invalid(format!("{name}: not valid UTF-8")))
     }
 
+    /// Every value of a parameter, in order.
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, Refusal> {
+        let values = self.0.iter().filter(|(key, _)| key == name);
+        let texts: Option<Vec<String>> = values.map(|(_, value)| value.clone()).collect();
+        texts.ok_or_else(|| Refusal::invalid("not valid UTF-8"))
+    }
+
     /// A whole number within bounds.
     pub(crate) fn integer(
         &self,

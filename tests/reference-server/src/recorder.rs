@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
@@ -12,6 +12,7 @@ use crate::app::App;
 use crate::generated::operations::Operation;
 use crate::keys;
 use crate::message::{Request, RequestBody};
+use crate::served::Served;
 use crate::suite::{Visit, request_id};
 
 /// Longer bodies are not kept.
@@ -27,7 +28,7 @@ pub struct RecordedRequest {
     pub at: Timestamp,
     /// The application it went to.
     pub app: App,
-    /// The operation it matched, if any.
+    /// The operation of the suite it matched, if any.
     pub operation: Option<Operation>,
     /// The method.
     pub method: String,
@@ -40,6 +41,7 @@ pub struct RecordedRequest {
     /// The status of the reply; `None` if there was none.
     pub status: Option<u16>,
     body: Bytes,
+    brought: Option<Arc<str>>,
     idempotency_key: Option<String>,
 }
 
@@ -48,6 +50,19 @@ impl RecordedRequest {
     #[must_use]
     pub fn request_id(&self) -> String {
         request_id(self.number)
+    }
+
+    /// The `operationId` of the operation it matched, also of one in a [`contract`](crate::Builder::contract).
+    #[must_use]
+    pub fn operation_id(&self) -> Option<&str> {
+        let known = self.operation.map(Operation::id);
+        self.brought.as_deref().or(known)
+    }
+
+    /// Whether it matched an operation that is served from its schema, without a handler.
+    #[must_use]
+    pub fn served_from_schema(&self) -> bool {
+        self.brought.is_some() || self.operation.is_some_and(Operation::served_from_schema)
     }
 
     /// The value of a header.
@@ -75,7 +90,7 @@ impl fmt::Debug for RecordedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RecordedRequest")
             .field("number", &self.number)
-            .field("operation", &self.operation)
+            .field("operation", &self.operation_id())
             .field("method", &self.method)
             .field("path", &self.path)
             .field("query", &self.query)
@@ -104,7 +119,7 @@ impl Recorder {
         &self,
         number: u64,
         visit: &Visit<'_>,
-        operation: Option<Operation>,
+        operation: Option<Served<'_>>,
         status: Option<u16>,
     ) {
         if self.limit == 0 {
@@ -115,13 +130,14 @@ impl Recorder {
             number,
             at: visit.now,
             app: visit.app,
-            operation,
+            operation: operation.and_then(Served::written),
+            brought: operation.and_then(Served::brought),
             method: request.method.to_string(),
             path: request.path.clone(),
             query: request.query.clone(),
             headers: headers(request),
             status,
-            body: body(request, operation),
+            body: body(request, operation.and_then(Served::written)),
             idempotency_key: request.header("idempotency-key").map(str::to_owned),
         };
         let mut ring = self.ring();

@@ -3,24 +3,24 @@
 use http::Method;
 use percent_encoding::percent_decode_str;
 
-use crate::app::App;
-use crate::generated::operations::Operation;
 use crate::refusal::Refusal;
+use crate::served::Served;
 
 /// An operation and the values of its path parameters, decoded, in the order of the template.
 #[derive(Clone, Debug)]
-pub(crate) struct Route {
-    pub(crate) operation: Operation,
+pub(crate) struct Route<'s> {
+    pub(crate) operation: Served<'s>,
     pub(crate) params: Vec<String>,
 }
 
-/// Finds the operation of `app` for a method and a path that is still encoded.
-pub(crate) fn route(app: App, method: &Method, path: &str) -> Result<Route, Refusal> {
+/// Finds the one of the operations that serves a method and a path that is still encoded.
+pub(crate) fn route<'s>(
+    operations: impl Iterator<Item = Served<'s>>,
+    method: &Method,
+    path: &str,
+) -> Result<Route<'s>, Refusal> {
     let mut allowed: Vec<&str> = Vec::new();
-    for operation in Operation::ALL {
-        if operation.app() != app {
-            continue;
-        }
+    for operation in operations {
         let Some(raw) = matches(operation.path(), path) else {
             continue;
         };
@@ -45,14 +45,18 @@ fn matches<'p>(template: &str, path: &'p str) -> Option<Vec<&'p str>> {
     let mut given = path.split('/');
     for wanted in template.split('/') {
         let segment = given.next()?;
-        if wanted.starts_with('{') {
-            if segment.is_empty() {
+        let Some((before, rest)) = wanted.split_once('{') else {
+            if wanted != segment {
                 return None;
             }
-            values.push(segment);
-        } else if wanted != segment {
+            continue;
+        };
+        let after = rest.split_once('}').map_or("", |(_, after)| after);
+        let value = segment.strip_prefix(before)?.strip_suffix(after)?;
+        if value.is_empty() {
             return None;
         }
+        values.push(value);
     }
     given.next().is_none().then_some(values)
 }
@@ -60,20 +64,27 @@ fn matches<'p>(template: &str, path: &'p str) -> Option<Vec<&'p str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::App;
+    use crate::generated::operations::Operation;
+
+    fn written(app: App) -> impl Iterator<Item = Served<'static>> {
+        let all = Operation::all().filter(move |operation| operation.app() == app);
+        all.map(Served::Written)
+    }
 
     #[test]
     fn each_operation_is_found_by_its_own_template() {
         for operation in Operation::ALL {
             let method = operation.method().parse().unwrap();
-            let found = route(operation.app(), &method, operation.path()).unwrap();
-            assert_eq!(found.operation, operation);
+            let found = route(written(operation.app()), &method, operation.path()).unwrap();
+            assert_eq!(found.operation.written(), Some(operation));
         }
     }
 
     #[test]
     fn other_paths_and_methods_are_refused() {
-        let status =
-            |method: Method, path: &str| route(App::Crm, &method, path).unwrap_err().status;
+        let crm = || written(App::Crm);
+        let status = |method: Method, path: &str| route(crm(), &method, path).unwrap_err().status;
         assert_eq!(status(Method::GET, "/api/crm/v1/people/"), 404);
         assert_eq!(status(Method::GET, "/api/crm/v1/people/a/b"), 404);
         assert_eq!(status(Method::GET, "/oauth/token"), 404);

@@ -31,7 +31,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
         .transpose()?;
     let control_origin = control.as_ref().map(origin).transpose()?;
 
-    let suite = Suite::new(settings, Key::random()?, origins, control_origin);
+    let suite = Suite::new(settings, Key::random()?, origins, control_origin)?;
     let suite = Arc::new(suite);
     let mut doors = Vec::from_iter(control.map(|listener| (Door::Control, listener)));
     let mut mocks = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn in_memory(mut settings: Builder) -> io::Result<ReferenceServer> {
     };
     let origins = names.map(|name| origin(&name));
     let control = settings.control_port.map(|_| origin("control"));
-    let suite = Suite::new(settings, Key::random()?, origins, control);
+    let suite = Suite::new(settings, Key::random()?, origins, control)?;
     let serving = Serving::new(wiremock::Running::new(Vec::new()), None);
     Ok(ReferenceServer::new(Arc::new(suite), serving))
 }

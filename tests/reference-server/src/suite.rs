@@ -1,5 +1,6 @@
 //! The state of one server, and how a request passes through it.
 
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -14,19 +15,25 @@ use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
-use crate::faults::{Faults, Strike};
+use crate::faults::{Faults, InvalidFaults, Strike};
 use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
 use crate::hosts::{self, FOREIGN};
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
+use crate::named::Named;
 use crate::params::Query;
 use crate::recorder::Recorder;
 use crate::refusal::Refusal;
 use crate::routing::{self, Route};
+use crate::schema::{self, Contract};
+use crate::served::Served;
 use crate::token::exchange::Terms;
 use crate::token::registry::Registry;
 use crate::{auth, pages, token};
+
+/// Marks the replies of operations that nobody has written a handler for.
+const FROM_SCHEMA: &str = "x-served-from-schema";
 
 /// The state of one server; two servers share nothing.
 pub(crate) struct Suite {
@@ -40,6 +47,8 @@ pub(crate) struct Suite {
     pub(crate) counters: Counters,
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
+    /// The documents that replace the contracts of this package.
+    contracts: [Option<Contract>; App::ALL.len()],
     origins: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
@@ -47,13 +56,18 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// A suite whose applications answer at `origins`, in the order of [`App::ALL`].
+    /// A suite whose applications answer at `origins`, in the order of [`App::ALL`], unless it cannot serve a contract.
     pub(crate) fn new(
         settings: Builder,
         token_key: Key,
         origins: [String; App::ALL.len()],
         control: Option<String>,
-    ) -> Suite {
+    ) -> io::Result<Suite> {
+        let mut contracts = [const { None }; App::ALL.len()];
+        for (app, text) in &settings.contracts {
+            let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
+            contracts[app.index()] = Some(Contract::read(*app, text).map_err(invalid)?);
+        }
         let suite = Suite {
             clock: Clock::new(&settings),
             token_key,
@@ -62,6 +76,7 @@ impl Suite {
             recorder: Recorder::new(settings.recorded_requests),
             counters: Counters::default(),
             control,
+            contracts,
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
@@ -70,7 +85,7 @@ impl Suite {
         };
         let first = suite.store().actors.reference(0);
         suite.add_client(suite.settings.client.clone().acting_for(first));
-        suite
+        Ok(suite)
     }
 
     pub(crate) fn origin(&self, app: App) -> &str {
@@ -88,6 +103,54 @@ impl Suite {
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
         App::all().find(|app| self.audience(*app) == audience)
+    }
+
+    /// The document that replaces the contract of `app`, if a test brought one.
+    pub(crate) fn contract(&self, app: App) -> Option<&Contract> {
+        self.contracts[app.index()].as_ref()
+    }
+
+    /// What `app` serves.
+    pub(crate) fn operations(&self, app: App) -> impl Iterator<Item = Served<'_>> {
+        let contract = self.contract(app);
+        let brought = contract.into_iter().flat_map(Contract::operations);
+        let written = Operation::all().filter(move |operation| operation.app() == app);
+        let written = written.filter(move |_| contract.is_none());
+        brought
+            .map(Served::Brought)
+            .chain(written.map(Served::Written))
+    }
+
+    /// The operation with that `operationId`: of a document that a test brought, or else of the suite.
+    pub(crate) fn operation(&self, id: &str) -> Option<Served<'_>> {
+        let mut contracts = self.contracts.iter().flatten();
+        let brought = contracts.find_map(|contract| contract.operation(id));
+        let written = || Operation::named(id).map(Served::Written);
+        brought.map(Served::Brought).or_else(written)
+    }
+
+    /// The operation that a test names.
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    pub(crate) fn named(&self, operation: impl Named) -> Served<'_> {
+        let id = operation.operation_id();
+        self.operation(&id)
+            .unwrap_or_else(|| panic!("unknown operation {id:?}"))
+    }
+
+    /// Whether a token for `app` may have `scope`.
+    pub(crate) fn owns_scope(&self, app: App, scope: &str) -> bool {
+        let declares = |contract: &Contract| contract.scopes().any(|known| known == scope);
+        app.owns_scope(scope) || self.contract(app).is_some_and(declares)
+    }
+
+    /// The operation of `app` that a request is for.
+    fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
+        let path = self
+            .contract(app)
+            .map_or(path, |contract| contract.path(path));
+        routing::route(self.operations(app), method, path)
     }
 
     /// The one workspace of the installation.
@@ -109,6 +172,8 @@ impl Suite {
 
     /// Adds a client, and an actor for it unless it acts for one that exists.
     pub(crate) fn add_client(&self, spec: ClientSpec) {
+        let scopes = self.contracts.iter().flatten().flat_map(Contract::scopes);
+        let spec = spec.widened(scopes);
         let actor = {
             let mut store = self.store_mut();
             let actor = spec.actor.as_deref();
@@ -121,12 +186,22 @@ impl Suite {
         self.registry().add(spec, actor);
     }
 
+    /// Activates the faults of a fault file, all or none, and returns their numbers.
+    pub(crate) fn load_faults(&self, json: &[u8]) -> Result<Vec<u64>, InvalidFaults> {
+        let known = |id: &str| self.operation(id).is_some();
+        self.faults.load(json, self.settings.transport, known)
+    }
+
     /// Resets everything except the time, the clients and their tokens.
     pub(crate) fn reset(&self) {
         self.faults.clear();
         self.faults.clear_log();
         self.recorder.clear();
         self.counters.clear();
+        self.contracts
+            .iter()
+            .flatten()
+            .for_each(Contract::clear_counts);
         let clients = self.registry().restart(self.settings.token_lifetime);
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes);
         // In the order in which their actors were created, so that each keeps its reference.
@@ -146,7 +221,7 @@ impl Suite {
         let request_id = request_id(number);
         let now = self.clock.now();
         let routed = if ours {
-            routing::route(app, &request.method, &request.path)
+            self.route(app, &request.method, &request.path)
         } else {
             Err(Refusal::forbidden("foreign_host", FOREIGN))
         };
@@ -166,6 +241,9 @@ impl Suite {
         };
         let mut reply = self.answer(&visit, routed, strike);
         reply.set(HeaderName::from_static("x-request-id"), &request_id);
+        if operation.is_some_and(Served::is_from_schema) {
+            reply.set(HeaderName::from_static(FROM_SCHEMA), "true");
+        }
         let begun = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
         let status = begun.then_some(reply.status.as_u16());
         self.recorder.record(number, &visit, operation, status);
@@ -174,15 +252,15 @@ impl Suite {
 
     /// Whether a fault keeps a request from being sent at all.
     pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
-        let routed = || routing::route(app, method, path).ok();
-        let refused = |route: Route| self.faults.refuse(route.operation, self.clock.now());
+        let routed = || self.route(app, method, path).ok();
+        let refused = |route: Route<'_>| self.faults.refuse(route.operation, self.clock.now());
         self.faults.any() && routed().is_some_and(refused)
     }
 
     fn answer(
         &self,
         visit: &Visit<'_>,
-        routed: Result<Route, Refusal>,
+        routed: Result<Route<'_>, Refusal>,
         mut strike: Strike,
     ) -> Reply {
         if strike.revokes_token() {
@@ -199,7 +277,7 @@ impl Suite {
         strike.after(visit, reply)
     }
 
-    fn serve(&self, visit: &Visit<'_>, route: Route, terms: Terms) -> Result<Reply, Refusal> {
+    fn serve(&self, visit: &Visit<'_>, route: Route<'_>, terms: Terms) -> Result<Reply, Refusal> {
         let request = visit.request;
         let operation = route.operation;
         let caller = operation
@@ -216,7 +294,10 @@ impl Suite {
             terms,
             now: visit.now,
         };
-        handler(operation)(&call)
+        match operation {
+            Served::Written(operation) => handler(operation)(&call),
+            Served::Brought(described) => schema::answer(&call, described),
+        }
     }
 }
 

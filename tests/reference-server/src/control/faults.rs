@@ -16,8 +16,7 @@ pub(super) fn list(suite: &Suite, _: &Request, _: &str) -> Answer {
 /// Takes what a fault file holds.
 pub(super) fn add(suite: &Suite, request: &Request, _: &str) -> Answer {
     let added = suite
-        .faults
-        .load(bytes(request)?, suite.settings.transport)
+        .load_faults(bytes(request)?)
         .map_err(|problem| Refusal::invalid(problem.to_string()))?;
     let mut views = suite.faults.views();
     views.retain(|view| added.contains(&view.id));
@@ -46,7 +45,7 @@ pub(super) fn log(suite: &Suite, _: &Request, _: &str) -> Answer {
             json!({
                 "at": strike.at.to_string(),
                 "fault": strike.fault,
-                "operation": strike.operation.id(),
+                "operation": strike.operation_id,
                 "requestId": strike.request_id,
                 "effects": strike.effects,
             })

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use super::ok;
 use crate::app::App;
 use crate::call::Answer;
-use crate::generated::operations::Operation;
 use crate::message::Request;
 use crate::recorder::RecordedRequest;
 use crate::refusal::Refusal;
@@ -41,8 +40,8 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
 }
 
 pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
-    let operations: Map<String, Value> = Operation::ALL
-        .into_iter()
+    let operations: Map<String, Value> = App::all()
+        .flat_map(|app| suite.operations(app))
         .map(|operation| {
             let (attempts, commits) = (
                 suite.counters.attempts(operation),
@@ -60,9 +59,10 @@ pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
 pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Answer {
     let mut requests = suite.recorder.requests();
     if !operation.is_empty() {
-        let wanted = Operation::named(operation)
+        let wanted = suite
+            .operation(operation)
             .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
-        requests.retain(|request| request.operation == Some(wanted));
+        requests.retain(|request| request.operation_id() == Some(wanted.id()));
     }
     let requests: Vec<Value> = requests.iter().map(shown).collect();
     ok(&json!({"requests": requests}))
@@ -74,7 +74,8 @@ fn shown(request: &RecordedRequest) -> Value {
         "requestId": request.request_id(),
         "at": request.at.to_string(),
         "app": request.app.id(),
-        "operation": request.operation.map(Operation::id),
+        "operation": request.operation_id(),
+        "servedFromSchema": request.served_from_schema(),
         "method": request.method,
         "path": request.path,
         "query": request.query,

@@ -48,7 +48,7 @@ impl<'c> Page<'c> {
         default: usize,
     ) -> Result<Page<'c>, Refusal> {
         let limit = call.query.integer("limit", bounds, default)?;
-        let binding = Binding::new(call.operation, filters);
+        let binding = Binding::new(call.operation.id(), filters);
         let start = match call.query.text("cursor")? {
             Some(cursor) => cursor::open(&call.suite.cursor_key, binding, cursor)?,
             None => 0,

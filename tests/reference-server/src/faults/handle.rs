@@ -10,7 +10,6 @@ use serde_json::Value;
 use super::effects::{Effects, Replacement};
 use super::rule::Rule;
 use super::schedule::Schedule;
-use crate::generated::operations::Operation;
 use crate::message::Drip;
 use crate::seconds::Seconds;
 use crate::suite::Suite;
@@ -41,7 +40,7 @@ pub struct Fault {
 // The fault stays active when its handle is dropped.
 #[allow(clippy::return_self_not_must_use)]
 impl Fault {
-    pub(crate) fn register(suite: &Arc<Suite>, operation: Option<Operation>) -> Fault {
+    pub(crate) fn register(suite: &Arc<Suite>, operation: Option<String>) -> Fault {
         Fault::of(suite, suite.faults.add(Rule::new(operation)))
     }
 

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
+use crate::served::Served;
 pub use handle::Fault;
 use rule::Rule;
 pub use script::InvalidFaults;
@@ -34,8 +35,10 @@ pub struct FaultStrike {
     pub at: Timestamp,
     /// Which fault, counted from one in the order of registration.
     pub fault: u64,
-    /// The operation of the request.
-    pub operation: Operation,
+    /// The operation of the request, if it is one of the suite.
+    pub operation: Option<Operation>,
+    /// Its `operationId`.
+    pub operation_id: String,
     /// The `x-request-id` of the request; empty if the fault kept it from being sent.
     pub request_id: String,
     /// What it did, such as `status=503, retryAfter=1`.
@@ -46,7 +49,7 @@ pub struct FaultStrike {
 #[derive(Clone, Debug)]
 pub(crate) struct FaultView {
     pub(crate) id: u64,
-    pub(crate) operation: Option<Operation>,
+    pub(crate) operation: Option<String>,
     /// The members `operation`, `when` and `then` of a fault file.
     pub(crate) script: Value,
     /// The schedule and the effects in readable words.
@@ -86,8 +89,9 @@ impl Faults {
         &self,
         json: &[u8],
         transport: Transport,
+        known: impl Fn(&str) -> bool,
     ) -> Result<Vec<u64>, InvalidFaults> {
-        let rules = script::read(json, transport)?;
+        let rules = script::read(json, transport, known)?;
         Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }
 
@@ -97,14 +101,14 @@ impl Faults {
     }
 
     /// Whether a fault keeps a request from being sent; it is logged without a request id.
-    pub(crate) fn refuse(&self, operation: Operation, now: Timestamp) -> bool {
+    pub(crate) fn refuse(&self, operation: Served<'_>, now: Timestamp) -> bool {
         !self
             .strike_if(|rule| rule.then.refuse_connection, operation, now, "")
             .is_empty()
     }
 
     /// The faults that strike this request; each is logged.
-    pub(crate) fn strike(&self, operation: Operation, now: Timestamp, request_id: &str) -> Strike {
+    pub(crate) fn strike(&self, operation: Served<'_>, now: Timestamp, request_id: &str) -> Strike {
         let arrived = |rule: &Rule| !rule.then.refuse_connection;
         self.strike_if(arrived, operation, now, request_id)
     }
@@ -112,7 +116,7 @@ impl Faults {
     fn strike_if(
         &self,
         concerns: impl Fn(&Rule) -> bool,
-        operation: Operation,
+        operation: Served<'_>,
         now: Timestamp,
         request_id: &str,
     ) -> Strike {
@@ -132,7 +136,8 @@ impl Faults {
             log.push_back(FaultStrike {
                 at: now,
                 fault: *fault,
-                operation,
+                operation: operation.written(),
+                operation_id: operation.id().to_owned(),
                 request_id: request_id.to_owned(),
                 effects: effects::summary(&struck.effects),
             });
@@ -146,7 +151,7 @@ impl Faults {
         let book = self.book();
         let views = book.rules.iter().map(|(id, rule)| FaultView {
             id: *id,
-            operation: rule.operation,
+            operation: rule.operation.clone(),
             script: script::write(rule),
             schedule: rule.when.summary(),
             effects: effects::summary(&rule.then),

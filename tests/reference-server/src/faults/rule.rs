@@ -6,12 +6,13 @@ use super::effects::Effects;
 use super::rounds::Rounds;
 use super::schedule::Schedule;
 use super::strike::Struck;
-use crate::generated::operations::Operation;
+use crate::served::Served;
 
 /// An active fault.
 #[derive(Clone, Debug)]
 pub(super) struct Rule {
-    pub(super) operation: Option<Operation>,
+    /// The `operationId` of the one that it is for.
+    pub(super) operation: Option<String>,
     pub(super) when: Schedule,
     pub(super) then: Effects,
     rounds: Option<Arc<Mutex<Rounds>>>,
@@ -19,7 +20,7 @@ pub(super) struct Rule {
 
 impl Rule {
     /// A fault without effects, for one operation or for all.
-    pub(super) fn new(operation: Option<Operation>) -> Rule {
+    pub(super) fn new(operation: Option<String>) -> Rule {
         Rule {
             operation,
             when: Schedule::default(),
@@ -36,8 +37,9 @@ impl Rule {
     }
 
     /// What it does to a request for `operation`, if it strikes this one.
-    pub(super) fn strike(&mut self, operation: Operation) -> Option<Struck> {
-        let concerns = self.operation.is_none_or(|wanted| wanted == operation);
+    pub(super) fn strike(&mut self, operation: Served<'_>) -> Option<Struck> {
+        let wanted = self.operation.as_ref();
+        let concerns = wanted.is_none_or(|wanted| wanted == operation.id());
         (concerns && !self.then.is_empty() && self.when.due()).then(|| Struck {
             effects: self.then.clone(),
             rounds: self.rounds.clone(),

@@ -36,7 +36,11 @@ struct Script {
 }
 
 /// Reads `{"faults": [...]}`; one invalid fault rejects the whole file.
-pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, InvalidFaults> {
+pub(super) fn read(
+    json: &[u8],
+    transport: Transport,
+    known: impl Fn(&str) -> bool,
+) -> Result<Vec<Rule>, InvalidFaults> {
     let invalid = |problem: &dyn fmt::Display| InvalidFaults(problem.to_string());
     let body: Value = serde_json::from_slice(json).map_err(|error| invalid(&error))?;
     let members = body.as_object().filter(|members| members.len() == 1);
@@ -50,7 +54,7 @@ pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, Inval
                 .map_err(|error| format!("fault {number}: {error}"))
                 .map_err(InvalidFaults)?;
             script
-                .into_rule(transport)
+                .into_rule(transport, &known)
                 .map_err(|problem| InvalidFaults(format!("fault {number}: {problem}")))
         })
         .collect()
@@ -58,20 +62,21 @@ pub(super) fn read(json: &[u8], transport: Transport) -> Result<Vec<Rule>, Inval
 
 /// A fault as JSON, as it was read or as the builder made it.
 pub(super) fn write(rule: &Rule) -> Value {
-    let operation = rule.operation.map(Operation::id);
-    json!({"operation": operation, "when": given(&rule.when), "then": given(&rule.then)})
+    json!({"operation": rule.operation, "when": given(&rule.when), "then": given(&rule.then)})
 }
 
 impl Script {
-    fn into_rule(self, transport: Transport) -> Result<Rule, String> {
-        let operation = self
-            .operation
-            .map(|id| Operation::named(&id).ok_or_else(|| format!("unknown operation {id:?}")))
-            .transpose()?;
+    fn into_rule(self, transport: Transport, known: impl Fn(&str) -> bool) -> Result<Rule, String> {
+        let operation = self.operation;
+        if let Some(id) = operation.as_deref().filter(|id| !known(id)) {
+            return Err(format!("unknown operation {id:?}"));
+        }
         check_schedule(&self.when)?;
         check_effects(&self.then)?;
         self.then.check_transport(transport)?;
-        let elsewhere = operation.is_some_and(|known| known != Operation::ExchangeToken);
+        let elsewhere = operation
+            .as_deref()
+            .is_some_and(|id| id != Operation::ExchangeToken.id());
         if self.then.shapes_tokens() && elsewhere {
             return Err("token effects apply to exchangeToken only".to_owned());
         }
@@ -107,8 +112,12 @@ fn check_effects(then: &Effects) -> Result<(), String> {
 mod tests {
     use super::*;
 
+    fn known(id: &str) -> bool {
+        Operation::named(id).is_some()
+    }
+
     fn problem(json: &str) -> String {
-        read(json.as_bytes(), Transport::Wiremock)
+        read(json.as_bytes(), Transport::Wiremock, known)
             .unwrap_err()
             .to_string()
     }
@@ -118,7 +127,7 @@ mod tests {
         let fault = r#"{"operation":"listPeople","when":{"skip":1,"times":2,"probability":0.5,"seed":7},
             "then":{"status":503,"retryAfter":1,"delaySeconds":0.25,"headers":{"x-a":"b"},"cursorLoop":3}}"#;
         let json = format!(r#"{{"faults":[{fault}]}}"#);
-        let rules = read(json.as_bytes(), Transport::Wiremock).unwrap();
+        let rules = read(json.as_bytes(), Transport::Wiremock, known).unwrap();
         let mut expected: Value = serde_json::from_str(fault).unwrap();
         expected["then"]["retryAfter"] = "1".into();
         assert_eq!(write(&rules[0]), expected);

@@ -20,15 +20,19 @@ pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply
     }
     match request.path.as_str() {
         "/" => Some(status::page(suite, app)),
-        "/openapi.yaml" => Some(openapi(app, request)),
+        "/openapi.yaml" => Some(openapi(suite, app, request)),
         _ => None,
     }
 }
 
 /// The description as it is published, without the line that says where the copy comes from.
-fn openapi(app: App, request: &Request) -> Reply {
+fn openapi(suite: &Suite, app: App, request: &Request) -> Reply {
     let copy = contract(app).spec;
-    let spec = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
+    let published = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
+    let brought = suite.contract(app);
+    let spec = brought
+        .map_or(published, |contract| &contract.text)
+        .to_owned();
     // A browser would download YAML; as plain text it is displayed.
     let by_a_person = request
         .header(header::ACCEPT.as_str())

@@ -6,8 +6,8 @@ use super::html::{self, Text};
 use super::tables;
 use crate::app::App;
 use crate::generated::contracts::contract;
-use crate::generated::operations::Operation;
 use crate::message::Reply;
+use crate::served::Served;
 use crate::suite::Suite;
 
 /// Marks the current page.
@@ -17,32 +17,36 @@ const CURRENT: &str = " aria-current=\"page\"";
 const REQUESTS: usize = 50;
 
 pub(super) fn page(suite: &Suite, app: App) -> Reply {
-    let contract = contract(app);
+    let brought = suite.contract(app);
+    let version = brought.map_or(contract(app).version, |contract| &contract.version);
     let mut body = navigation(suite, Some(app));
     let _ = write!(
         body,
         "<main>\n<h1>{} <small>contract {}</small></h1>\n\
          <p class=\"lead\">A reference server: it behaves as the contract documents, with demo data. \
          <a href=\"/openapi.yaml\">OpenAPI description</a>, <a href=\"#requests\">last requests</a></p>\n",
-        Text(contract.title),
-        Text(contract.version),
+        Text(title(suite, app)),
+        Text(version),
     );
     facts(&mut body, suite, app);
     body.push_str("<h2>Operations</h2>\n");
-    let operations: Vec<Operation> = Operation::ALL
-        .into_iter()
-        .filter(|operation| operation.app() == app)
-        .collect();
+    let operations: Vec<Served<'_>> = suite.operations(app).collect();
     tables::operations(&mut body, suite, &operations);
     tables::faults(&mut body, suite, |operation| {
-        operation.is_none_or(|operation| operation.app() == app)
+        operation.is_none_or(|id| operations.iter().any(|known| known.id() == id))
     });
     body.push_str("<h2 id=\"requests\">Last requests</h2>\n");
     let mut requests = suite.recorder.requests();
     requests.retain(|request| request.app == app);
     tables::requests(&mut body, requests.iter().rev().take(REQUESTS));
     body.push_str("</main>\n");
-    html::page(&format!("{} – reference server", contract.title), &body)
+    html::page(&format!("{} – reference server", title(suite, app)), &body)
+}
+
+/// The name of an application, for people.
+fn title(suite: &Suite, app: App) -> &str {
+    let brought = suite.contract(app);
+    brought.map_or(contract(app).title, |contract| &contract.title)
 }
 
 /// Links to the pages of all applications.
@@ -55,7 +59,7 @@ pub(super) fn navigation(suite: &Suite, here: Option<App>) -> String {
             body,
             "<a href=\"{}/\"{current}>{}</a>",
             Text(suite.origin(app)),
-            Text(contract(app).title)
+            Text(title(suite, app))
         );
     }
     if let Some(control) = &suite.control {

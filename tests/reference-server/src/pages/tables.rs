@@ -5,16 +5,19 @@ use std::fmt::Write as _;
 use super::html::{Text, table};
 use crate::generated::operations::Operation;
 use crate::recorder::RecordedRequest;
+use crate::served::Served;
 use crate::suite::Suite;
 
 /// How many strikes of faults are shown.
 const STRIKES: usize = 20;
 
 /// Operations with their scopes and counts.
-pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operation]) {
+pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Served<'_>]) {
     let mut rows = String::new();
     for operation in operations {
-        let note = if operation.name_only() {
+        let note = if operation.is_from_schema() {
+            " Served from its schema."
+        } else if operation.written().is_some_and(Operation::name_only) {
             " Known by name only."
         } else {
             ""
@@ -29,7 +32,7 @@ pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operati
              <td class=\"number\">{}</td><td class=\"number\">{commits}</td></tr>",
             method(operation.method()),
             Text(operation.path()),
-            operation.id(),
+            Text(operation.id()),
             Text(operation.summary()),
             scopes(*operation),
             suite.counters.attempts(*operation),
@@ -41,10 +44,10 @@ pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Operati
 }
 
 /// The active faults and their strikes for the wanted operations, if any.
-pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Operation>) -> bool) {
+pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<&str>) -> bool) {
     let mut rows = String::new();
     for view in suite.faults.views() {
-        if !wanted(view.operation) {
+        if !wanted(view.operation.as_deref()) {
             continue;
         }
         let spent = if view.spent { ", spent" } else { "" };
@@ -53,7 +56,7 @@ pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Op
             "<tr><td class=\"number\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
              <td class=\"number\">{}{spent}</td></tr>",
             view.id,
-            view.operation.map_or("every operation", Operation::id),
+            Text(view.operation.as_deref().unwrap_or("every operation")),
             Text(&view.schedule),
             Text(&view.effects),
             view.struck,
@@ -66,14 +69,14 @@ pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<Op
     }
     rows.clear();
     let mut strikes = suite.faults.log();
-    strikes.retain(|strike| wanted(Some(strike.operation)));
+    strikes.retain(|strike| wanted(Some(&strike.operation_id)));
     for strike in strikes.iter().rev().take(STRIKES) {
         let _ = writeln!(
             rows,
             "<tr><td>{}</td><td class=\"number\">{}</td><td>{}</td><td><code>{}</code></td><td><code>{}</code></td></tr>",
             time(&strike.at),
             strike.fault,
-            strike.operation.id(),
+            Text(&strike.operation_id),
             Text(&strike.request_id),
             Text(&strike.effects),
         );
@@ -106,7 +109,7 @@ pub(super) fn requests<'r>(body: &mut String, requests: impl Iterator<Item = &'r
             time(&request.at),
             method(&request.method),
             Text(format!("{}{query}", request.path)),
-            request.operation.map_or("–", Operation::id),
+            Text(request.operation_id().unwrap_or("–")),
         );
     }
     if rows.is_empty() {
@@ -127,15 +130,18 @@ fn time(at: &jiff::Timestamp) -> String {
     at.strftime("%H:%M:%S%.3f").to_string()
 }
 
-fn scopes(operation: Operation) -> String {
+fn scopes(operation: Served<'_>) -> String {
     let scopes: Vec<String> = operation
         .scopes()
         .iter()
-        .map(|scope| format!("<code>{}</code>", Text(scope)))
+        .filter(|all| !all.is_empty())
+        .map(|all| format!("<code>{}</code>", Text(all.join(" "))))
         .collect();
     let quiet = |words: &str| format!("<span class=\"quiet\">{words}</span>");
     match (operation.auth(), scopes.len()) {
-        (false, _) if operation == Operation::ExchangeToken => quiet("the client’s credentials"),
+        (false, _) if operation.written() == Some(Operation::ExchangeToken) => {
+            quiet("the client’s credentials")
+        }
         (false, _) => quiet("open to everyone"),
         (true, 0) => quiet("any token; its scope is not shown"),
         (true, 1) => scopes.concat(),

@@ -220,7 +220,7 @@ impl ReferenceServer {
     /// If the text is not an `operationId`.
     #[must_use]
     pub fn attempts(&self, operation: impl Named) -> u64 {
-        self.suite.counters.attempts(operation.operation())
+        self.suite.counters.attempts(self.suite.named(operation))
     }
 
     /// How many durable changes an operation made; a replay makes none.
@@ -229,7 +229,7 @@ impl ReferenceServer {
     /// If the text is not an `operationId`.
     #[must_use]
     pub fn commits(&self, operation: impl Named) -> u64 {
-        self.suite.counters.commits(operation.operation())
+        self.suite.counters.commits(self.suite.named(operation))
     }
 
     /// The last requests, oldest first, with secrets redacted.
@@ -244,9 +244,9 @@ impl ReferenceServer {
     /// If the text is not an `operationId`.
     #[must_use]
     pub fn requests_for(&self, operation: impl Named) -> Vec<RecordedRequest> {
-        let wanted = Some(operation.operation());
+        let wanted = Some(self.suite.named(operation).id());
         let mut requests = self.requests();
-        requests.retain(|request| request.operation == wanted);
+        requests.retain(|request| request.operation_id() == wanted);
         requests
     }
 

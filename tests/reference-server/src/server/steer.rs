@@ -18,7 +18,8 @@ impl ReferenceServer {
     /// # Panics
     /// If the text is not an `operationId`.
     pub fn fault(&self, operation: impl Named) -> Fault {
-        Fault::register(&self.suite, Some(operation.operation()))
+        let id = self.suite.named(operation).id();
+        Fault::register(&self.suite, Some(id.to_owned()))
     }
 
     /// A fault of every operation.
@@ -43,7 +44,7 @@ impl ReferenceServer {
     /// # Ok(()) }
     /// ```
     pub fn load_faults(&self, json: &str) -> Result<Vec<Fault>, InvalidFaults> {
-        let numbers = self.suite.faults.load(json.as_bytes(), self.transport())?;
+        let numbers = self.suite.load_faults(json.as_bytes())?;
         Ok(numbers
             .into_iter()
             .map(|id| Fault::of(&self.suite, id))

@@ -13,6 +13,7 @@ use super::registry::{ExpiresIn, Registered, Registry, honoured};
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::message::{Reply, Request};
+use crate::suite::Suite;
 
 /// How a fault changes the issued token.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +52,7 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
             "unknown audience",
         ))?,
     };
-    let scopes = granted(&client, app, form.get("scope"))?;
+    let scopes = granted(suite, &client, app, form.get("scope"))?;
     let token = issue(call, &mut registry, &client, app, &scopes);
     suite.counters.exchanged();
     Ok(token)
@@ -79,13 +80,18 @@ fn credentials(request: &Request, form: &Form) -> Result<(String, String), Token
 }
 
 /// The requested scopes, or all scopes that the client has for this application.
-fn granted(client: &Registered, app: App, asked: Option<&str>) -> Result<Vec<String>, TokenError> {
+fn granted(
+    suite: &Suite,
+    client: &Registered,
+    app: App,
+    asked: Option<&str>,
+) -> Result<Vec<String>, TokenError> {
     let held = || {
         client
             .spec
             .scopes
             .iter()
-            .filter(|scope| app.owns_scope(scope))
+            .filter(|scope| suite.owns_scope(app, scope))
     };
     let Some(asked) = asked else {
         return Ok(held().cloned().collect());

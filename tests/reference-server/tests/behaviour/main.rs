@@ -4,6 +4,7 @@ mod accounting;
 mod authorization;
 mod calendar;
 mod commands;
+mod contract;
 mod control;
 mod faults;
 mod funnel;

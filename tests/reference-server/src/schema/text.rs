@@ -1,0 +1,85 @@
+//! A text that matches a pattern.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// More repetitions than that are not tried to reach a length.
+const MOST: usize = 200;
+
+/// A text that matches `pattern` and has at least `least` characters, another one for each turn where that is possible.
+pub(super) fn matching(pattern: &str, least: usize, turn: usize) -> Option<String> {
+    let parsed = regex_syntax::parse(pattern).ok()?;
+    let tries = (0..=least.min(MOST)).map(|more| {
+        let mut text = String::new();
+        write(&parsed, turn, more, &mut text);
+        text
+    });
+    let mut long = tries.skip_while(|text| text.chars().count() < least);
+    long.next()
+}
+
+fn write(hir: &Hir, turn: usize, more: usize, text: &mut String) {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
+        HirKind::Class(class) => text.extend(character(class, turn)),
+        HirKind::Repetition(repetition) => {
+            let least = repetition.min as usize;
+            let most = repetition.max.map_or(usize::MAX, |most| most as usize);
+            for _ in 0..least.saturating_add(more).min(most) {
+                write(&repetition.sub, turn, more, text);
+            }
+        }
+        HirKind::Capture(capture) => write(&capture.sub, turn, more, text),
+        HirKind::Concat(parts) => parts.iter().for_each(|part| write(part, turn, more, text)),
+        HirKind::Alternation(parts) => write(&parts[turn % parts.len()], turn, more, text),
+    }
+}
+
+/// A character of a class: a plain one if it has any.
+fn character(class: &Class, turn: usize) -> Option<char> {
+    let has = |letter: &char| match class {
+        Class::Unicode(class) => class
+            .iter()
+            .any(|range| (range.start()..=range.end()).contains(letter)),
+        Class::Bytes(class) => class
+            .iter()
+            .any(|range| (char::from(range.start())..=char::from(range.end())).contains(letter)),
+    };
+    let plain: Vec<char> = ('0'..='9')
+        .chain('A'..='Z')
+        .chain('a'..='z')
+        .filter(has)
+        .collect();
+    let other = || ('!'..='\u{2fff}').find(has);
+    plain
+        .get(turn % plain.len().max(1))
+        .copied()
+        .or_else(other)
+        .or(Some(' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_matches() {
+        for (pattern, least) in [
+            ("^PER-[A-F0-9]{12}$", 0),
+            ("^(none|ACR-[A-F0-9]{12})$", 0),
+            ("^[A-Za-z0-9._:-]+$", 16),
+            (r"^\+\d{1,3} ?\d+$", 9),
+            ("^[^a-z]{2,}é?$", 4),
+            ("report", 0),
+        ] {
+            let matcher = regex::Regex::new(pattern).unwrap();
+            for turn in 0..40 {
+                let text = matching(pattern, least, turn).unwrap();
+                assert!(matcher.is_match(&text), "{pattern}: {text}");
+                assert!(text.chars().count() >= least, "{pattern}: {text}");
+            }
+        }
+        assert_ne!(matching("^[a-z]{3}$", 0, 0), matching("^[a-z]{3}$", 0, 1));
+        assert_eq!(matching("(?=x)", 0, 0), None);
+    }
+}
