@@ -46,6 +46,10 @@ pub(crate) struct Described {
     pub(super) replies: BTreeMap<String, Value>,
     /// The status of an exact replay, where it is another one.
     pub(super) replay_status: Option<u16>,
+    /// Parameters of which a request has at most one.
+    pub(super) exclusive: Vec<[String; 2]>,
+    /// Instants of which the first is not after the second.
+    pub(super) ordered: Vec<[String; 2]>,
 }
 
 #[derive(Debug)]
@@ -235,6 +239,8 @@ fn described(
         replay_status: raw["x-replay-status"]
             .as_u64()
             .and_then(|status| status.try_into().ok()),
+        exclusive: pairs(&raw["x-mutually-exclusive"]),
+        ordered: pairs(&raw["x-ordered"]),
         parameters,
     };
     for name in described.places() {
@@ -286,6 +292,13 @@ fn parameter(given: &Value) -> Result<Option<Parameter>, String> {
         notation,
         schema: schema.clone(),
     }))
+}
+
+fn pairs(value: &Value) -> Vec<[String; 2]> {
+    let pairs = list(value).iter();
+    pairs
+        .map(|pair| [plain(&pair[0]), plain(&pair[1])])
+        .collect()
 }
 
 /// A media type in lower case, without its parameters.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use serde_json::{Number, Value};
 
 use super::check::{self, Problem, Side};
@@ -41,6 +42,20 @@ pub(super) fn read(call: &Call<'_>, described: &Described) -> Result<Sent, Refus
                     Place::Header => None,
                 };
             }
+        }
+    }
+    for [one, other] in &described.exclusive {
+        if sent.query.contains_key(one) && sent.query.contains_key(other) {
+            broken.push((one.clone(), format!("not with {other}")));
+        }
+    }
+    for [first, second] in &described.ordered {
+        let at = |name: &String| sent.query.get(name)?.as_str()?.parse::<Timestamp>().ok();
+        if at(first)
+            .zip(at(second))
+            .is_some_and(|(first, second)| first > second)
+        {
+            broken.push((first.clone(), format!("after {second}")));
         }
     }
     if let Some(body) = &described.body {
@@ -105,9 +120,13 @@ fn value(
 fn scalar(document: &Document, schema: &Value, text: &str) -> Value {
     let wants = |kinds: &[&str]| kinds.iter().any(|kind| takes(document, schema, kind));
     let number = serde_json::from_str::<Number>(text).map(Value::Number);
+    let digits = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'-');
     match (number, text.parse::<bool>()) {
         _ if wants(&["string"]) => text.into(),
-        (Ok(number), _) if wants(&["integer", "number"]) && text.trim() == text => number,
+        (Ok(number), _) if wants(&["integer"]) && digits && !number.is_f64() => number,
+        (Ok(number), _) if wants(&["number"]) && text.trim() == text => number,
         (_, Ok(flag)) if wants(&["boolean"]) => flag.into(),
         _ => text.into(),
     }

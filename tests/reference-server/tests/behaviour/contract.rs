@@ -187,9 +187,9 @@ async fn pages_records_and_faults_know_the_operations() {
         "deals.read deals.write",
         "Served from its schema",
     ];
-    shown
-        .iter()
-        .for_each(|part| assert!(page.contains(part), "{part}: {page}"));
+    for part in shown {
+        assert!(page.contains(part), "{part}: {page}");
+    }
     assert!(!page.contains("listPeople"));
     assert_eq!(
         peer.get_with(App::Crm, "/openapi.yaml", "none").await.text,

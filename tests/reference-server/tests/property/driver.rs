@@ -8,7 +8,15 @@ use serde_json::Value;
 
 use crate::pool::Pool;
 use crate::request::Request;
-use crate::spec::Described;
+use crate::spec::{self, Described};
+
+/// What serves the operations.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Written,
+    /// Their handlers, for the token exchange and what is beside it; for the rest their schemas alone.
+    FromSchema,
+}
 
 pub(crate) struct Driver {
     pub(crate) peer: ReferenceServer,
@@ -26,11 +34,18 @@ pub(crate) struct Reply {
 }
 
 impl Driver {
-    pub(crate) async fn start() -> Driver {
-        let peer = ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .start()
-            .await;
+    pub(crate) async fn start(mode: Mode) -> Driver {
+        let mut builder = ReferenceServer::builder().transport(Transport::Hyper);
+        if mode == Mode::FromSchema {
+            for (app, text) in spec::SPECS {
+                let app = App::from_id(app).unwrap();
+                // Its tokens are for those who call the others.
+                if app != App::Platform {
+                    builder = builder.contract(app, text);
+                }
+            }
+        }
+        let peer = builder.start().await;
         let mut driver = Driver {
             pool: Pool::default(),
             http: reqwest::Client::new(),

@@ -4,12 +4,12 @@
 use fastrand::Rng;
 use sdk_reference_server::{App, ClientSpec, Operation};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Mode};
 use crate::pool::Pool;
 use crate::{spec, valid};
 
-pub(crate) async fn check() {
-    let (mut driver, elsewhere) = (Driver::start().await, Driver::start().await);
+pub(crate) async fn check(mode: Mode) {
+    let (mut driver, elsewhere) = (Driver::start(mode).await, Driver::start(mode).await);
     let mut random = Rng::with_seed(3);
     add_clients(&driver);
     for operation in spec::operations() {

@@ -42,6 +42,23 @@ pub(crate) struct Body {
     pub(crate) schema: Schema,
 }
 
+/// The specs that the package holds, by application.
+pub(crate) const SPECS: [(&str, &str); 4] = [
+    ("crm", include_str!("../../src/generated/crm.yaml")),
+    (
+        "calendar",
+        include_str!("../../src/generated/calendar.yaml"),
+    ),
+    (
+        "accounting",
+        include_str!("../../src/generated/accounting.yaml"),
+    ),
+    (
+        "platform",
+        include_str!("../../src/generated/platform.yaml"),
+    ),
+];
+
 /// Every operation of every spec.
 pub(crate) fn operations() -> &'static [Described] {
     static OPERATIONS: OnceLock<Vec<Described>> = OnceLock::new();
@@ -49,23 +66,8 @@ pub(crate) fn operations() -> &'static [Described] {
 }
 
 fn read() -> Vec<Described> {
-    let specs = [
-        ("crm", include_str!("../../src/generated/crm.yaml")),
-        (
-            "calendar",
-            include_str!("../../src/generated/calendar.yaml"),
-        ),
-        (
-            "accounting",
-            include_str!("../../src/generated/accounting.yaml"),
-        ),
-        (
-            "platform",
-            include_str!("../../src/generated/platform.yaml"),
-        ),
-    ];
     let mut operations = Vec::new();
-    for (app, text) in specs {
+    for (app, text) in SPECS {
         let document: Value = serde_yaml_ng::from_str(text).unwrap();
         let document: &'static Value = Box::leak(Box::new(document));
         for (path, item) in members(&document["paths"]) {
