@@ -243,11 +243,6 @@ fn described(
         ordered: pairs(&raw["x-ordered"]),
         parameters,
     };
-    for name in described.places() {
-        if described.parameter(Place::Path, name).is_none() {
-            problem(format!("{{{name}}}: not among its parameters"));
-        }
-    }
     if path.split('/').any(|part| part.matches('{').count() > 1) {
         problem("two parameters in one segment of the path".to_owned());
     }

@@ -146,11 +146,10 @@ impl Sampler<'_> {
             return Some(values[at.turn % values.len()].clone());
         }
         let has = |names: &[&str]| names.iter().any(|name| schema.get(*name).is_some());
-        let kind = check::types(schema)
-            .into_iter()
-            .find(|kind| *kind != "null");
+        let types = check::types(schema);
+        let kind = types.iter().find(|kind| **kind != "null").copied();
         match kind {
-            Some("null") => Some(Value::Null),
+            None if !types.is_empty() => Some(Value::Null),
             Some("boolean") => Some(false.into()),
             Some(kind @ ("integer" | "number")) => self.number(schema, at.turn, kind == "integer"),
             None if has(&["minimum", "maximum", "multipleOf"]) => {
@@ -160,7 +159,6 @@ impl Sampler<'_> {
             None if has(&["items", "minItems"]) => self.array(schema, at),
             Some("string") => text(schema, at.turn),
             None if has(&["pattern", "format", "minLength", "maxLength"]) => text(schema, at.turn),
-            None if !check::types(schema).is_empty() => Some(Value::Null),
             _ => self.object(schema, at, bare).map(Value::Object),
         }
     }
