@@ -113,7 +113,9 @@ impl Suite {
     /// What `app` serves.
     pub(crate) fn operations(&self, app: App) -> impl Iterator<Item = Served<'_>> {
         let contract = self.contract(app);
-        let brought = contract.into_iter().flat_map(Contract::operations);
+        let brought = contract
+            .into_iter()
+            .flat_map(|contract| &contract.operations);
         let written = Operation::all().filter(move |operation| operation.app() == app);
         let written = written.filter(move |_| contract.is_none());
         brought

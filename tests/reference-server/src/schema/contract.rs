@@ -1,6 +1,5 @@
 //! The operations of a document.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +23,7 @@ pub(crate) struct Contract {
     pub(crate) text: Arc<str>,
     /// The path of its first server, with which paths may begin.
     base: String,
-    operations: Vec<Described>,
+    pub(crate) operations: Vec<Described>,
 }
 
 /// An operation as its document describes it.
@@ -40,49 +39,9 @@ pub(crate) struct Described {
     pub(crate) attempts: AtomicU64,
     pub(crate) commits: AtomicU64,
     pub(super) document: Arc<Document>,
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) body: Option<Body>,
-    /// By status, `2XX` or `default`.
-    pub(super) replies: BTreeMap<String, Value>,
-    /// The status of an exact replay, where it is another one.
-    pub(super) replay_status: Option<u16>,
-    /// Parameters of which a request has at most one.
-    pub(super) exclusive: Vec<[String; 2]>,
-    /// Instants of which the first is not after the second.
-    pub(super) ordered: Vec<[String; 2]>,
-}
-
-#[derive(Debug)]
-pub(super) struct Parameter {
-    pub(super) name: String,
-    pub(super) place: Place,
-    pub(super) required: bool,
-    pub(super) notation: Notation,
-    pub(super) schema: Value,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Path,
-    Query,
-    Header,
-}
-
-/// How a value is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Notation {
-    /// One parameter for each item.
-    Repeated,
-    /// Items with this between them.
-    Joined(char),
-    Json,
-}
-
-#[derive(Debug)]
-pub(super) struct Body {
-    pub(super) required: bool,
-    /// By media type, in lower case and without parameters.
-    pub(super) schemas: BTreeMap<String, Value>,
+    pub(super) parameters: Vec<Value>,
+    /// All else, as it stands in the document.
+    pub(super) raw: Value,
 }
 
 impl Contract {
@@ -93,15 +52,21 @@ impl Contract {
         let mut operations: Vec<Described> = Vec::new();
         for (path, item) in members(&document.root["paths"]) {
             let item = document.resolve(item);
-            for method in METHODS
-                .into_iter()
-                .filter(|method| item.get(*method).is_some())
-            {
-                let place = format!("{} {path}", method.to_uppercase());
-                let mut problem = |what: String| problems.push(format!("{place}: {what}"));
-                let operation = described(&document, app, (path, item), method, &mut problem);
+            for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
+                let operation = Described::of(app, &document, path, item, method);
+                let place = format!("{} {path}: ", operation.method);
                 if operations.iter().any(|known| known.id == operation.id) {
-                    problem(format!("a second operation {:?}", operation.id));
+                    problems.push(format!("{place}a second operation {:?}", operation.id));
+                }
+                if path.split('/').any(|part| part.matches('{').count() > 1) {
+                    problems.push(format!("{place}two parameters in one segment of the path"));
+                }
+                let unread =
+                    |parameter: &&Value| parameter["required"] == true && !is_read(parameter);
+                for parameter in operation.parameters.iter().filter(unread) {
+                    let [name, style] = ["name", "style"].map(|name| plain(&parameter[name]));
+                    let kind = plain(&parameter["in"]);
+                    problems.push(format!("{place}{name}: required in the {kind} {style}"));
                 }
                 operations.push(operation);
             }
@@ -115,15 +80,12 @@ impl Contract {
                 "the contract of {app} cannot be served:\n- {listed}"
             ));
         }
-        // What is literal comes before what is a parameter.
-        operations.sort_by_key(|operation| {
-            let parts = operation.path.split('/');
-            let kind = |part: &str| {
-                let [starts, ends] = [part.starts_with('{'), part.ends_with('}')];
-                usize::from(part.contains('{')) + usize::from(starts) + usize::from(ends)
-            };
-            parts.map(kind).collect::<Vec<_>>()
-        });
+        // What is literal comes before what is a parameter, and a part of a segment before the whole.
+        let kind = |part: &str| match part.split_once('{') {
+            None => 0,
+            Some((before, rest)) => 1 + usize::from(before.is_empty() && rest.ends_with('}')),
+        };
+        operations.sort_by_key(|known| known.path.split('/').map(kind).collect::<Vec<_>>());
         let server = plain(&document.root["servers"][0]["url"]).parse::<Uri>();
         let base = server.map(|uri| uri.path().trim_end_matches('/').to_owned());
         Ok(Contract {
@@ -133,10 +95,6 @@ impl Contract {
             base: base.unwrap_or_default(),
             operations,
         })
-    }
-
-    pub(crate) fn operations(&self) -> &[Described] {
-        &self.operations
     }
 
     pub(crate) fn operation(&self, id: &str) -> Option<&Described> {
@@ -151,25 +109,68 @@ impl Contract {
 
     /// Every scope that an operation names.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
-        let needed = self
-            .operations
-            .iter()
-            .flat_map(|operation| &operation.security);
-        needed.flatten().map(String::as_str)
+        let security = self.operations.iter().flat_map(|known| &known.security);
+        security.flatten().map(String::as_str)
     }
 
     pub(crate) fn clear_counts(&self) {
-        for operation in &self.operations {
-            operation.attempts.store(0, Ordering::Relaxed);
-            operation.commits.store(0, Ordering::Relaxed);
+        for counter in self
+            .operations
+            .iter()
+            .flat_map(|known| [&known.attempts, &known.commits])
+        {
+            counter.store(0, Ordering::Relaxed);
         }
     }
 }
 
 impl Described {
-    pub(super) fn parameter(&self, place: Place, name: &str) -> Option<&Parameter> {
-        let mut all = self.parameters.iter();
-        all.find(|known| known.place == place && known.name.eq_ignore_ascii_case(name))
+    fn of(app: App, document: &Arc<Document>, path: &str, item: &Value, method: &str) -> Described {
+        let raw = &item[method];
+        let mut parameters: Vec<Value> = Vec::new();
+        let all = list(&raw["parameters"])
+            .iter()
+            .chain(list(&item["parameters"]));
+        for given in all.map(|parameter| document.resolve(parameter)) {
+            // Those of the operation come first: they replace those of the path.
+            let same = |known: &Value| ["in", "name"].iter().all(|key| known[key] == given[key]);
+            if !parameters.iter().any(same) {
+                parameters.push(given.clone());
+            }
+        }
+        let security = list(raw.get("security").unwrap_or(&document.root["security"]));
+        let scopes = |one: &Value| -> Vec<String> {
+            let schemes = members(one).flat_map(|(_, scopes)| list(scopes));
+            schemes.map(plain).collect()
+        };
+        // An empty alternative is one without a token.
+        let public = security.iter().any(|one| members(one).next().is_none());
+        let needed = security.iter().filter(|_| !public);
+        let unnamed = || format!("{method} {path}");
+        Described {
+            app,
+            id: raw["operationId"]
+                .as_str()
+                .map_or_else(unnamed, str::to_owned)
+                .into(),
+            method: method.to_uppercase(),
+            path: path.to_owned(),
+            summary: plain(raw.get("summary").unwrap_or(&raw["description"])),
+            security: needed.map(scopes).collect(),
+            attempts: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            document: Arc::clone(document),
+            parameters,
+            raw: raw.clone(),
+        }
+    }
+
+    /// Whether it has a parameter of this name.
+    pub(super) fn takes(&self, place: &str, name: &str) -> bool {
+        let named = |known: &Value| plain(&known["name"]).eq_ignore_ascii_case(name);
+        self.parameters
+            .iter()
+            .any(|known| known["in"] == place && named(known))
     }
 
     /// The names of the path's parameters, in order.
@@ -179,125 +180,10 @@ impl Described {
     }
 }
 
-fn described(
-    document: &Arc<Document>,
-    app: App,
-    (path, item): (&str, &Value),
-    method: &str,
-    problem: &mut impl FnMut(String),
-) -> Described {
-    let raw = &item[method];
-    let mut parameters: Vec<Parameter> = Vec::new();
-    // Those of the operation come first: they replace those of the path.
-    for given in list(&raw["parameters"])
-        .iter()
-        .chain(list(&item["parameters"]))
-    {
-        let read = parameter(document.resolve(given)).unwrap_or_else(|what| {
-            problem(what);
-            None
-        });
-        let same =
-            |known: &Parameter, new: &Parameter| known.place == new.place && known.name == new.name;
-        parameters.extend(read.filter(|new| !parameters.iter().any(|known| same(known, new))));
-    }
-    let body = raw.get("requestBody").map(|body| document.resolve(body));
-    let replies = members(&raw["responses"])
-        .map(|(status, reply)| (status.to_uppercase(), document.resolve(reply).clone()));
-    let security = raw.get("security").unwrap_or(&document.root["security"]);
-    let needed = |alternative: &Value| {
-        let schemes = members(alternative).flat_map(|(_, scopes)| list(scopes));
-        schemes.map(plain).collect()
-    };
-    // An empty alternative is one without a token.
-    let public = list(security)
-        .iter()
-        .any(|one| members(one).next().is_none());
-    let described = Described {
-        app,
-        id: raw["operationId"]
-            .as_str()
-            .map_or_else(|| format!("{method} {path}").into(), Into::into),
-        method: method.to_uppercase(),
-        path: path.to_owned(),
-        summary: plain(raw.get("summary").unwrap_or(&raw["description"])),
-        security: if public {
-            Vec::new()
-        } else {
-            list(security).iter().map(needed).collect()
-        },
-        attempts: AtomicU64::new(0),
-        commits: AtomicU64::new(0),
-        document: Arc::clone(document),
-        body: body.map(|body| Body {
-            required: body["required"] == true,
-            schemas: members(&body["content"])
-                .map(|(media_type, content)| (essence(media_type), content["schema"].clone()))
-                .collect(),
-        }),
-        replies: replies.collect(),
-        replay_status: raw["x-replay-status"]
-            .as_u64()
-            .and_then(|status| status.try_into().ok()),
-        exclusive: pairs(&raw["x-mutually-exclusive"]),
-        ordered: pairs(&raw["x-ordered"]),
-        parameters,
-    };
-    if path.split('/').any(|part| part.matches('{').count() > 1) {
-        problem("two parameters in one segment of the path".to_owned());
-    }
-    described
-}
-
-/// A parameter, unless it is of a kind that need not be read.
-fn parameter(given: &Value) -> Result<Option<Parameter>, String> {
-    let ignored = ["accept", "content-type", "authorization"];
-    let name = plain(&given["name"]);
-    let place = match given["in"].as_str() {
-        Some("path") => Place::Path,
-        Some("query") => Place::Query,
-        Some("header") if ignored.contains(&name.to_lowercase().as_str()) => return Ok(None),
-        Some("header") => Place::Header,
-        other if given["required"] == true => {
-            return Err(format!(
-                "{name}: a required parameter in {}",
-                other.unwrap_or("no place")
-            ));
-        }
-        _ => return Ok(None),
-    };
-    let content = members(&given["content"]).next();
-    let repeats = given["explode"].as_bool().unwrap_or(true) && place == Place::Query;
-    let notation = match given["style"].as_str() {
-        _ if content.is_some() => Notation::Json,
-        None | Some("form") if repeats => Notation::Repeated,
-        None | Some("form" | "simple") => Notation::Joined(','),
-        Some("spaceDelimited") => Notation::Joined(' '),
-        Some("pipeDelimited") => Notation::Joined('|'),
-        Some(other) if given["required"] == true => {
-            return Err(format!("{name}: the style {other}"));
-        }
-        Some(_) => return Ok(None),
-    };
-    let schema = content.map_or(&given["schema"], |(_, content)| &content["schema"]);
-    Ok(Some(Parameter {
-        name,
-        place,
-        required: given["required"] == true,
-        notation,
-        schema: schema.clone(),
-    }))
-}
-
-fn pairs(value: &Value) -> Vec<[String; 2]> {
-    let pairs = list(value).iter();
-    pairs
-        .map(|pair| [plain(&pair[0]), plain(&pair[1])])
-        .collect()
-}
-
-/// A media type in lower case, without its parameters.
-pub(super) fn essence(media_type: &str) -> String {
-    let essence = media_type.split(';').next().unwrap_or_default();
-    essence.trim().to_ascii_lowercase()
+/// Whether a parameter is read; those that are not may be anything.
+pub(super) fn is_read(parameter: &Value) -> bool {
+    let place = parameter["in"].as_str().unwrap_or_default();
+    let style = parameter["style"].as_str().unwrap_or("form");
+    ["path", "query", "header"].contains(&place)
+        && ["form", "simple", "spaceDelimited", "pipeDelimited"].contains(&style)
 }

@@ -80,7 +80,14 @@ impl Document {
             problems.push(format!("{place}: {reference:?} leads nowhere in it"));
         }
         // Values of the API and extensions of others, where `$ref` is a name like any other.
-        let data = ["example", "examples", "default", "enum", "const", "description"];
+        let data = [
+            "example",
+            "examples",
+            "default",
+            "enum",
+            "const",
+            "description",
+        ];
         let data = |name: &str| data.contains(&name) || name.starts_with("x-");
         match value {
             Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| {

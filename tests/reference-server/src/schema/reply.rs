@@ -1,12 +1,12 @@
 //! Replies: samples of what the document shows, with what was sent where it fits.
 
-use http::{HeaderName, Method};
+use http::{HeaderName, Method, header};
 use serde_json::{Map, Value};
 
 use super::check::{self, Side};
-use super::contract::{Described, Place, essence};
+use super::contract::Described;
 use super::document::{members, plain};
-use super::request::{Sent, is_json};
+use super::request::{Sent, essence, is_json};
 use super::sample;
 use crate::call::{Answer, Call};
 use crate::cursor::{self, Binding};
@@ -15,185 +15,141 @@ use crate::json::{Json, Members};
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
-/// The member of a page that names the next one.
+/// The members of a page that name the next one.
 const NEXT: [&str; 2] = ["nextCursor", "next_cursor"];
 
 /// Answers a request that keeps the rules.
 pub(super) fn reply(call: &Call<'_>, described: &Described, sent: &Sent) -> Answer {
-    let chosen = Chosen::of(call, described);
-    let mut made = chosen.body(call, described, sent)?;
-    let mut status = chosen.status;
-    if described.method != "GET" && described.method != "HEAD" && status < 400 {
-        let key = call.request.header("idempotency-key");
-        match key.filter(|_| {
-            described
-                .parameter(Place::Header, "idempotency-key")
-                .is_some()
-        }) {
-            None => call.committed(),
-            Some(key) => {
-                let print = idempotency::fingerprint(call, &command(call)?);
-                let settled = idempotency::once(call, key, print, |_| Ok(Value::Null))?;
-                if settled.replayed {
-                    status = described.replay_status.unwrap_or(status);
-                    let member = made.as_mut().and_then(|(_, body)| body.get_mut("replayed"));
-                    if let Some(member) = member {
-                        *member = true.into();
-                    }
-                }
-            }
+    let (mut status, shown) = chosen(call, described);
+    let mut body = body(call, described, sent, shown)?;
+    if !["GET", "HEAD"].contains(&described.method.as_str())
+        && status < 400
+        && !settle(call, described)?
+    {
+        if let Some(replayed) = body.as_mut().and_then(|(_, body)| body.get_mut("replayed")) {
+            *replayed = true.into();
         }
+        let other = described.raw["x-replay-status"].as_u64();
+        status = other
+            .and_then(|other| other.try_into().ok())
+            .unwrap_or(status);
     }
-    let mut reply = match made {
-        _ if call.request.method == Method::HEAD => Reply::empty(status),
-        None => Reply::empty(status),
-        Some((media_type, body)) if is_json(&essence(&media_type)) => {
-            Reply::text(status, &media_type, body.to_string())
+    let mut reply = match body {
+        Some((media_type, body)) if status != 204 && call.request.method != Method::HEAD => {
+            let text = if is_json(media_type) {
+                body.to_string()
+            } else {
+                plain(&body)
+            };
+            Reply::text(status, media_type, text)
         }
-        Some((media_type, body)) => Reply::text(status, &media_type, plain(&body)),
+        _ => Reply::empty(status),
     };
-    for (name, header) in members(&chosen.shown["headers"]) {
-        let header = described.document.resolve(header);
-        let value = header.get("example").cloned();
-        let value = value.or_else(|| sample::sample(&described.document, &header["schema"], 0));
-        let text = value.map(|value| match &value {
-            Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(", "),
-            value => plain(value),
+    for (name, shown) in members(&shown["headers"]) {
+        let shown = described.document.resolve(shown);
+        let example = shown.get("example").cloned();
+        let value = example.or_else(|| sample::sample(&described.document, &shown["schema"], 0));
+        let items = value.iter().flat_map(|value| {
+            value
+                .as_array()
+                .map_or(std::slice::from_ref(value), Vec::as_slice)
         });
-        if let (Ok(name), Some(text)) = (HeaderName::from_bytes(name.as_bytes()), text)
-            && name != http::header::CONTENT_TYPE
-        {
+        let text = items.map(plain).collect::<Vec<_>>().join(", ");
+        let name = HeaderName::from_bytes(name.as_bytes()).ok();
+        if let Some(name) = name.filter(|name| *name != header::CONTENT_TYPE) {
             reply.set(name, &text);
         }
     }
     Ok(reply)
 }
 
-/// What makes two requests with one key the same.
-fn command(call: &Call<'_>) -> Result<Json, Refusal> {
-    let bytes = call.request.body()?;
-    let text = |bytes: &[u8]| Json::Text(String::from_utf8_lossy(bytes).into_owned());
-    let query = call.request.query.as_deref().unwrap_or_default();
-    let body = Json::read(bytes).unwrap_or_else(|_| text(bytes));
-    Ok(Json::Object(Members::from([
-        ("path".to_owned(), text(call.request.path.as_bytes())),
-        ("query".to_owned(), text(query.as_bytes())),
-        ("body".to_owned(), body),
-    ])))
-}
-
-/// The documented reply that is given.
-struct Chosen<'d> {
-    status: u16,
-    shown: &'d Value,
-}
-
-impl<'d> Chosen<'d> {
-    /// The first documented success, or the status that `Prefer` names if that one is documented.
-    fn of(call: &Call<'_>, described: &'d Described) -> Chosen<'d> {
-        let preferred = call.request.header("prefer").and_then(|prefer| {
-            let mut wishes = prefer.split([',', ';']);
-            let status = wishes.find_map(|wish| wish.trim().strip_prefix("status="))?;
-            described.replies.get_key_value(status.trim_matches('"'))
-        });
-        let chosen = preferred.or_else(|| success(described));
-        let status = chosen.and_then(|(status, _)| status.parse().ok());
-        Chosen {
-            status: status.unwrap_or(200),
-            shown: chosen.map_or(&Value::Null, |(_, shown)| shown),
-        }
-    }
-
-    /// The media type and the body, if there is one.
-    fn body(
-        &self,
-        call: &Call<'_>,
-        described: &Described,
-        sent: &Sent,
-    ) -> Result<Option<(String, Value)>, Refusal> {
-        let accepted = call.request.header("accept").map(essence);
-        let Some((media_type, content)) = content(self.shown, accepted.as_deref()) else {
-            return Ok(None);
-        };
-        if [204, 205, 304].contains(&self.status) {
-            return Ok(None);
-        }
-        let schema = &content["schema"];
-        let page = Page::of(call, described, sent)?;
-        let mut body = sampled(described, content, page.first).map_err(unfit)?;
-        if is_json(&essence(media_type)) {
-            let fits = |body: &Value| check::holds(&described.document, Side::Reply, schema, body);
-            echo(&mut body, described, sent, fits);
-            page.cut(&mut body, call, fits);
-            if !fits(&body) {
-                return Err(unfit(format!("{}: no sample", described.id)));
-            }
-        }
-        Ok(Some((media_type.to_owned(), body)))
-    }
-}
-
-fn unfit(problem: String) -> Refusal {
-    Refusal::new(501, "no_sample", problem)
-}
-
-/// A sample of the first documented success, if that has a JSON body, or why there is none.
-#[cfg(test)]
-pub(super) fn sample(described: &Described, first: usize) -> Result<Option<Value>, String> {
-    let shown = success(described).and_then(|(_, shown)| content(shown, None));
-    let json = shown.filter(|(media_type, _)| is_json(&essence(media_type)));
-    json.map(|(_, content)| sampled(described, content, first))
-        .transpose()
-}
-
-fn success(described: &Described) -> Option<(&String, &Value)> {
-    let mut replies = described.replies.iter();
-    let default = || described.replies.get_key_value("DEFAULT");
-    replies
-        .find(|(status, _)| status.starts_with('2'))
-        .or_else(default)
-}
-
-/// The content of a reply: of the media type that is asked for, or else JSON, or else the first.
-fn content<'d>(shown: &'d Value, accepted: Option<&str>) -> Option<(&'d str, &'d Value)> {
-    let of = |wanted: &dyn Fn(&str) -> bool| {
-        members(&shown["content"]).find(|(media_type, _)| wanted(&essence(media_type)))
+/// Counts a command, unless its key says that it was committed before: then that is refused or not true.
+fn settle(call: &Call<'_>, described: &Described) -> Result<bool, Refusal> {
+    let key = call.request.header("idempotency-key");
+    let Some(key) = key.filter(|_| described.takes("header", "idempotency-key")) else {
+        call.committed();
+        return Ok(true);
     };
-    let asked = of(&|media_type| Some(media_type) == accepted);
-    let found = asked.or_else(|| of(&is_json)).or_else(|| of(&|_| true));
-    found.map(|(media_type, content)| (media_type.as_str(), content))
+    let text = |bytes: &[u8]| Json::Text(String::from_utf8_lossy(bytes).into_owned());
+    let target = [
+        call.request.path.as_str(),
+        call.request.query.as_deref().unwrap_or_default(),
+    ];
+    let body = call.request.body()?;
+    let body = Json::read(body).unwrap_or_else(|_| text(body));
+    let command = [(target.join("?"), body)];
+    let print = idempotency::fingerprint(call, &Json::Object(Members::from(command)));
+    Ok(!idempotency::once(call, key, print, |_| Ok(Value::Null))?.replayed)
 }
 
-/// A body that conforms, whether the document shows one or not.
-fn sampled(described: &Described, content: &Value, first: usize) -> Result<Value, String> {
+/// The first documented success, or the status that `Prefer` names if that one is documented.
+fn chosen<'d>(call: &Call<'_>, described: &'d Described) -> (u16, &'d Value) {
+    let preferred = call.request.header("prefer").and_then(|prefer| {
+        let mut wishes = prefer.split([',', ';']);
+        wishes.find_map(|wish| wish.trim().strip_prefix("status="))
+    });
+    let replies = || members(&described.raw["responses"]);
+    let found = replies()
+        .find(|(status, _)| Some(status.as_str()) == preferred)
+        .or_else(|| replies().find(|(status, _)| status.starts_with('2')))
+        .or_else(|| replies().find(|(status, _)| *status == "default"));
+    found.map_or((200, &Value::Null), |(status, shown)| {
+        (
+            status.parse().unwrap_or(200),
+            described.document.resolve(shown),
+        )
+    })
+}
+
+/// The media type and the body, if one is documented: of the type that is asked for, or else JSON, or else the first.
+fn body<'d>(
+    call: &Call<'_>,
+    described: &'d Described,
+    sent: &Sent,
+    shown: &'d Value,
+) -> Result<Option<(&'d str, Value)>, Refusal> {
+    let accepted = call.request.header("accept").map(essence);
+    let contents = || members(&shown["content"]);
+    let found = contents()
+        .find(|(media_type, _)| Some(essence(media_type)) == accepted)
+        .or_else(|| contents().find(|(media_type, _)| is_json(media_type)))
+        .or_else(|| contents().next());
+    let Some((media_type, content)) = found else {
+        return Ok(None);
+    };
     let (document, schema) = (&described.document, &content["schema"]);
+    let fits = |body: &Value| check::holds(document, Side::Reply, schema, body);
+    let page = Page::of(call, described, sent)?;
     let named =
         members(&content["examples"]).map(|(_, example)| &document.resolve(example)["value"]);
-    let mut shown = content.get("example").into_iter().chain(named);
-    let fits = |value: &Value| check::holds(document, Side::Reply, schema, value);
-    let shown = shown.find(|value| !value.is_null() && fits(value)).cloned();
-    let made = shown.or_else(|| match schema {
+    let mut examples = content.get("example").into_iter().chain(named);
+    let example = examples
+        .find(|value| !value.is_null() && fits(value))
+        .cloned();
+    let made = example.or_else(|| match schema {
         Value::Null => Some("sample".into()),
-        schema => sample::sample(document, schema, first),
+        schema => sample::sample(document, schema, page.first),
     });
-    let made = made.ok_or_else(|| format!("{}: no sample", described.id))?;
-    match check::problems(document, Side::Reply, schema, &made, "").first() {
-        None => Ok(made),
-        Some((at, rule)) => Err(format!("{}: no sample: {at}: {rule}", described.id)),
+    let mut made = made.unwrap_or_default();
+    if is_json(media_type) {
+        echo(&mut made, described, sent, fits);
+        page.cut(&mut made, call, fits);
     }
+    if !fits(&made) {
+        let message = format!("{}: no sample conforms to the schema", described.id);
+        return Err(Refusal::new(501, "no_sample", message));
+    }
+    Ok(Some((media_type, made)))
 }
 
-/// Puts what was sent into the members of that name, where it fits. The last place of a path that ends in `Id` names the
-/// record itself.
+/// Puts what was sent into the members of that name, where it fits. What ends the path, if it ends in `Id`, is the `id`.
 fn echo(body: &mut Value, described: &Described, sent: &Sent, fits: impl Fn(&Value) -> bool) {
     let own = described.places().last().filter(|name| {
         name.to_lowercase().ends_with("id") && described.path.ends_with(&format!("{{{name}}}"))
     });
     let own = own.and_then(|name| Some(("id", sent.path.get(name)?)));
-    let sent_members = sent.body.iter().flat_map(members);
-    let named = sent_members
-        .chain(&sent.path)
-        .map(|(name, value)| (name.as_str(), value));
+    let named = sent.body.iter().flat_map(members).chain(&sent.path);
+    let named = named.map(|(name, value)| (name.as_str(), value));
     for (name, value) in own.into_iter().chain(named) {
         if let Some(member) = body.get_mut(name) {
             let before = std::mem::replace(member, value.clone());
@@ -204,7 +160,7 @@ fn echo(body: &mut Value, described: &Described, sent: &Sent, fits: impl Fn(&Val
     }
 }
 
-/// The page that is asked for: the first or the second, where the operation has `cursor` and `limit`; there is one otherwise.
+/// The page that is asked for: the first or the second if there is a `cursor` and a `limit`, and the only one otherwise.
 struct Page {
     pages: Option<Binding>,
     /// How many items came before.
@@ -214,28 +170,26 @@ struct Page {
 
 impl Page {
     fn of(call: &Call<'_>, described: &Described, sent: &Sent) -> Result<Page, Refusal> {
-        let has = |name: &str| described.parameter(Place::Query, name).is_some();
         let others = sent
             .query
             .iter()
-            .filter(|(name, _)| !["cursor", "limit"].contains(&name.as_str()));
-        let filters: Vec<String> = others
+            .filter(|(name, _)| *name != "cursor" && *name != "limit");
+        let filters: Vec<_> = others
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        let filters: Vec<Option<&str>> = filters.iter().map(|text| Some(text.as_str())).collect();
-        let binding = Binding::new(&described.id, &filters);
-        let cursor = sent.query.get("cursor").map(plain);
-        let opened = cursor.filter(|_| has("limit"));
-        let opened = opened
-            .map(|cursor| cursor::open(&call.suite.cursor_key, binding, &cursor))
-            .transpose()?;
-        let limit = sent.query.get("limit").and_then(Value::as_u64);
+        let binding = Binding::new(&described.id, &[Some(&filters.join("&"))]);
+        let pages = described.takes("query", "cursor") && described.takes("query", "limit");
+        let cursor = sent.query.get("cursor").filter(|_| pages).map(plain);
+        let open = |cursor: String| cursor::open(&call.suite.cursor_key, binding, &cursor);
+        let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         Ok(Page {
-            pages: (has("cursor") && has("limit")).then_some(binding),
-            first: opened.and_then(|at| usize::try_from(at).ok()).unwrap_or(0),
-            limit: limit
-                .and_then(|limit| usize::try_from(limit).ok())
-                .unwrap_or(usize::MAX),
+            pages: pages.then_some(binding),
+            first: cursor.map(open).transpose()?.map_or(0, number),
+            limit: sent
+                .query
+                .get("limit")
+                .and_then(Value::as_u64)
+                .map_or(usize::MAX, number),
         })
     }
 
@@ -251,21 +205,23 @@ impl Page {
             return;
         };
         let more = self.pages.filter(|_| self.first == 0 && next > 0);
-        let cursor = more.map(|page| cursor::issue(&call.suite.cursor_key, page, next).into());
+        let cursor = more.map(|page| cursor::issue(&call.suite.cursor_key, page, next));
         // Without null and as a required member, an empty text is all that is left to say that there is no more.
         let ends = [Some(Value::Null), None, Some("".into())];
-        let mut said = cursor
-            .map(Some)
+        for value in cursor
+            .map(|cursor| Some(cursor.into()))
             .into_iter()
             .chain(ends)
-            .filter_map(|value| {
-                let mut page = body.as_object()?.clone();
-                page.remove(name);
-                page.extend(value.map(|value| (name.to_owned(), value)));
-                Some(Value::from(page)).filter(&fits)
-            });
-        if let Some(page) = said.next() {
-            *body = page;
+        {
+            let mut page = body.clone();
+            page.as_object_mut().and_then(|page| page.remove(name));
+            if let Some(value) = value {
+                page[name] = value;
+            }
+            if fits(&page) {
+                *body = page;
+                return;
+            }
         }
     }
 }

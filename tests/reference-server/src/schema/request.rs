@@ -6,12 +6,15 @@ use jiff::Timestamp;
 use serde_json::{Number, Value};
 
 use super::check::{self, Problem, Side};
-use super::contract::{Body, Described, Notation, Parameter, Place};
-use super::document::{Document, list};
+use super::contract::{Described, is_read};
+use super::document::{Document, list, members, plain};
 use crate::call::Call;
 use crate::json::Json;
 use crate::message::RequestBody;
 use crate::refusal::Refusal;
+
+/// Headers that are not parameters, whatever a document says.
+const NO_PARAMETERS: [&str; 3] = ["accept", "authorization", "content-type"];
 
 /// What was sent, by the document's types.
 #[derive(Debug, Default)]
@@ -25,41 +28,55 @@ pub(super) fn read(call: &Call<'_>, described: &Described) -> Result<Sent, Refus
     let document = &described.document;
     let mut broken: Vec<Problem> = Vec::new();
     let mut sent = Sent::default();
-    for parameter in &described.parameters {
-        let name = &parameter.name;
-        let value =
-            texts(call, described, parameter).and_then(|texts| value(document, parameter, &texts));
-        match value {
-            Ok(None) if parameter.required => broken.push((name.clone(), "required".to_owned())),
+    for parameter in described
+        .parameters
+        .iter()
+        .filter(|parameter| is_read(parameter))
+    {
+        let name = plain(&parameter["name"]);
+        let schema = content(parameter).map_or(&parameter["schema"], |content| &content["schema"]);
+        let texts = texts(call, described, parameter, &name);
+        match texts.and_then(|texts| value(document, parameter, schema, &texts)) {
+            Ok(None) if parameter["required"] == true => broken.push((name, "required".to_owned())),
             Ok(None) => {}
-            Err(rule) => broken.push((name.clone(), rule)),
+            Err(rule) => broken.push((name, rule)),
             Ok(Some(value)) => {
-                let (side, schema) = (Side::Request, &parameter.schema);
-                broken.extend(check::problems(document, side, schema, &value, name));
-                match parameter.place {
-                    Place::Path => sent.path.insert(name.clone(), value),
-                    Place::Query => sent.query.insert(name.clone(), value),
-                    Place::Header => None,
+                broken.extend(check::problems(
+                    document,
+                    Side::Request,
+                    schema,
+                    &value,
+                    &name,
+                ));
+                match parameter["in"].as_str() {
+                    Some("path") => sent.path.insert(name, value),
+                    Some("query") => sent.query.insert(name, value),
+                    _ => None,
                 };
             }
         }
     }
-    for [one, other] in &described.exclusive {
-        if sent.query.contains_key(one) && sent.query.contains_key(other) {
-            broken.push((one.clone(), format!("not with {other}")));
-        }
-    }
-    for [first, second] in &described.ordered {
-        let at = |name: &String| sent.query.get(name)?.as_str()?.parse::<Timestamp>().ok();
-        if at(first)
-            .zip(at(second))
-            .is_some_and(|(first, second)| first > second)
+    for pair in list(&described.raw["x-mutually-exclusive"]) {
+        if list(pair)
+            .iter()
+            .all(|name| sent.query.contains_key(&plain(name)))
         {
-            broken.push((first.clone(), format!("after {second}")));
+            broken.push((plain(&pair[0]), format!("not with {}", plain(&pair[1]))));
         }
     }
-    if let Some(body) = &described.body {
-        sent.body = read_body(call, document, body, &mut broken)?;
+    for pair in list(&described.raw["x-ordered"]) {
+        let instant = |name: &Value| {
+            plain(sent.query.get(&plain(name))?)
+                .parse::<Timestamp>()
+                .ok()
+        };
+        let both = instant(&pair[0]).zip(instant(&pair[1]));
+        if both.is_some_and(|(first, second)| first > second) {
+            broken.push((plain(&pair[0]), format!("after {}", plain(&pair[1]))));
+        }
+    }
+    if described.raw.get("requestBody").is_some() {
+        sent.body = read_body(call, described, &mut broken)?;
     }
     if broken.is_empty() {
         return Ok(sent);
@@ -71,46 +88,59 @@ pub(super) fn read(call: &Call<'_>, described: &Described) -> Result<Sent, Refus
     Err(Refusal::invalid(rules.collect::<Vec<_>>().join("; ")))
 }
 
+/// The one content of a parameter that has a media type.
+fn content(parameter: &Value) -> Option<&Value> {
+    members(&parameter["content"])
+        .next()
+        .map(|(_, content)| content)
+}
+
 /// What was given of a parameter.
 fn texts(
     call: &Call<'_>,
-    described: &Described,
-    parameter: &Parameter,
+    of: &Described,
+    parameter: &Value,
+    name: &str,
 ) -> Result<Vec<String>, String> {
-    let name = parameter.name.as_str();
-    match parameter.place {
-        Place::Path => {
-            let at = described.places().position(|known| known == name);
-            Ok(Vec::from_iter(at.map(|at| call.param(at).to_owned())))
+    match parameter["in"].as_str() {
+        Some("query") => return call.query.texts(name).map_err(|refusal| refusal.message),
+        Some("path") => {
+            let at = of.places().position(|known| known == name);
+            return Ok(Vec::from_iter(at.map(|at| call.param(at).to_owned())));
         }
-        Place::Query => call.query.texts(name).map_err(|refusal| refusal.message),
-        Place::Header if !call.request.headers.contains_key(name) => Ok(Vec::new()),
-        Place::Header => {
-            let text = call.request.header(name).map(|text| vec![text.to_owned()]);
-            text.ok_or_else(|| "must be text, and given once".to_owned())
-        }
+        _ => {}
     }
+    if !call.request.headers.contains_key(name) || NO_PARAMETERS.contains(&&*name.to_lowercase()) {
+        return Ok(Vec::new());
+    }
+    let text = call.request.header(name).map(|text| vec![text.to_owned()]);
+    text.ok_or_else(|| "must be text, and given once".to_owned())
 }
 
 /// The value of a parameter, if it was given.
 fn value(
     document: &Document,
-    parameter: &Parameter,
+    parameter: &Value,
+    schema: &Value,
     texts: &[String],
 ) -> Result<Option<Value>, String> {
-    let schema = document.resolve(&parameter.schema);
+    let schema = document.resolve(schema);
     let item = |text: &str| scalar(document, &schema["items"], text);
     let several = takes(document, schema, "array");
-    match (texts, parameter.notation) {
+    let joint = match parameter["style"].as_str() {
+        Some("spaceDelimited") => Some(' '),
+        Some("pipeDelimited") => Some('|'),
+        _ if parameter["in"] == "query" && parameter["explode"] != false => None,
+        _ => Some(','),
+    };
+    match (texts, joint) {
         ([], _) => Ok(None),
-        (texts, Notation::Repeated) if several => {
-            Ok(Some(texts.iter().map(|text| item(text)).collect()))
+        ([text], _) if content(parameter).is_some() => {
+            let json = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"));
+            json.map(Some)
         }
-        ([text], Notation::Joined(by)) if several => Ok(Some(text.split(by).map(item).collect())),
-        ([text], Notation::Json) => {
-            let value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-            Ok(Some(value))
-        }
+        (texts, None) if several => Ok(Some(texts.iter().map(|text| item(text)).collect())),
+        ([text], Some(joint)) if several => Ok(Some(text.split(joint).map(item).collect())),
         ([text], _) => Ok(Some(scalar(document, schema, text))),
         _ => Err("given more than once".to_owned()),
     }
@@ -118,16 +148,16 @@ fn value(
 
 /// A text as the type that the schema wants, or as text if it cannot be that.
 fn scalar(document: &Document, schema: &Value, text: &str) -> Value {
-    let wants = |kinds: &[&str]| kinds.iter().any(|kind| takes(document, schema, kind));
-    let number = serde_json::from_str::<Number>(text).map(Value::Number);
-    let digits = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit() || byte == b'-');
+    let wants = |kind: &str| takes(document, schema, kind);
+    let number = serde_json::from_str::<Number>(text)
+        .ok()
+        .filter(|_| text.trim() == text);
+    let digits = !text.contains(['.', 'e', 'E']);
     match (number, text.parse::<bool>()) {
-        _ if wants(&["string"]) => text.into(),
-        (Ok(number), _) if wants(&["integer"]) && digits && !number.is_f64() => number,
-        (Ok(number), _) if wants(&["number"]) && text.trim() == text => number,
-        (_, Ok(flag)) if wants(&["boolean"]) => flag.into(),
+        _ if wants("string") => text.into(),
+        (Some(number), _) if wants("integer") && digits && !number.is_f64() => number.into(),
+        (Some(number), _) if wants("number") => number.into(),
+        (_, Ok(flag)) if wants("boolean") => flag.into(),
         _ => text.into(),
     }
 }
@@ -136,48 +166,58 @@ fn scalar(document: &Document, schema: &Value, text: &str) -> Value {
 fn takes(document: &Document, schema: &Value, kind: &str) -> bool {
     let schema = document.resolve(schema);
     let types = check::types(schema);
-    let mut parts = ["allOf", "anyOf", "oneOf"]
-        .map(|name| list(&schema[name]))
-        .into_iter()
-        .flatten();
+    let parts = ["allOf", "anyOf", "oneOf"].map(|name| list(&schema[name]));
+    let mut parts = parts.into_iter().flatten();
     types.contains(&kind) || types.is_empty() && parts.any(|part| takes(document, part, kind))
 }
 
+/// The body, if it is JSON; what else the document allows may be anything.
 fn read_body(
     call: &Call<'_>,
-    document: &Document,
-    body: &Body,
+    described: &Described,
     broken: &mut Vec<Problem>,
 ) -> Result<Option<Value>, Refusal> {
     let request = call.request;
-    let media_type = request.media_type().unwrap_or_default();
+    let body = described.document.resolve(&described.raw["requestBody"]);
+    let given = request.media_type().unwrap_or_default();
     let empty = matches!(&request.body, RequestBody::Whole(bytes) if bytes.is_empty());
-    if empty && (media_type.is_empty() || !body.required) {
-        if body.required {
-            broken.push((String::new(), "missing".to_owned()));
-        }
+    if empty && (given.is_empty() || body["required"] != true) {
+        let missing = (String::new(), "missing".to_owned());
+        broken.extend((body["required"] == true).then_some(missing));
         return Ok(None);
     }
-    let family = media_type.split('/').next().unwrap_or_default();
-    let known = [media_type.as_str(), &format!("{family}/*"), "*/*"];
-    let mut known = known.into_iter().filter_map(|name| body.schemas.get(name));
-    let schema = known.next().ok_or_else(|| {
-        let known: Vec<&str> = body.schemas.keys().map(String::as_str).collect();
-        Refusal::invalid(format!("Content-Type: must be {}", known.join(" or ")))
-    })?;
+    let family = format!("{}/*", given.split('/').next().unwrap_or_default());
+    let wanted = |known: &str| [&given, &family, "*/*"].contains(&known);
+    let mut contents = members(&body["content"]);
+    let (_, content) = contents
+        .find(|(known, _)| wanted(&essence(known)))
+        .ok_or_else(|| {
+            let known: Vec<_> = members(&body["content"])
+                .map(|(known, _)| known.as_str())
+                .collect();
+            Refusal::invalid(format!("Content-Type: must be {}", known.join(" or ")))
+        })?;
     let bytes = request.body()?;
-    if !is_json(&media_type) {
+    if !is_json(&given) {
         return Ok(None);
     }
     // For its limits and its words.
     Json::read(bytes)?;
     let invalid = |error| Refusal::invalid(format!("the body: {error}"));
     let value = serde_json::from_slice(bytes).map_err(invalid)?;
+    let (document, schema) = (&described.document, &content["schema"]);
     broken.extend(check::problems(document, Side::Request, schema, &value, ""));
     Ok(Some(value))
 }
 
+/// A media type in lower case, without its parameters.
+pub(super) fn essence(media_type: &str) -> String {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
 /// Whether a body of this type is JSON.
 pub(super) fn is_json(media_type: &str) -> bool {
-    media_type == "application/json" || media_type.ends_with("+json")
+    let essence = essence(media_type);
+    essence == "application/json" || essence.ends_with("+json")
 }

@@ -218,8 +218,8 @@ async fn a_document_that_cannot_be_served_is_refused_with_all_that_is_in_the_way
         "\"#/nowhere\" leads nowhere",
         "\"other.yaml#/X\" leads nowhere",
         "#/components/schemas/A: ",
-        "GET /a/{b}/{c}{d}: b: the style matrix",
-        "s: a required parameter in cookie",
+        "GET /a/{b}/{c}{d}: b: required in the path matrix",
+        "s: required in the cookie",
         "two parameters in one segment",
         "GET /e: a second operation \"x\"",
     ] {
