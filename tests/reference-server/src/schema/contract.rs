@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use http::Uri;
 use serde_json::Value;
 
 use super::document::{Document, list, members, plain};
@@ -86,13 +85,16 @@ impl Contract {
             Some((before, rest)) => 1 + usize::from(before.is_empty() && rest.ends_with('}')),
         };
         operations.sort_by_key(|known| known.path.split('/').map(kind).collect::<Vec<_>>());
-        let server = plain(&document.root["servers"][0]["url"]).parse::<Uri>();
-        let base = server.map(|uri| uri.path().trim_end_matches('/').to_owned());
+        let server = plain(&document.root["servers"][0]["url"]);
+        let server = server.split_once("://").map_or(&*server, |(_, rest)| rest);
+        let base = server
+            .find('/')
+            .map_or("", |at| server[at..].trim_end_matches('/'));
         Ok(Contract {
             title: plain(&document.root["info"]["title"]),
             version: plain(&document.root["info"]["version"]),
             text: text.into(),
-            base: base.unwrap_or_default(),
+            base: base.to_owned(),
             operations,
         })
     }

@@ -91,7 +91,11 @@ fn chosen<'d>(call: &Call<'_>, described: &'d Described) -> (u16, &'d Value) {
     let replies = || members(&described.raw["responses"]);
     let found = replies()
         .find(|(status, _)| Some(status.as_str()) == preferred)
-        .or_else(|| replies().find(|(status, _)| status.starts_with('2')))
+        .or_else(|| {
+            replies()
+                .filter(|(status, _)| status.starts_with('2'))
+                .min_by_key(|found| found.0)
+        })
         .or_else(|| replies().find(|(status, _)| *status == "default"));
     found.map_or((200, &Value::Null), |(status, shown)| {
         (
