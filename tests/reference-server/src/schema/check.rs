@@ -1,7 +1,8 @@
 //! Whether a value conforms to a schema, and if not, every rule that it breaks and where.
 //!
 //! The crates that do this know JSON Schema and not the dialects of `OpenAPI`: `nullable`, discriminators, members that
-//! only one side sends. To translate those and their reports takes as many lines as are here, and 9 to 41 crates besides.
+//! only one side sends. To translate those and their reports takes as many lines as are here, and besides, of the two in
+//! question, boon needs 9 crates and a quarter more of this package's build, jsonschema 41 and two thirds.
 
 use std::ptr;
 
