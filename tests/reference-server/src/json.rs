@@ -30,9 +30,18 @@ pub(crate) enum Json {
 impl Json {
     /// Reads a body.
     pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
+        Json::parse(body, false)
+    }
+
+    /// Reads a body in which no object has a member twice.
+    pub(crate) fn read_strictly(body: &[u8]) -> Result<Json, Refusal> {
+        Json::parse(body, true)
+    }
+
+    fn parse(body: &[u8], strict: bool) -> Result<Json, Refusal> {
         serde_json::from_slice::<&RawValue>(body)
             .map_err(|error| error.to_string())
-            .and_then(|raw| Left(raw.get()).value(DEEPEST))
+            .and_then(|raw| Left(raw.get(), strict).value(DEEPEST))
             .map_err(|problem| Refusal::invalid(format!("the body is not JSON: {problem}")))
     }
 
@@ -87,8 +96,9 @@ impl fmt::Display for Json {
     }
 }
 
-/// The rest of a text that is known to be valid JSON, so commas and colons can be skipped.
-struct Left<'t>(&'t str);
+/// The rest of a text that is known to be valid JSON, so commas and colons can be skipped, and whether no member may come
+/// twice.
+struct Left<'t>(&'t str, bool);
 
 impl<'t> Left<'t> {
     /// The first byte of the next value, or the bracket that ends the enclosing one.
@@ -118,7 +128,11 @@ impl<'t> Left<'t> {
                 if next == Some(b'[') {
                     items.push(self.value(depth)?);
                 } else {
-                    members.insert(self.text()?, self.value(depth)?);
+                    let name = self.text()?;
+                    if self.1 && members.contains_key(&name) {
+                        return Err(format!("a second member {name:?}"));
+                    }
+                    members.insert(name, self.value(depth)?);
                 }
             }
             self.take(1);

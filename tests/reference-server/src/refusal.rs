@@ -10,7 +10,7 @@ use crate::message::Reply;
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    code: &'static str,
+    pub(crate) code: &'static str,
     pub(crate) message: String,
     /// `WWW-Authenticate` of a 401, `Allow` of a 405.
     challenge: Option<String>,

@@ -66,7 +66,11 @@ impl Suite {
         let mut contracts = [const { None }; App::ALL.len()];
         for (app, text) in &settings.contracts {
             let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
-            contracts[app.index()] = Some(Contract::read(*app, text).map_err(invalid)?);
+            let contract = Contract::read(*app, text).map_err(invalid)?;
+            for note in &contract.notes {
+                eprintln!("reference server: the contract of {app}: {note}");
+            }
+            contracts[app.index()] = Some(contract);
         }
         let suite = Suite {
             clock: Clock::new(&settings),
@@ -240,6 +244,7 @@ impl Suite {
             request,
             request_id: &request_id,
             now,
+            operation,
         };
         let mut reply = self.answer(&visit, routed, strike);
         reply.set(HeaderName::from_static("x-request-id"), &request_id);
@@ -275,7 +280,7 @@ impl Suite {
         }
         let reply = routed
             .and_then(|route| self.serve(visit, route, strike.terms()))
-            .unwrap_or_else(|refusal| refusal.into_reply(visit.app, visit.request_id));
+            .unwrap_or_else(|refusal| visit.refused(refusal));
         strike.after(visit, reply)
     }
 
@@ -315,4 +320,18 @@ pub(crate) struct Visit<'a> {
     pub(crate) request: &'a Request,
     pub(crate) request_id: &'a str,
     pub(crate) now: Timestamp,
+    pub(crate) operation: Option<Served<'a>>,
+}
+
+impl Visit<'_> {
+    /// The error body of the application, or the one that its document describes.
+    pub(crate) fn refused(&self, refusal: Refusal) -> Reply {
+        let code = refusal.code;
+        let message = refusal.message.clone();
+        let reply = refusal.into_reply(self.app, self.request_id);
+        match self.operation {
+            Some(Served::Brought(described)) => schema::refused(described, reply, code, &message),
+            _ => reply,
+        }
+    }
 }

@@ -50,7 +50,7 @@ routes! {
         r#"{"id": "reader", "secret": "s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]}"#;
     GET "/-/counters" => seen::counters, "Attempts and commits per operation.";
     GET "/-/requests" => seen::requests, "The last requests, with secrets redacted.";
-    GET "/-/requests/{id}" => seen::requests, "The last requests for one operation, by its operationId.";
+    GET "/-/requests/{id}" => seen::requests, "The last requests for one operation, by its operationId in percent-encoding.";
     POST "/-/reset" => time::reset, "Resets data, counts, faults and requests; clients and their tokens stay.";
 }
 
@@ -58,9 +58,8 @@ impl Route {
     /// The parameter in a path of this operation, empty if it has none; nothing if the path is another.
     pub(super) fn matches<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.path.strip_suffix("{id}") {
-            Some(stem) => path
-                .strip_prefix(stem)
-                .filter(|rest| !rest.is_empty() && !rest.contains('/')),
+            // An operationId may have slashes.
+            Some(stem) => path.strip_prefix(stem).filter(|rest| !rest.is_empty()),
             None => (path == self.path).then_some(""),
         }
     }

@@ -1,5 +1,6 @@
 //! What the server is and saw, over HTTP.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
 use super::ok;
@@ -59,8 +60,9 @@ pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
 pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Answer {
     let mut requests = suite.recorder.requests();
     if !operation.is_empty() {
+        let operation = percent_decode_str(operation).decode_utf8_lossy();
         let wanted = suite
-            .operation(operation)
+            .operation(&operation)
             .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
         requests.retain(|request| request.operation_id() == Some(wanted.id()));
     }

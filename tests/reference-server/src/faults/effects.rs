@@ -14,7 +14,7 @@ use crate::seconds::Seconds;
 
 /// Headers that say where a message ends, or control the connection. hyper writes them itself and fails if they are
 /// set.
-const FRAMING: [&str; 8] = [
+pub(crate) const FRAMING: [&str; 8] = [
     "connection",
     "content-length",
     "keep-alive",

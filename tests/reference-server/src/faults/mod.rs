@@ -19,6 +19,7 @@ use serde_json::Value;
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
 use crate::served::Served;
+pub(crate) use effects::FRAMING;
 pub use handle::Fault;
 use rule::Rule;
 pub use script::InvalidFaults;

@@ -145,8 +145,7 @@ fn refused(visit: &Visit<'_>, status: u16) -> Reply {
         };
         return Reply::json(status, &json!({"error": error}));
     }
-    let mut reply =
-        Refusal::new(status, code, "a scripted fault").into_reply(visit.app, visit.request_id);
+    let mut reply = visit.refused(Refusal::new(status, code, "a scripted fault"));
     reply.status = StatusCode::from_u16(status).unwrap_or(reply.status);
     if reply.status == StatusCode::NO_CONTENT {
         reply.body = Bytes::new();

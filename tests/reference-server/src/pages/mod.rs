@@ -13,6 +13,9 @@ use crate::message::{Reply, Request};
 use crate::suite::Suite;
 pub(crate) use control::page as control;
 
+/// The paths of the pages.
+pub(crate) const PATHS: [&str; 2] = ["/", "/openapi.yaml"];
+
 /// The page or file that a request to `app` asks for, if it asks for one.
 pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
     if request.method != Method::GET && request.method != Method::HEAD {

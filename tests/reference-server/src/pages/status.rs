@@ -29,6 +29,14 @@ pub(super) fn page(suite: &Suite, app: App) -> Reply {
         Text(version),
     );
     facts(&mut body, suite, app);
+    let notes = brought.map_or(&[][..], |contract| &contract.notes);
+    if !notes.is_empty() {
+        body.push_str("<h2>Notes on the contract</h2>\n<ul>\n");
+        for note in notes {
+            let _ = writeln!(body, "<li>{}</li>", Text(note));
+        }
+        body.push_str("</ul>\n");
+    }
     body.push_str("<h2>Operations</h2>\n");
     let operations: Vec<Served<'_>> = suite.operations(app).collect();
     tables::operations(&mut body, suite, &operations);

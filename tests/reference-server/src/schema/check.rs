@@ -4,6 +4,7 @@
 //! only one side sends. To translate those and their reports takes as many lines as are here, and besides, of the two in
 //! question, boon needs 9 crates and a quarter more of this package's build, jsonschema 41 and two thirds.
 
+use std::collections::{HashMap, HashSet};
 use std::ptr;
 
 use serde_json::{Map, Value};
@@ -32,6 +33,12 @@ impl Side {
 /// A broken rule: where, and what.
 pub(super) type Problem = (String, String);
 
+/// After so many steps, a value counts as one that breaks the rules.
+const MOST_STEPS: usize = 300_000;
+
+/// More problems of one value are not told.
+const MOST_PROBLEMS: usize = 100;
+
 /// The rules of `schema` that `value` breaks.
 pub(super) fn problems(
     document: &Document,
@@ -40,19 +47,31 @@ pub(super) fn problems(
     value: &Value,
     at: &str,
 ) -> Vec<Problem> {
-    let mut check = Check {
-        document,
-        side,
-        followed: Vec::new(),
-        found: Vec::new(),
-    };
-    check.value(schema, value, at);
-    check.found
+    counted(document, side, schema, value, at).0
 }
 
 /// Whether `value` breaks no rule of `schema`.
 pub(super) fn holds(document: &Document, side: Side, schema: &Value, value: &Value) -> bool {
     problems(document, side, schema, value, "").is_empty()
+}
+
+/// The rules that are broken, and how many steps it took to say so.
+pub(super) fn counted(
+    document: &Document,
+    side: Side,
+    schema: &Value,
+    value: &Value,
+    at: &str,
+) -> (Vec<Problem>, usize) {
+    let mut check = Check {
+        document,
+        side,
+        followed: HashMap::new(),
+        found: Vec::new(),
+        steps: 0,
+    };
+    check.value(schema, value, at);
+    (check.found, check.steps)
 }
 
 /// The variants of a union, without its null.
@@ -80,8 +99,41 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
 
 /// Whether two values are the same for JSON Schema, to which 1 is 1.0.
 pub(super) fn same(one: &Value, other: &Value) -> bool {
-    let numbers = one.as_f64().zip(other.as_f64());
-    one == other || numbers.is_some_and(|(one, other)| one.total_cmp(&other).is_eq())
+    let apart = |value: &Value| value.is_string() || value.is_boolean() || value.is_null();
+    one == other || !apart(one) && !apart(other) && canonical(one) == canonical(other)
+}
+
+/// A text that is the same for the same values.
+pub(super) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Number(number) if number.is_f64() => match whole(value) {
+            Some(whole) => whole.to_string(),
+            None => number.to_string(),
+        },
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(canonical).collect();
+            format!("[{}]", items.join(","))
+        }
+        Value::Object(object) => {
+            let mut members: Vec<String> = object
+                .iter()
+                .map(|(name, member)| format!("{name:?}:{}", canonical(member)))
+                .collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+        scalar => scalar.to_string(),
+    }
+}
+
+/// A number without a fraction, exactly.
+fn whole(value: &Value) -> Option<i128> {
+    let integer = value.as_i64().map(i128::from);
+    let integer = integer.or_else(|| value.as_u64().map(i128::from));
+    let number = value.as_f64()?;
+    #[expect(clippy::cast_possible_truncation, reason = "it is small enough")]
+    let exact = (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128);
+    integer.or(exact)
 }
 
 fn is(kind: &str, value: &Value) -> bool {
@@ -100,17 +152,27 @@ fn is(kind: &str, value: &Value) -> bool {
 struct Check<'d> {
     document: &'d Document,
     side: Side,
-    /// The references that were followed for a value: one that comes back for it adds nothing.
-    followed: Vec<(&'d str, *const Value)>,
+    /// What the schemas that were referred to said of a value; nothing yet if one comes back to itself.
+    followed: HashMap<(*const Value, *const Value), Vec<Problem>>,
     found: Vec<Problem>,
+    steps: usize,
 }
 
 impl<'d> Check<'d> {
     fn broken(&mut self, at: &str, rule: impl Into<String>) {
-        self.found.push((at.to_owned(), rule.into()));
+        if self.found.len() < MOST_PROBLEMS {
+            self.found.push((at.to_owned(), rule.into()));
+        }
     }
 
     fn value(&mut self, schema: &'d Value, value: &Value, at: &str) {
+        self.steps += 1;
+        if self.steps >= MOST_STEPS {
+            if self.steps == MOST_STEPS || self.found.is_empty() {
+                self.broken(at, "there is too much to check");
+            }
+            return;
+        }
         if schema["nullable"] == true && value.is_null() {
             return;
         }
@@ -138,21 +200,46 @@ impl<'d> Check<'d> {
         if let Some(reference) = schema["$ref"].as_str()
             && let Some(target) = self.document.target(reference)
         {
-            let step = (reference, ptr::from_ref(value));
-            if !self.followed.contains(&step) {
-                self.followed.push(step);
+            let step = (ptr::from_ref(target), ptr::from_ref(value));
+            if !self.followed.contains_key(&step) {
+                self.followed.insert(step, Vec::new());
+                let before = std::mem::take(&mut self.found);
                 self.value(target, value, at);
-                self.followed.pop();
+                let inside = std::mem::replace(&mut self.found, before);
+                self.followed.insert(step, inside);
+            }
+            for (place, rule) in self.followed[&step].clone() {
+                self.broken(&place, rule);
             }
         }
         for part in list(&schema["allOf"]) {
             self.value(part, value, at);
+        }
+        if schema.get("not").is_some_and(|not| self.fits(not, value)) {
+            self.broken(at, "is what it must not be");
+        }
+        if let Some(condition) = schema.get("if") {
+            let fits = self.fits(condition, value);
+            if let Some(part) = schema.get(if fits { "then" } else { "else" }) {
+                self.value(part, value, at);
+            }
+        }
+        for (name, part) in members(&schema["dependentSchemas"]) {
+            if value.get(name).is_some() {
+                self.value(part, value, at);
+            }
         }
         for name in ["oneOf", "anyOf"] {
             if schema.get(name).is_some() {
                 self.union(schema, name, value, at);
             }
         }
+    }
+
+    fn fits(&mut self, schema: &'d Value, value: &Value) -> bool {
+        let before = std::mem::take(&mut self.found);
+        self.value(schema, value, "");
+        std::mem::replace(&mut self.found, before).is_empty()
     }
 
     fn union(&mut self, schema: &'d Value, name: &str, value: &Value, at: &str) {
@@ -180,7 +267,10 @@ impl<'d> Check<'d> {
             broken.retain(|inner| inner.iter().all(|(place, _)| place != at));
         }
         match broken.as_mut_slice() {
-            [only] => self.found.append(only),
+            [only] => {
+                self.found.append(only);
+                self.found.truncate(MOST_PROBLEMS);
+            }
             _ => self.broken(at, "fits no alternative"),
         }
     }
@@ -209,10 +299,15 @@ impl<'d> Check<'d> {
     }
 
     fn number(&mut self, schema: &Value, value: &Value, at: &str) {
+        let exact = whole(value);
         let number = value.as_f64().unwrap_or_default();
+        let order = |bound: &Value| match exact.zip(whole(bound)) {
+            Some((number, bound)) => number.cmp(&bound),
+            None => number.total_cmp(&bound.as_f64().unwrap_or_default()),
+        };
         let (least, most) = bounds(schema);
         if let Some((least, open)) = least
-            && (number < least || open && number <= least)
+            && (order(least).is_lt() || open && order(least).is_eq())
         {
             self.broken(
                 at,
@@ -220,24 +315,27 @@ impl<'d> Check<'d> {
             );
         }
         if let Some((most, open)) = most
-            && (number > most || open && number >= most)
+            && (order(most).is_gt() || open && order(most).is_eq())
         {
             self.broken(
                 at,
                 format!("must be {} {most}", if open { "under" } else { "at most" }),
             );
         }
-        let steps = schema["multipleOf"].as_f64().map(|step| number / step);
-        if steps.is_some_and(|steps| (steps - steps.round()).abs() > 1e-9) {
+        let step = &schema["multipleOf"];
+        let left = exact
+            .zip(whole(step).filter(|step| *step != 0))
+            .map(|(number, step)| number % step != 0);
+        let part = |step: f64| (number / step - (number / step).round()).abs() > 1e-9;
+        if left.or(step.as_f64().map(part)) == Some(true) {
             self.broken(
                 at,
                 format!("must be a multiple of {}", schema["multipleOf"]),
             );
         }
-        let small = value
-            .as_i64()
-            .is_some_and(|number| i32::try_from(number).is_ok());
-        if schema["format"] == "int32" && !small || schema["format"] == "int64" && !value.is_i64() {
+        let small = exact.is_some_and(|number| i32::try_from(number).is_ok());
+        let large = exact.is_none_or(|number| i64::try_from(number).is_err());
+        if schema["format"] == "int32" && !small || schema["format"] == "int64" && large {
             self.broken(
                 at,
                 format!("must be of format {}", plain(&schema["format"])),
@@ -247,13 +345,22 @@ impl<'d> Check<'d> {
 
     fn array(&mut self, schema: &'d Value, items: &[Value], at: &str) {
         self.size(schema, "Items", items.len(), at);
-        let twice = |at: usize| items[..at].iter().any(|other| same(other, &items[at]));
-        if schema["uniqueItems"] == true && (0..items.len()).any(twice) {
+        let mut known = HashSet::new();
+        let mut twice = || items.iter().any(|item| !known.insert(canonical(item)));
+        if schema["uniqueItems"] == true && twice() {
             self.broken(at, "must have no item twice");
         }
-        if let Some(schema) = schema.get("items") {
-            for (place, item) in items.iter().enumerate() {
+        let first = list(&schema["prefixItems"]);
+        for (place, item) in items.iter().enumerate() {
+            if let Some(schema) = first.get(place).or_else(|| schema.get("items")) {
                 self.value(schema, item, &format!("{at}[{place}]"));
+            }
+        }
+        if let Some(wanted) = schema.get("contains") {
+            let count = items.iter().filter(|item| self.fits(wanted, item)).count() as u64;
+            let [least, most] = ["minContains", "maxContains"].map(|name| schema[name].as_u64());
+            if count < least.unwrap_or(1) || most.is_some_and(|most| count > most) {
+                self.broken(at, format!("{count} items are what it must contain"));
             }
         }
     }
@@ -268,24 +375,57 @@ impl<'d> Check<'d> {
                 self.broken(&format!("{at}{dot}{name}"), "missing");
             }
         }
+        for (name, needed) in members(&schema["dependentRequired"]) {
+            for other in list(needed).iter().filter_map(Value::as_str) {
+                if object.contains_key(name) && !object.contains_key(other) {
+                    self.broken(
+                        &format!("{at}{dot}{other}"),
+                        format!("missing beside {name}"),
+                    );
+                }
+            }
+        }
         for (name, member) in object {
-            let others = || schema.get("additionalProperties");
-            if let Some(schema) = properties.get(name).or_else(others) {
-                self.value(schema, member, &format!("{at}{dot}{name}"));
+            let place = format!("{at}{dot}{name}");
+            if let Some(schema) = schema.get("propertyNames") {
+                let (broken, steps) = counted(
+                    self.document,
+                    self.side,
+                    schema,
+                    &name.as_str().into(),
+                    &place,
+                );
+                self.steps += steps;
+                for (at, rule) in broken {
+                    self.broken(&at, format!("its name {rule}"));
+                }
+            }
+            let mut known: Vec<&Value> = properties.get(name).into_iter().collect();
+            let patterns = members(&schema["patternProperties"]);
+            let patterns = patterns.filter(|(pattern, _)| self.document.matches(pattern, name));
+            known.extend(patterns.map(|(_, schema)| schema));
+            if known.is_empty() {
+                known.extend(schema.get("additionalProperties"));
+            }
+            for schema in known {
+                if self.side == Side::Request && self.side.leaves_out(self.document, schema) {
+                    self.broken(&place, "is read-only");
+                }
+                self.value(schema, member, &place);
             }
         }
     }
 }
 
 /// A bound, and whether it lies outside.
-pub(super) type Bound = Option<(f64, bool)>;
+pub(super) type Bound<'s> = Option<(&'s Value, bool)>;
 
 /// The least and the most number; `OpenAPI` 3.0 has exclusive bounds as booleans beside the others.
-pub(super) fn bounds(schema: &Value) -> (Bound, Bound) {
+pub(super) fn bounds(schema: &Value) -> (Bound<'_>, Bound<'_>) {
     let bound = |name: &str, exclusive: &str| {
-        let open = schema[exclusive].as_f64().map(|at| (at, true));
-        let closed = schema[name].as_f64();
-        open.or(closed.map(|at| (at, schema[exclusive] == true)))
+        let open = Some((&schema[exclusive], true)).filter(|(at, _)| at.is_number());
+        let closed = Some((&schema[name], schema[exclusive] == true));
+        open.or(closed.filter(|(at, _)| at.is_number()))
     };
     (
         bound("minimum", "exclusiveMinimum"),

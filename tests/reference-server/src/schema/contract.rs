@@ -1,12 +1,16 @@
 //! The operations of a document.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
 use super::document::{Document, list, members, plain};
+use super::sample;
 use crate::app::App;
+use crate::pages;
 
 const METHODS: [&str; 8] = [
     "get", "put", "post", "patch", "delete", "head", "options", "trace",
@@ -23,6 +27,8 @@ pub(crate) struct Contract {
     /// The path of its first server, with which paths may begin.
     base: String,
     pub(crate) operations: Vec<Described>,
+    /// What in it is not checked or not reached, said at the start.
+    pub(crate) notes: Vec<String>,
 }
 
 /// An operation as its document describes it.
@@ -41,6 +47,8 @@ pub(crate) struct Described {
     pub(super) parameters: Vec<Value>,
     /// All else, as it stands in the document.
     pub(super) raw: Value,
+    /// Samples of the schemas in it, by their address and their first turn.
+    samples: Mutex<HashMap<(usize, usize), Option<Value>>>,
 }
 
 impl Contract {
@@ -90,7 +98,43 @@ impl Contract {
         let base = server
             .find('/')
             .map_or("", |at| server[at..].trim_end_matches('/'));
+        let mut notes: Vec<String> = document.unchecked().collect();
+        for (at, known) in operations.iter().enumerate() {
+            let place = format!("{} {}", known.method, known.path);
+            let same =
+                |other: &&Described| other.method == known.method && other.shape() == known.shape();
+            if known.path.contains(['?', '#']) {
+                notes.push(format!(
+                    "not reached: {place}, since no request has such a path"
+                ));
+            } else if let Some(other) = operations[..at].iter().find(same) {
+                notes.push(format!(
+                    "not reached: {place}, since {} takes its paths",
+                    other.path
+                ));
+            } else if base.is_empty()
+                && known.method == "GET"
+                && pages::PATHS.contains(&&*known.path)
+            {
+                notes.push(format!(
+                    "not reached: {place}, since the server has a page there"
+                ));
+            }
+            let unread = known
+                .parameters
+                .iter()
+                .filter(|parameter| !is_read(parameter));
+            notes.extend(
+                unread.map(|parameter| {
+                    format!("not checked: {place}: {}", plain(&parameter["name"]))
+                }),
+            );
+            if known.success().is_none() {
+                notes.push(format!("no success: {place}, which answers 501"));
+            }
+        }
         Ok(Contract {
+            notes,
             title: plain(&document.root["info"]["title"]),
             version: plain(&document.root["info"]["version"]),
             text: text.into(),
@@ -164,7 +208,16 @@ impl Described {
             document: Arc::clone(document),
             parameters,
             raw: raw.clone(),
+            samples: Mutex::default(),
         }
+    }
+
+    /// A sample of a schema of this operation or its document, made once.
+    pub(super) fn sample(&self, schema: &Value, first: usize) -> Option<Value> {
+        let mut kept = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (ptr::from_ref(schema).addr(), first);
+        let made = || sample::sample(&self.document, schema, first);
+        kept.entry(key).or_insert_with(made).clone()
     }
 
     /// Whether it has a parameter of this name.
@@ -173,6 +226,26 @@ impl Described {
         self.parameters
             .iter()
             .any(|known| known["in"] == place && named(known))
+    }
+
+    /// The path with nameless parameters.
+    fn shape(&self) -> Vec<&str> {
+        let parts = self.path.split('{').enumerate();
+        parts
+            .map(|(at, part)| {
+                part.split_once('}')
+                    .filter(|_| at > 0)
+                    .map_or(part, |(_, after)| after)
+            })
+            .collect()
+    }
+
+    /// The first documented success.
+    pub(super) fn success(&self) -> Option<(&String, &Value)> {
+        let replies = || members(&self.raw["responses"]);
+        let successes = replies().filter(|(status, _)| status.starts_with('2'));
+        let first = successes.min_by_key(|found| found.0);
+        first.or_else(|| replies().find(|(status, _)| *status == "default"))
     }
 
     /// The names of the path's parameters, in order.

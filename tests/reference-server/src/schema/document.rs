@@ -1,11 +1,14 @@
 //! An `OpenAPI` document: its text, its references, its patterns.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use percent_encoding::percent_decode_str;
 use regex::Regex;
+use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
 use serde_json::Value;
+
+use super::{check, format};
 
 /// Longer chains of references are circles.
 const LONGEST_CHAIN: usize = 32;
@@ -18,7 +21,37 @@ pub(super) struct Document {
     pub(super) root: Value,
     /// Patterns are compiled once; those with look-around do not compile and hold for every text.
     patterns: Mutex<HashMap<String, Option<Regex>>>,
+    /// What nobody checks, where first, and how often.
+    unchecked: BTreeMap<String, (String, usize)>,
 }
+
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = [
+    "null", "boolean", "string", "number", "integer", "array", "object",
+];
+
+/// Keywords that nobody checks.
+const UNCHECKED: [&str; 5] = [
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "dependencies",
+    "$dynamicRef",
+    "$recursiveRef",
+];
+
+/// Objects whose members have names of the API.
+const NAMED: [&str; 10] = [
+    "properties",
+    "patternProperties",
+    "dependentSchemas",
+    "schemas",
+    "$defs",
+    "definitions",
+    "mapping",
+    "headers",
+    "parameters",
+    "variables",
+];
 
 impl Document {
     /// Reads JSON or YAML; adds what cannot be taken to `problems`.
@@ -39,11 +72,16 @@ impl Document {
         {
             problems.push(format!("openapi: must be 3.0 or 3.1, not {version:?}"));
         }
-        let document = Document {
+        let mut document = Document {
             root,
             patterns: Mutex::default(),
+            unchecked: BTreeMap::new(),
         };
-        document.check_references(&document.root, "#", problems);
+        let mut unchecked = BTreeMap::new();
+        document.walk(&document.root, "#", problems, &mut |what, place| {
+            unchecked.entry(what).or_insert((place.to_owned(), 0)).1 += 1;
+        });
+        document.unchecked = unchecked;
         document
     }
 
@@ -63,6 +101,14 @@ impl Document {
         self.root.pointer(&pointer.decode_utf8().ok()?)
     }
 
+    /// What the server does not check.
+    pub(super) fn unchecked(&self) -> impl Iterator<Item = String> {
+        let all = self.unchecked.iter();
+        all.map(|(what, (place, count))| {
+            format!("not checked: {what}, {count} times, first at {place}")
+        })
+    }
+
     /// Whether a text matches a pattern.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> bool {
         let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +119,58 @@ impl Document {
         compiled.is_none_or(|regex| regex.is_match(text))
     }
 
-    fn check_references(&self, value: &Value, place: &str, problems: &mut Vec<String>) {
+    /// Says what is wrong with the keywords of a schema, and what of it nobody checks.
+    fn keywords(
+        schema: &Value,
+        mut problem: impl FnMut(String),
+        mut unchecked: impl FnMut(String),
+    ) {
+        let types = check::types(schema)
+            .into_iter()
+            .filter(|kind| !TYPES.contains(kind));
+        types.for_each(|kind| problem(format!("unknown type {kind:?}")));
+        let patterns = members(&schema["patternProperties"]).map(|(pattern, _)| pattern.as_str());
+        for pattern in patterns.chain(schema["pattern"].as_str()) {
+            match regex_syntax::parse(pattern) {
+                Ok(_) => {}
+                Err(regex_syntax::Error::Parse(error))
+                    if !matches!(
+                        error.kind(),
+                        UnsupportedLookAround | UnsupportedBackreference
+                    ) =>
+                {
+                    problem(format!("the pattern {pattern:?}: {}", error.kind()));
+                }
+                Err(_) => unchecked(format!("the pattern {pattern:?}")),
+            }
+        }
+        let unknown = schema["format"]
+            .as_str()
+            .filter(|format| !format::is_known(format));
+        if let Some(format) = unknown {
+            unchecked(format!("the format {format}"));
+        }
+        let keywords = UNCHECKED.iter().filter(|name| schema.get(**name).is_some());
+        keywords.for_each(|name| unchecked((*name).to_owned()));
+    }
+
+    fn walk(
+        &self,
+        value: &Value,
+        place: &str,
+        problems: &mut Vec<String>,
+        unchecked: &mut impl FnMut(String, &str),
+    ) {
+        let named = NAMED
+            .iter()
+            .any(|name| place.rsplit('/').next() == Some(name));
+        if !named
+            && !place.starts_with("#/components/securitySchemes")
+            && !place.contains("/links/")
+        {
+            let problem = |what: String| problems.push(format!("{place}: {what}"));
+            Document::keywords(value, problem, |what| unchecked(what, place));
+        }
         if let Some(reference) = value["$ref"].as_str()
             && (self.target(reference).is_none() || self.resolve(value).is_null())
         {
@@ -91,14 +188,14 @@ impl Document {
         let data = |name: &str| data.contains(&name) || name.starts_with("x-");
         match value {
             Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| {
-                self.check_references(item, &format!("{place}/{at}"), problems);
+                self.walk(item, &format!("{place}/{at}"), problems, unchecked);
             }),
             Value::Object(members) => members
                 .iter()
                 .filter(|(name, _)| !data(name) || place.ends_with("/properties"))
                 .for_each(|(name, member)| {
                     let name = name.replace('~', "~0").replace('/', "~1");
-                    self.check_references(member, &format!("{place}/{name}"), problems);
+                    self.walk(member, &format!("{place}/{name}"), problems, unchecked);
                 }),
             _ => {}
         }

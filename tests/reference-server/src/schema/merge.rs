@@ -1,5 +1,7 @@
 //! One schema of what `allOf`, references and a chosen variant say together.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value, json};
 
 use super::check::variants;
@@ -25,21 +27,24 @@ pub(super) fn follow<'d>(
     document.target(reference)
 }
 
-/// Merges a schema with all that it refers to, and with the variant of this turn; `None` if that never ends.
+/// Merges a schema with all that it refers to, and with the variant of this turn; `None` if that never ends, or if there
+/// are no `steps` left for it.
 pub(super) fn merged(
     document: &Document,
     schema: &Value,
     turn: usize,
     followed: &mut Followed,
+    steps: &Cell<usize>,
 ) -> Option<Value> {
+    steps.set(steps.get().checked_sub(1)?);
     let mut all = schema.as_object().cloned().unwrap_or_default();
     all.retain(|name, _| !["$ref", "allOf", "oneOf", "anyOf"].contains(&name.as_str()));
     if schema.get("$ref").is_some() {
         let target = follow(document, schema, followed)?;
-        join(&mut all, merged(document, target, turn, followed)?);
+        join(&mut all, merged(document, target, turn, followed, steps)?);
     }
     for part in list(&schema["allOf"]) {
-        join(&mut all, merged(document, part, turn, followed)?);
+        join(&mut all, merged(document, part, turn, followed, steps)?);
     }
     let variants = variants(document, schema);
     if !variants.is_empty() {
@@ -47,7 +52,7 @@ pub(super) fn merged(
         let mut in_turn = in_turn.take(variants.len());
         let (part, by) = in_turn.find_map(|variant| {
             let mut by = followed.clone();
-            Some((merged(document, variant, turn, &mut by)?, by))
+            Some((merged(document, variant, turn, &mut by, steps)?, by))
         })?;
         *followed = by;
         join(&mut all, part);

@@ -21,6 +21,7 @@ use crate::generated::contracts;
 use crate::refusal::Refusal;
 use crate::served::Served;
 pub(crate) use contract::{Contract, Described};
+pub(crate) use reply::refused;
 
 /// Serves an operation of a contract that this package holds. The generated list of handlers names it where a spec says
 /// `x-served-from-schema`.

@@ -7,9 +7,9 @@ use super::check::{self, Side};
 use super::contract::Described;
 use super::document::{members, plain};
 use super::request::{Sent, essence, is_json};
-use super::sample;
 use crate::call::{Answer, Call};
 use crate::cursor::{self, Binding};
+use crate::faults::FRAMING;
 use crate::idempotency;
 use crate::json::{Json, Members};
 use crate::message::Reply;
@@ -18,9 +18,12 @@ use crate::refusal::Refusal;
 /// The members of a page that name the next one.
 const NEXT: [&str; 2] = ["nextCursor", "next_cursor"];
 
+/// Headers that say of the body what is not true of a sample; those that frame the message are left out too.
+const OURS: [&str; 2] = ["content-type", "content-encoding"];
+
 /// Answers a request that keeps the rules.
 pub(super) fn reply(call: &Call<'_>, described: &Described, sent: &Sent) -> Answer {
-    let (mut status, shown) = chosen(call, described);
+    let (mut status, shown) = chosen(call, described)?;
     let mut body = body(call, described, sent, shown)?;
     if !["GET", "HEAD"].contains(&described.method.as_str())
         && status < 400
@@ -48,7 +51,7 @@ pub(super) fn reply(call: &Call<'_>, described: &Described, sent: &Sent) -> Answ
     for (name, shown) in members(&shown["headers"]) {
         let shown = described.document.resolve(shown);
         let example = shown.get("example").cloned();
-        let value = example.or_else(|| sample::sample(&described.document, &shown["schema"], 0));
+        let value = example.or_else(|| described.sample(&shown["schema"], 0));
         let items = value.iter().flat_map(|value| {
             value
                 .as_array()
@@ -56,11 +59,49 @@ pub(super) fn reply(call: &Call<'_>, described: &Described, sent: &Sent) -> Answ
         });
         let text = items.map(plain).collect::<Vec<_>>().join(", ");
         let name = HeaderName::from_bytes(name.as_bytes()).ok();
-        if let Some(name) = name.filter(|name| *name != header::CONTENT_TYPE) {
+        if let Some(name) =
+            name.filter(|name| !OURS.contains(&name.as_str()) && !FRAMING.contains(&name.as_str()))
+        {
             reply.set(name, &text);
         }
     }
     Ok(reply)
+}
+
+/// Gives an error reply the body that the document describes for its status, if a sample of that can carry the code and
+/// the message.
+pub(crate) fn refused(described: &Described, mut reply: Reply, code: &str, message: &str) -> Reply {
+    let status = reply.status;
+    let status = status.as_str();
+    let range = format!("{}XX", &status[..1]);
+    let responses = &described.raw["responses"];
+    let mut shown = [status, &range, "default"]
+        .into_iter()
+        .filter_map(|known| responses.get(known));
+    let shown = shown.next().map(|shown| described.document.resolve(shown));
+    let mut contents = shown
+        .into_iter()
+        .flat_map(|shown| members(&shown["content"]));
+    let Some((media_type, content)) = contents.find(|(media_type, _)| is_json(media_type)) else {
+        return reply;
+    };
+    let schema = &content["schema"];
+    let mut body = described.sample(schema, 0).unwrap_or_default();
+    let inner = ["/error/code", "/errors/0/code"]
+        .into_iter()
+        .find(|place| body.pointer(place).is_some());
+    let inner = inner.map_or("", |place| place.trim_end_matches("/code"));
+    for (name, text) in [("code", code), ("message", message)] {
+        match body.pointer_mut(&format!("{inner}/{name}")) {
+            Some(member) => *member = text.into(),
+            None => return reply,
+        }
+    }
+    if check::holds(&described.document, Side::Reply, schema, &body) {
+        reply.set(header::CONTENT_TYPE, media_type);
+        reply.body = body.to_string().into();
+    }
+    reply
 }
 
 /// Counts a command, unless its key says that it was committed before: then that is refused or not true.
@@ -79,30 +120,29 @@ fn settle(call: &Call<'_>, described: &Described) -> Result<bool, Refusal> {
     let body = Json::read(body).unwrap_or_else(|_| text(body));
     let command = [(target.join("?"), body)];
     let print = idempotency::fingerprint(call, &Json::Object(Members::from(command)));
-    Ok(!idempotency::once(call, key, print, |_| Ok(Value::Null))?.replayed)
+    let settled = idempotency::once(call, key, print, |_| Ok(Value::Null));
+    // The one code that is documented anywhere, so that a client knows it.
+    let settled =
+        settled.map_err(|refusal| Refusal::conflict("IDEMPOTENCY_CONFLICT", refusal.message))?;
+    Ok(!settled.replayed)
 }
 
 /// The first documented success, or the status that `Prefer` names if that one is documented.
-fn chosen<'d>(call: &Call<'_>, described: &'d Described) -> (u16, &'d Value) {
+fn chosen<'d>(call: &Call<'_>, described: &'d Described) -> Result<(u16, &'d Value), Refusal> {
     let preferred = call.request.header("prefer").and_then(|prefer| {
         let mut wishes = prefer.split([',', ';']);
         wishes.find_map(|wish| wish.trim().strip_prefix("status="))
     });
     let replies = || members(&described.raw["responses"]);
-    let found = replies()
-        .find(|(status, _)| Some(status.as_str()) == preferred)
-        .or_else(|| {
-            replies()
-                .filter(|(status, _)| status.starts_with('2'))
-                .min_by_key(|found| found.0)
-        })
-        .or_else(|| replies().find(|(status, _)| *status == "default"));
-    found.map_or((200, &Value::Null), |(status, shown)| {
-        (
-            status.parse().unwrap_or(200),
-            described.document.resolve(shown),
-        )
-    })
+    let found = replies().find(|(status, _)| Some(status.as_str()) == preferred);
+    let (status, shown) = found.or_else(|| described.success()).ok_or_else(|| {
+        let message = format!("{}: no success is documented", described.id);
+        Refusal::new(501, "no_sample", message)
+    })?;
+    Ok((
+        status.parse().unwrap_or(200),
+        described.document.resolve(shown),
+    ))
 }
 
 /// The media type and the body, if one is documented: of the type that is asked for, or else JSON, or else the first.
@@ -132,7 +172,7 @@ fn body<'d>(
         .cloned();
     let made = example.or_else(|| match schema {
         Value::Null => Some("sample".into()),
-        schema => sample::sample(document, schema, page.first),
+        schema => described.sample(schema, page.first),
     });
     let mut made = made.unwrap_or_default();
     if is_json(media_type) {

@@ -1,8 +1,10 @@
 //! Reads a request as the document describes it, or refuses it with every rule that it breaks.
 
 use std::collections::BTreeMap;
+use std::ptr;
 
 use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
 use serde_json::{Number, Value};
 
 use super::check::{self, Problem, Side};
@@ -28,6 +30,12 @@ pub(super) fn read(call: &Call<'_>, described: &Described) -> Result<Sent, Refus
     let document = &described.document;
     let mut broken: Vec<Problem> = Vec::new();
     let mut sent = Sent::default();
+    if !decodes(&call.request.path) {
+        broken.push((
+            "the path".to_owned(),
+            "not UTF-8 in percent-encoding".to_owned(),
+        ));
+    }
     for parameter in described
         .parameters
         .iter()
@@ -88,6 +96,15 @@ pub(super) fn read(call: &Call<'_>, described: &Described) -> Result<Sent, Refus
     Err(Refusal::invalid(rules.collect::<Vec<_>>().join("; ")))
 }
 
+/// Whether each `%` of a path stands for a byte, and all of them for text.
+fn decodes(path: &str) -> bool {
+    let digits = |part: &str| {
+        part.get(..2)
+            .is_some_and(|code| code.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    path.split('%').skip(1).all(digits) && percent_decode_str(path).decode_utf8().is_ok()
+}
+
 /// The one content of a parameter that has a media type.
 fn content(parameter: &Value) -> Option<&Value> {
     members(&parameter["content"])
@@ -126,7 +143,7 @@ fn value(
 ) -> Result<Option<Value>, String> {
     let schema = document.resolve(schema);
     let item = |text: &str| scalar(document, &schema["items"], text);
-    let several = takes(document, schema, "array");
+    let several = takes(document, schema, "array", &mut Vec::new());
     let joint = match parameter["style"].as_str() {
         Some("spaceDelimited") => Some(' '),
         Some("pipeDelimited") => Some('|'),
@@ -148,7 +165,7 @@ fn value(
 
 /// A text as the type that the schema wants, or as text if it cannot be that.
 fn scalar(document: &Document, schema: &Value, text: &str) -> Value {
-    let wants = |kind: &str| takes(document, schema, kind);
+    let wants = |kind: &str| takes(document, schema, kind, &mut Vec::new());
     let number = serde_json::from_str::<Number>(text)
         .ok()
         .filter(|_| text.trim() == text);
@@ -162,13 +179,23 @@ fn scalar(document: &Document, schema: &Value, text: &str) -> Value {
     }
 }
 
-/// Whether a schema allows values of a type.
-fn takes(document: &Document, schema: &Value, kind: &str) -> bool {
+/// Whether a schema allows values of a type; those that were `seen` have said what they allow.
+fn takes<'d>(
+    document: &'d Document,
+    schema: &'d Value,
+    kind: &str,
+    seen: &mut Vec<&'d Value>,
+) -> bool {
     let schema = document.resolve(schema);
+    if seen.iter().any(|known| ptr::eq(*known, schema)) {
+        return false;
+    }
+    seen.push(schema);
     let types = check::types(schema);
     let parts = ["allOf", "anyOf", "oneOf"].map(|name| list(&schema[name]));
     let mut parts = parts.into_iter().flatten();
-    types.contains(&kind) || types.is_empty() && parts.any(|part| takes(document, part, kind))
+    let part = |part| takes(document, part, kind, seen);
+    types.contains(&kind) || types.is_empty() && parts.any(part)
 }
 
 /// The body, if it is JSON; what else the document allows may be anything.
@@ -202,7 +229,7 @@ fn read_body(
         return Ok(None);
     }
     // For its limits and its words.
-    Json::read(bytes)?;
+    Json::read_strictly(bytes)?;
     let invalid = |error| Refusal::invalid(format!("the body: {error}"));
     let value = serde_json::from_slice(bytes).map_err(invalid)?;
     let (document, schema) = (&described.document, &content["schema"]);

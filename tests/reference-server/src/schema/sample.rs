@@ -1,6 +1,9 @@
 //! Values that conform to a schema, the same ones each time: what the document shows first, then what its rules allow.
 
-use serde_json::{Map, Number, Value};
+use std::cell::Cell;
+use std::collections::HashSet;
+
+use serde_json::{Map, Number, Value, json};
 
 use super::check::{self, Side};
 use super::document::{Document, list, members};
@@ -12,6 +15,12 @@ const DEEPEST: usize = 6;
 
 /// After so many values, optional members are left out.
 const MOST: usize = 4_000;
+
+/// After so many steps of making and checking, there is no sample.
+const STEPS: usize = 300_000;
+
+/// The deepest that a sample may be.
+const BOTTOM: usize = 100;
 
 /// How many items a list has if its schema does not say.
 const ITEMS: usize = 2;
@@ -25,6 +34,7 @@ pub(super) fn sample(document: &Document, schema: &Value, first: usize) -> Optio
         document,
         first,
         made: 0,
+        steps: Cell::new(STEPS),
     };
     sampler.value(schema, &At::default())
 }
@@ -33,6 +43,8 @@ struct Sampler<'d> {
     document: &'d Document,
     first: usize,
     made: usize,
+    /// How many are left.
+    steps: Cell<usize>,
 }
 
 /// Where a value stands: how deep, in which turn of a list, and by which references.
@@ -56,6 +68,11 @@ impl At {
 impl Sampler<'_> {
     fn value(&mut self, schema: &Value, at: &At) -> Option<Value> {
         self.made += 1;
+        let left = self.steps.get().saturating_sub(1);
+        self.steps.set(left);
+        if left == 0 || at.depth > BOTTOM || *schema == false {
+            return None;
+        }
         let shown = self.shown(schema, schema, at.turn);
         let made = shown.or_else(|| self.made(schema, at));
         made.or_else(|| self.conforms(schema, &Value::Null).then_some(Value::Null))
@@ -77,7 +94,7 @@ impl Sampler<'_> {
             });
         }
         let mut followed = at.followed.clone();
-        let all = merged(self.document, schema, at.turn, &mut followed)?;
+        let all = merged(self.document, schema, at.turn, &mut followed, &self.steps)?;
         let at = At {
             followed,
             ..at.clone()
@@ -86,8 +103,12 @@ impl Sampler<'_> {
             return Some(shown);
         }
         let made = self.typed(&all, &at, false)?;
-        if !made.is_object() || self.conforms(schema, &made) {
+        let odd = ["not", "if"].iter().any(|name| all.get(*name).is_some());
+        if !made.is_object() && !odd || self.conforms(schema, &made) {
             return Some(made);
+        }
+        if odd && let Some(other) = self.other(schema, &all, &at) {
+            return Some(other);
         }
         let made = self.tagged(schema, &variants, made);
         // Members that exclude each other are optional.
@@ -99,8 +120,27 @@ impl Sampler<'_> {
         }
     }
 
+    /// A value of a later turn, or of what a condition asks for.
+    fn other(&mut self, schema: &Value, all: &Value, at: &At) -> Option<Value> {
+        let mut plain = all.as_object()?.clone();
+        plain.retain(|name, _| !["not", "if", "then", "else"].contains(&name.as_str()));
+        let parts = [all.get("then"), all.get("else")].into_iter().flatten();
+        let parts = parts.map(|part| (0, json!({"allOf": [plain, part]})));
+        let mut tries = (1..4).map(|more| (more, json!(plain))).chain(parts);
+        tries.find_map(|(more, part)| {
+            let turn = at.turn + more;
+            let made = self.made(&part, &At { turn, ..at.clone() })?;
+            self.conforms(schema, &made).then_some(made)
+        })
+    }
+
     fn conforms(&self, schema: &Value, value: &Value) -> bool {
-        check::holds(self.document, Side::Reply, schema, value)
+        if self.steps.get() == 0 {
+            return false;
+        }
+        let (broken, steps) = check::counted(self.document, Side::Reply, schema, value, "");
+        self.steps.set(self.steps.get().saturating_sub(steps));
+        broken.is_empty()
     }
 
     /// What a document shows of a schema, if it keeps the rules. It is the first of what takes turns.
@@ -165,6 +205,8 @@ impl Sampler<'_> {
 
     fn number(&self, schema: &Value, turn: usize, integer: bool) -> Option<Value> {
         let (least, most) = check::bounds(schema);
+        let near = |(at, open): (&Value, bool)| Some((at.as_f64()?, open));
+        let (least, most) = (least.and_then(near), most.and_then(near));
         let whole = if integer { 1.0 } else { 0.0 };
         let step = schema["multipleOf"].as_f64().unwrap_or(1.0).max(whole);
         let from = match (least, most) {
@@ -192,6 +234,11 @@ impl Sampler<'_> {
         let least = size("minItems").unwrap_or(0);
         let items = schema.get("items").unwrap_or(&Value::Bool(true));
         let variants = check::variants(self.document, self.document.resolve(items)).len();
+        let first = list(&schema["prefixItems"]);
+        let contained = schema
+            .get("contains")
+            .map_or(0, |_| size("minContains").unwrap_or(1));
+        let least = least.max(contained);
         let usual = match at.depth {
             0..3 => variants.clamp(ITEMS, MOST_ITEMS),
             3..DEEPEST if self.made < MOST => variants.clamp(1, MOST_ITEMS),
@@ -199,14 +246,15 @@ impl Sampler<'_> {
         };
         let wanted = usual.max(least).min(size("maxItems").unwrap_or(usize::MAX));
         let turn = if at.depth < 2 { self.first } else { 0 };
-        let mut made: Vec<Value> = Vec::new();
+        let (mut made, mut known) = (Vec::new(), HashSet::new());
         for place in 0..wanted {
-            let Some(item) = self.value(items, &at.below(turn + place)) else {
+            let both = || json!({"allOf": [items, schema["contains"]]});
+            let both = (place < contained).then(both);
+            let schema = first.get(place).or(both.as_ref()).unwrap_or(items);
+            let Some(item) = self.value(schema, &at.below(turn + place)) else {
                 break;
             };
-            let twice =
-                schema["uniqueItems"] == true && made.iter().any(|known| check::same(known, &item));
-            if !twice {
+            if schema["uniqueItems"] != true || known.insert(check::canonical(&item)) {
                 made.push(item);
             }
         }
@@ -214,10 +262,12 @@ impl Sampler<'_> {
     }
 
     fn object(&mut self, schema: &Value, at: &At, bare: bool) -> Option<Map<String, Value>> {
-        let required: Vec<&str> = list(&schema["required"])
+        let mut required: Vec<&str> = list(&schema["required"])
             .iter()
             .filter_map(Value::as_str)
             .collect();
+        let others = members(&schema["dependentRequired"]).flat_map(|(_, others)| list(others));
+        required.extend(others.filter_map(Value::as_str));
         let mut object = Map::new();
         for (name, property) in members(&schema["properties"]) {
             let needed = required.contains(&name.as_str());
@@ -239,7 +289,12 @@ impl Sampler<'_> {
             }
         }
         let more = schema.get("additionalProperties");
-        let other = more.unwrap_or(&Value::Bool(true));
+        let pattern = members(&schema["patternProperties"]).next();
+        let pattern = pattern.filter(|_| more.is_none_or(|more| *more == false));
+        let other = pattern
+            .map(|(_, other)| other)
+            .or(more)
+            .unwrap_or(&Value::Bool(true));
         for name in required {
             if !object.contains_key(name) && schema["properties"].get(name).is_none() {
                 object.insert(name.to_owned(), self.value(other, &at.below(at.turn))?);
@@ -251,7 +306,12 @@ impl Sampler<'_> {
         for turn in 0..MOST_ITEMS {
             if (object.len() as u64) < least {
                 let value = self.value(other, &at.below(turn))?;
-                object.insert(format::sample("", turn), value);
+                let name = match (schema.get("propertyNames"), pattern) {
+                    (Some(names), _) => self.value(names, &at.below(turn))?.as_str()?.to_owned(),
+                    (None, Some((pattern, _))) => text::matching(pattern, 0, turn)?,
+                    (None, None) => format::sample("", turn),
+                };
+                object.insert(name, value);
             }
         }
         Some(object)

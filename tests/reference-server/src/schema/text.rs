@@ -5,6 +5,9 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 /// More repetitions than that are not tried to reach a length.
 const MOST: usize = 200;
 
+/// The longest text that is made, in bytes.
+const LONGEST: usize = 1 << 16;
+
 /// A text that matches `pattern` and has at least `least` characters, another one for each turn where that is possible.
 pub(super) fn matching(pattern: &str, least: usize, turn: usize) -> Option<String> {
     let parsed = regex_syntax::parse(pattern).ok()?;
@@ -14,10 +17,13 @@ pub(super) fn matching(pattern: &str, least: usize, turn: usize) -> Option<Strin
         text
     });
     let mut long = tries.skip_while(|text| text.chars().count() < least);
-    long.next()
+    long.next().filter(|text| text.len() < LONGEST)
 }
 
 fn write(hir: &Hir, turn: usize, more: usize, text: &mut String) {
+    if text.len() >= LONGEST {
+        return;
+    }
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => text.push_str(&String::from_utf8_lossy(&literal.0)),
@@ -25,7 +31,7 @@ fn write(hir: &Hir, turn: usize, more: usize, text: &mut String) {
         HirKind::Repetition(repetition) => {
             let least = repetition.min as usize;
             let most = repetition.max.map_or(usize::MAX, |most| most as usize);
-            for _ in 0..least.saturating_add(more).min(most) {
+            for _ in 0..least.saturating_add(more).min(most).min(LONGEST) {
                 write(&repetition.sub, turn, more, text);
             }
         }

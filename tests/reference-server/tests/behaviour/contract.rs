@@ -8,13 +8,13 @@ use crate::peer::{Got, Peer};
 const DEALS: &str = include_str!("deals.yaml");
 const DEAL: &str = r#"{"name": "Deal", "stage": "won", "secret": "s"}"#;
 
-fn serving(document: &str) -> Peer {
+pub(crate) fn serving(document: &str) -> Peer {
     let builder = ReferenceServer::builder().contract(App::Crm, document);
     Peer::of(builder.in_memory())
 }
 
 /// Sends `METHOD path` with headers that every operation takes, or those instead.
-async fn send(peer: &Peer, what: &str, headers: &str, body: &str) -> Got {
+pub(crate) async fn send(peer: &Peer, what: &str, headers: &str, body: &str) -> Got {
     let (method, path) = what.split_once(' ').unwrap();
     let url = format!("{}{path}", peer.server.crm_url());
     let mut request = peer.http.request(method.parse().unwrap(), url);
@@ -114,7 +114,7 @@ async fn a_key_is_for_one_command() {
         first
     );
     let got = send(&peer, "POST /deals", "", &DEAL.replace("won", "lost")).await;
-    assert_eq!((got.status, got.code()), (409, "idempotency_conflict"));
+    assert_eq!((got.status, got.code()), (409, "IDEMPOTENCY_CONFLICT"));
     let counts = || {
         (
             peer.server.commits("deals.create"),

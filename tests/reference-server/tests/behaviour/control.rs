@@ -1,7 +1,7 @@
 //! The control endpoint: everything that a test in Rust does, over HTTP.
 
 use reqwest::Method;
-use sdk_reference_server::{App, ReferenceServer, Transport};
+use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer};
@@ -13,11 +13,11 @@ struct Control {
 
 impl Control {
     async fn start(transport: Transport) -> Control {
-        let server = ReferenceServer::builder()
-            .transport(transport)
-            .control_port(0)
-            .start()
-            .await;
+        Control::of(ReferenceServer::builder().transport(transport)).await
+    }
+
+    async fn of(builder: Builder) -> Control {
+        let server = builder.control_port(0).start().await;
         let url = server.control_url().unwrap().to_owned();
         Control {
             peer: Peer::of(server),
@@ -217,6 +217,26 @@ async fn counts_requests_and_state_are_shown_and_reset() {
         .get_with(App::Crm, "/api/crm/v1/people?q=Only%20Here", &token)
         .await;
     assert_eq!(page.expect(200)["items"], json!([]));
+}
+
+#[tokio::test]
+async fn requests_are_found_by_any_operation_id() {
+    let one = json!({"responses": {"204": {}}});
+    let mut slashes = one.clone();
+    slashes["operationId"] = json!("webhooks/list");
+    let text = json!({"openapi": "3.1.0", "paths": {"/a": {"get": slashes}, "/u": {"get": one}}});
+    let builder = ReferenceServer::builder().contract(App::Crm, text.to_string());
+    let control = Control::of(builder).await;
+    for path in ["/a", "/u"] {
+        let got = control.peer.get_with(App::Crm, path, "none").await;
+        assert_eq!(got.status, 204);
+    }
+    for id in ["webhooks/list", "webhooks%2Flist", "get%20%2Fu", "get%20/u"] {
+        let seen = control.get(&format!("/-/requests/{id}")).await;
+        assert_eq!(seen["requests"].as_array().unwrap().len(), 1, "{id}");
+    }
+    let unknown = control.send(Method::GET, "/-/requests/webhooks").await;
+    assert_eq!(unknown.status, 404);
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod lists;
 mod members;
 mod memory;
 mod notations;
+mod odd_contracts;
 mod pages;
 mod peer;
 mod platform;
