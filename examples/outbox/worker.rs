@@ -58,8 +58,7 @@ pub(crate) async fn drain(
 /// Whether it is this command that will never do, and not the moment or the credential.
 fn is_final(error: &Error) -> bool {
     let credential = error.is_unauthenticated() || error.is_forbidden();
-    match error.effect() {
-        Effect::Refused => !error.is_retryable() && !credential,
-        Effect::NotSent | Effect::Unknown => error.is_prepared_command(),
-    }
+    // Also if an earlier attempt may have had an effect: sending it again is refused again.
+    let refused = matches!(error.status(), Some(400..500)) && error.effect() != Effect::NotSent;
+    error.is_prepared_command() || refused && !error.is_retryable() && !credential
 }

@@ -2,81 +2,76 @@
 //! entry, and an entry that concerns the specs is referred to by one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 
-use serde_yaml_ng::Value;
-
-use crate::codegen::{Method, Result};
+use crate::node::Node;
+use crate::{Result, at};
 
 /// The ids in the value of an `x-assumption`, which is an id or a list of ids.
-pub(crate) fn ids(value: Option<&Value>) -> impl Iterator<Item = &str> {
-    let list = value
-        .and_then(Value::as_sequence)
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    value.into_iter().chain(list).filter_map(Value::as_str)
+pub(crate) fn ids(value: &Node) -> Vec<String> {
+    value.texts()
 }
 
 /// Every `x-assumption` and `x-type-assumption` of a spec.
-pub(crate) fn of(tree: &Value) -> BTreeSet<String> {
-    walk(tree, Some(tree), false)
+pub(crate) fn of(document: &Node) -> BTreeSet<String> {
+    walk(document, document, false)
 }
 
 /// Every assumption that one operation rests on: its own, and those of all that it refers to.
-pub(crate) fn of_operation(tree: &Value, path: &str, method: Method) -> BTreeSet<String> {
-    let operation = tree
-        .get("paths")
-        .and_then(|paths| paths.get(path)?.get(method.key()));
-    walk(tree, operation, true)
+pub(crate) fn of_operation(document: &Node, operation: &Node) -> BTreeSet<String> {
+    walk(document, operation, true)
 }
 
-fn walk(tree: &Value, from: Option<&Value>, follow: bool) -> BTreeSet<String> {
+/// Whether an operation is or refers to what holds this node.
+pub(crate) fn reaches(document: &Node, operation: &Node, node: &Node) -> bool {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![operation]);
+    while let Some(next) = open.pop() {
+        if std::ptr::eq(next, node) {
+            return true;
+        }
+        let target = next.text_at("$ref").filter(|it| seen.insert(*it));
+        open.extend(target.and_then(|it| document.pointer(it.trim_start_matches('#'))));
+        open.extend(next.members().map(|it| it.1));
+        open.extend(next.items());
+    }
+    false
+}
+
+fn walk(document: &Node, from: &Node, follow: bool) -> BTreeSet<String> {
     let mut walk = Walk {
-        tree,
+        document,
         seen: BTreeSet::new(),
         found: BTreeSet::new(),
         follow,
     };
-    if let Some(node) = from {
-        walk.visit(node);
-    }
+    walk.visit(from);
     walk.found
 }
 
 struct Walk<'a> {
-    tree: &'a Value,
+    document: &'a Node,
     seen: BTreeSet<&'a str>,
     found: BTreeSet<String>,
     follow: bool,
 }
 
 impl<'a> Walk<'a> {
-    fn visit(&mut self, node: &'a Value) {
-        match node {
-            Value::Mapping(members) => {
-                for (name, value) in members {
-                    match (name.as_str(), value) {
-                        (Some("x-assumption" | "x-type-assumption"), _) => {
-                            self.found.extend(ids(Some(value)).map(str::to_owned));
-                        }
-                        (Some("$ref"), Value::String(target)) if self.follow => self.refer(target),
-                        _ => self.visit(value),
-                    }
-                }
+    fn visit(&mut self, node: &'a Node) {
+        for (name, value) in node.members() {
+            match (name.as_str(), value) {
+                ("x-assumption" | "x-type-assumption", _) => self.found.extend(ids(value)),
+                ("$ref", Node::Text(target)) if self.follow => self.refer(target),
+                _ => self.visit(value),
             }
-            Value::Sequence(items) => items.iter().for_each(|item| self.visit(item)),
-            _ => {}
         }
+        node.items().iter().for_each(|item| self.visit(item));
     }
 
     fn refer(&mut self, target: &'a str) {
-        if !self.seen.insert(target) {
-            return;
-        }
-        let mut node = Some(self.tree);
-        for step in target.trim_start_matches("#/").split('/') {
-            node = node.and_then(|node| node.get(step));
-        }
-        if let Some(node) = node {
+        if self.seen.insert(target)
+            && let Some(node) = self.document.pointer(target.trim_start_matches('#'))
+        {
             self.visit(node);
         }
     }
@@ -114,16 +109,79 @@ pub(crate) fn check(markdown: &str, specs: &BTreeMap<String, BTreeSet<String>>) 
     }
 }
 
+/// Where assumptions are referred to by their ids.
+const CITED: [&str; 3] = ["sdk-core", "specs", "tests/reference-server"];
+
+/// The files below a root that refer to assumptions, by the ids of these; the history itself does not count, nor does
+/// what is generated of the register.
+pub(crate) fn cited(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
+    let mut cited = BTreeMap::<_, BTreeSet<_>>::new();
+    let mut open: Vec<_> = CITED.iter().map(|it| root.join(it)).collect();
+    while let Some(path) = open.pop() {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let kind = path.extension().unwrap_or_default();
+        if path.is_dir() && !matches!(&*name, "target" | "node_modules" | "generated") {
+            for entry in fs::read_dir(&path).map_err(at(path.display()))? {
+                open.push(entry.map_err(at(path.display()))?.path());
+            }
+        } else if ["rs", "md", "yaml"].iter().any(|it| kind == *it)
+            && !matches!(&*name, "HISTORY.md" | "gaps.md")
+        {
+            let text = fs::read_to_string(&path).map_err(at(path.display()))?;
+            let file = path.strip_prefix(root).unwrap_or(&path);
+            for word in text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_') {
+                if is_id(word) {
+                    let files = cited.entry(word.to_owned()).or_default();
+                    files.insert(file.display().to_string());
+                }
+            }
+        }
+    }
+    Ok(cited)
+}
+
+/// Checks that nobody refers to an assumption that neither the register nor the history has.
+pub(crate) fn check_cited(root: &Path) -> Result<()> {
+    let mut known = BTreeSet::new();
+    for file in ["ASSUMPTIONS.md", "HISTORY.md"] {
+        let text = fs::read_to_string(root.join("specs").join(file)).unwrap_or_default();
+        known.extend(entries(&text).0.into_keys());
+    }
+    let cited = cited(root)?.into_iter();
+    let lost = cited
+        .filter(|(id, _)| !known.contains(id))
+        .map(|(id, files)| {
+            let files = files.into_iter().collect::<Vec<_>>().join(", ");
+            format!(
+                "{files}: {id} has no entry in specs/ASSUMPTIONS.md, and none in specs/HISTORY.md"
+            )
+        });
+    let lost: Vec<String> = lost.collect();
+    if lost.is_empty() {
+        Ok(())
+    } else {
+        Err(lost.join("\n"))
+    }
+}
+
+/// Two digits at least, so that `A4` stays a size of paper.
+pub(crate) fn is_id(word: &str) -> bool {
+    let digits = word.strip_prefix('A').unwrap_or_default();
+    digits.len() > 1 && digits.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// Whether a register has an entry for this one.
+pub(crate) fn has(register: &str, id: &str) -> bool {
+    entries(register).0.contains_key(id)
+}
+
 fn entries(markdown: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
     let (mut entries, mut wrong) = (BTreeMap::<String, Entry>::new(), Vec::new());
     let mut current = None;
     for line in markdown.lines() {
         if let Some(heading) = line.strip_prefix("## ") {
             let (id, title) = heading.split_once(' ').unwrap_or((heading, ""));
-            let is_id = id.strip_prefix('A').is_some_and(|digits| {
-                !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit())
-            });
-            if !is_id {
+            if !is_id(id) {
                 current = None;
                 continue;
             }
@@ -148,8 +206,8 @@ fn entries(markdown: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, of, of_operation};
-    use crate::codegen::Method;
+    use super::{check, check_cited, of, of_operation};
+    use crate::node::Node;
     use std::collections::{BTreeMap, BTreeSet};
 
     const SPEC: &str = "
@@ -166,16 +224,16 @@ components:
 
     #[test]
     fn an_operation_rests_on_what_it_refers_to() {
-        let tree = serde_yaml_ng::from_str(SPEC).unwrap();
+        let tree = Node::parse(SPEC).unwrap();
         let ids = |ids: BTreeSet<String>| ids.into_iter().collect::<Vec<_>>().join(" ");
         assert_eq!(ids(of(&tree)), "A01 A02 A03 A04");
-        let operation = of_operation(&tree, "/a", Method::Get);
+        let operation = of_operation(&tree, tree.pointer("/paths/~1a/get").unwrap());
         assert_eq!(ids(operation), "A01 A02 A03");
     }
 
     #[test]
     fn both_sides_must_have_an_assumption() {
-        let tree = serde_yaml_ng::from_str(SPEC).unwrap();
+        let tree = Node::parse(SPEC).unwrap();
         let specs = BTreeMap::from([("specs/crm.yaml".to_owned(), of(&tree))]);
         let agreed =
             "## A01 Ids\n## A02 Pages\n## A03 Items\n## A04 Other\n## A40 Retry\nScope: runtime\n";
@@ -186,6 +244,34 @@ components:
             check(other, &specs).unwrap_err(),
             "specs/crm.yaml: `x-assumption: A04` has no entry in specs/ASSUMPTIONS.md\n\
              specs/ASSUMPTIONS.md: A05 (Stale) is the `x-assumption` of no spec element and has no `Scope:` line"
+        );
+    }
+
+    #[test]
+    fn nobody_refers_to_what_was_lost() {
+        let folder = std::env::temp_dir().join(format!("cited-{}", std::process::id()));
+        let write = |file: &str, text: &str| {
+            let path = folder.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        let entry = |id: &str| format!("## {id} Entry\n");
+        write("specs/ASSUMPTIONS.md", &(entry("A01") + "As A02.\n"));
+        write("specs/HISTORY.md", &(entry("A02") + "Not A98.\n"));
+        write(
+            "sdk-core/src/page.rs",
+            "// A01, A02; A4 and BA97 are no ids.",
+        );
+        write("sdk-core/src/generated/page.rs", "// A96");
+        write("tests/reference-server/src/lib.rs", "//! (A01)");
+        assert_eq!(check_cited(&folder), Ok(()));
+        std::fs::remove_file(folder.join("specs/HISTORY.md")).unwrap();
+        let lost = check_cited(&folder);
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(
+            lost.unwrap_err(),
+            "sdk-core/src/page.rs, specs/ASSUMPTIONS.md: A02 has no entry in specs/ASSUMPTIONS.md, and none in \
+             specs/HISTORY.md"
         );
     }
 }

@@ -39,6 +39,10 @@ impl ServiceApi {
     ///
     /// None: no authentication is required.
     ///
+    /// # Reply
+    ///
+    /// - 200: Contract and version metadata.
+    ///
     /// # Errors
     ///
     /// The contract documents none for this operation. The SDK reports any error status.
@@ -72,6 +76,10 @@ impl ServiceApi {
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
+    ///
+    /// # Reply
+    ///
+    /// - 200: The request succeeded.
     ///
     /// # Errors
     ///
@@ -108,6 +116,10 @@ impl ServiceApi {
 /// # Scope
 ///
 /// None: no authentication is required.
+///
+/// # Reply
+///
+/// - 200: Contract and version metadata.
 ///
 /// # Errors
 ///
@@ -154,6 +166,10 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The request succeeded.
 ///
 /// # Errors
 ///
@@ -218,6 +234,10 @@ impl ActorApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The request succeeded.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -253,6 +273,10 @@ impl ActorApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The request succeeded.
 ///
 /// # Errors
 ///
@@ -317,6 +341,10 @@ impl OverviewApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The request succeeded.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -352,6 +380,10 @@ impl OverviewApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The request succeeded.
 ///
 /// # Errors
 ///
@@ -415,6 +447,10 @@ impl CounterpartiesApi {
     ///
     /// `accounting:counterparties:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: A page of counterparties.
+    ///
     /// # Errors
     ///
     /// - 401: Authentication is missing or invalid. The body is not shown.
@@ -454,6 +490,11 @@ impl CounterpartiesApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The request succeeded.
+    /// - 201: The request succeeded and created a record.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -489,6 +530,10 @@ impl CounterpartiesApi {
 /// # Scope
 ///
 /// `accounting:counterparties:read`.
+///
+/// # Reply
+///
+/// - 200: A page of counterparties.
 ///
 /// # Errors
 ///
@@ -538,6 +583,11 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The request succeeded.
+/// - 201: The request succeeded and created a record.
 ///
 /// # Errors
 ///
@@ -612,6 +662,10 @@ impl InvoicesApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The request succeeded.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -647,6 +701,10 @@ impl InvoicesApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The request succeeded.
 ///
 /// # Errors
 ///
@@ -714,6 +772,10 @@ impl InvoiceDraftsApi {
     ///
     /// `accounting:invoices:draft`.
     ///
+    /// # Reply
+    ///
+    /// - 201: The command result.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -761,6 +823,10 @@ impl InvoiceDraftsApi {
 /// # Scope
 ///
 /// `accounting:invoices:draft`.
+///
+/// # Reply
+///
+/// - 201: The command result.
 ///
 /// # Errors
 ///
@@ -844,6 +910,10 @@ impl ImportRunsApi {
     ///
     /// `accounting:imports:create`.
     ///
+    /// # Reply
+    ///
+    /// - 201: The command result.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -888,6 +958,10 @@ impl ImportRunsApi {
 /// # Scope
 ///
 /// `accounting:imports:create`.
+///
+/// # Reply
+///
+/// - 201: The command result.
 ///
 /// # Errors
 ///
@@ -971,6 +1045,11 @@ impl ApprovalIntentsApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The request succeeded.
+    /// - 201: The request succeeded and created a record.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -1011,6 +1090,11 @@ impl ApprovalIntentsApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The request succeeded.
+/// - 201: The request succeeded and created a record.
 ///
 /// # Errors
 ///

@@ -29,8 +29,12 @@ sdk_core::reference! {
 #[non_exhaustive]
 pub struct AccountingMetadata {
     /// The constant schema version of the metadata of Accounting.
+    ///
+    /// It is always `suite-accounting-api.v1`.
     pub schema_version: String,
     /// The constant name of the service.
+    ///
+    /// It is always `suite-accounting`.
     pub service: String,
     /// The version.
     pub version: String,
@@ -77,6 +81,10 @@ pub struct InvoiceDraftCreate {
     /// An amount of tax. Which members are required is not shown.
     pub tax_amount: TaxAmount,
     /// The lines, 1 to 200. The shape of a line is not shown.
+    ///
+    /// Limits: 1 to 200 items.
+    ///
+    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
     pub lines: Vec<RawJson>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -157,9 +165,20 @@ impl InvoiceDraftCreate {
     /// Sets a member that the contract does not show, such as the record that a command is about.
     ///
     /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
-    /// optional one.
+    /// optional one, which it clears.
     #[must_use]
     pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        if value.is_null() {
+            match name.as_str() {
+                "billingProfileReference" => self.billing_profile_reference = None,
+                "documentDate" => self.document_date = None,
+                "dueDate" => self.due_date = None,
+                "customerNote" => self.customer_note = None,
+                "internalNote" => self.internal_note = None,
+                _ => {}
+            }
+        }
         self.extra.insert(name, value);
         self
     }
@@ -188,6 +207,13 @@ impl Validate for InvoiceDraftCreate {
                 "internalNote",
                 "taxAmount",
                 "lines",
+            ],
+            &[
+                "billingProfileReference",
+                "documentDate",
+                "dueDate",
+                "customerNote",
+                "internalNote",
             ],
         )
     }
@@ -246,9 +272,18 @@ impl TaxAmount {
     /// Sets a member that the contract does not show, such as the record that a command is about.
     ///
     /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
-    /// optional one.
+    /// optional one, which it clears.
     #[must_use]
     pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        if value.is_null() {
+            match name.as_str() {
+                "currency" => self.currency = None,
+                "minorUnits" => self.minor_units = None,
+                "scale" => self.scale = None,
+                _ => {}
+            }
+        }
         self.extra.insert(name, value);
         self
     }
@@ -256,7 +291,11 @@ impl TaxAmount {
 
 impl Validate for TaxAmount {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.extra(&self.extra, &["currency", "minorUnits", "scale"])
+        check.extra(
+            &self.extra,
+            &["currency", "minorUnits", "scale"],
+            &["currency", "minorUnits", "scale"],
+        )
     }
 }
 
@@ -332,9 +371,10 @@ impl ImportRunCreate {
     /// Sets a member that the contract does not show, such as the record that a command is about.
     ///
     /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
-    /// optional one.
+    /// optional one, which it clears.
     #[must_use]
     pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        let (name, value) = (name.into(), value.into());
         self.extra.insert(name, value);
         self
     }
@@ -356,6 +396,7 @@ impl Validate for ImportRunCreate {
                 "mode",
                 "intendedCoverage",
             ],
+            &[],
         )
     }
 }
@@ -380,6 +421,8 @@ sdk_core::open_enum! {
 #[non_exhaustive]
 pub struct AccountingCommandResult {
     /// The constant schema version of an accounting command result.
+    ///
+    /// It is always `suite-accounting-command-result.v1`.
     pub schema_version: String,
     /// The operation that was performed. The values are not shown.
     pub operation: String,
@@ -390,6 +433,8 @@ pub struct AccountingCommandResult {
     /// The reference of the subject. Its format is not shown.
     pub subject_reference: String,
     /// The version of the record, from 1.
+    ///
+    /// Limits: at least 1.
     pub record_version: i64,
     /// Whether this is the result of an earlier, identical command.
     pub replayed: bool,

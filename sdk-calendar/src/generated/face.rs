@@ -42,6 +42,11 @@ impl EventsApi {
     ///
     /// `calendar:event:write`.
     ///
+    /// # Reply
+    ///
+    /// - 200: The update or cancellation succeeded.
+    /// - 201: The creation succeeded.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -93,6 +98,11 @@ impl EventsApi {
 /// # Scope
 ///
 /// `calendar:event:write`.
+///
+/// # Reply
+///
+/// - 200: The update or cancellation succeeded.
+/// - 201: The creation succeeded.
 ///
 /// # Errors
 ///
@@ -178,6 +188,11 @@ impl AttendanceApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The command succeeded.
+    /// - 201: The command succeeded and created a record.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -218,6 +233,11 @@ impl AttendanceApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The command succeeded.
+/// - 201: The command succeeded and created a record.
 ///
 /// # Errors
 ///
@@ -296,6 +316,11 @@ impl RecurrenceApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The command succeeded.
+    /// - 201: The command succeeded and created a record.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -336,6 +361,11 @@ impl RecurrenceApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The command succeeded.
+/// - 201: The command succeeded and created a record.
 ///
 /// # Errors
 ///
@@ -414,6 +444,11 @@ impl HoldsApi {
     ///
     /// A bearer token is sent. The contract does not show its scope.
     ///
+    /// # Reply
+    ///
+    /// - 200: The command succeeded.
+    /// - 201: The command succeeded and created a record.
+    ///
     /// # Errors
     ///
     /// - Any other status. Which ones come, and with which bodies, is not shown.
@@ -454,6 +489,11 @@ impl HoldsApi {
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
+///
+/// # Reply
+///
+/// - 200: The command succeeded.
+/// - 201: The command succeeded and created a record.
 ///
 /// # Errors
 ///

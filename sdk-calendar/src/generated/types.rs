@@ -210,9 +210,29 @@ impl EventCommand {
     /// Sets a member that the contract does not show, such as the record that a command is about.
     ///
     /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
-    /// optional one.
+    /// optional one, which it clears.
     #[must_use]
     pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        if value.is_null() {
+            match name.as_str() {
+                "operation" => self.operation = None,
+                "collectionReference" => self.collection_reference = None,
+                "title" => self.title = None,
+                "description" => self.description = None,
+                "location" => self.location = None,
+                "startsAt" => self.starts_at = None,
+                "endsAt" => self.ends_at = None,
+                "timezone" => self.timezone = None,
+                "allDay" => self.all_day = None,
+                "status" => self.status = None,
+                "visibility" => self.visibility = None,
+                "attendeeActorReferences" => self.attendee_actor_references = None,
+                "checkConflicts" => self.check_conflicts = None,
+                "recurrence" => self.recurrence = None,
+                _ => {}
+            }
+        }
         self.extra.insert(name, value);
         self
     }
@@ -231,6 +251,22 @@ impl Validate for EventCommand {
         }
         check.extra(
             &self.extra,
+            &[
+                "operation",
+                "collectionReference",
+                "title",
+                "description",
+                "location",
+                "startsAt",
+                "endsAt",
+                "timezone",
+                "allDay",
+                "status",
+                "visibility",
+                "attendeeActorReferences",
+                "checkConflicts",
+                "recurrence",
+            ],
             &[
                 "operation",
                 "collectionReference",
@@ -283,14 +319,20 @@ sdk_core::open_enum! {
 #[non_exhaustive]
 pub struct CalendarCommandResult {
     /// The constant schema version of a calendar command result.
+    ///
+    /// It is always `suite-calendar-command-result.v1`.
     pub schema_version: String,
     /// The operation that a calendar command performed.
     pub operation: CalendarOperation,
     /// The constant outcome of a calendar command that succeeded.
+    ///
+    /// It is always `succeeded`.
     pub outcome: String,
     /// The reference of the record. Its format is not shown.
     pub public_reference: String,
     /// The version of the record, from 1.
+    ///
+    /// Limits: at least 1.
     pub record_version: i64,
     /// Whether this is the durable result of an earlier, identical command.
     pub replayed: bool,

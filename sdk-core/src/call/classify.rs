@@ -12,6 +12,7 @@ use crate::call::verdict::{Verdict, fail};
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::reply::decode::Unreadable;
+use crate::reply::receive::Head;
 use crate::reply::response::Reply;
 use crate::text::Line;
 use crate::transport::body::Unread;
@@ -42,7 +43,11 @@ pub(super) fn classify(
         return refused(status, &headers, body, progress);
     }
     let error = match body {
-        Ok(body) => match take(status, &body, &|text| {
+        Ok(body) if progress.is_unasked_part(status) => {
+            Error::decode("it is only a part of the reply (206), which nobody asked for")
+                .with_body(body)
+        }
+        Ok(body) => match take(Head::of(status, &headers), &body, &|text| {
             progress.confidential(b"").line(Line::Message, text)
         }) {
             Ok(mismatch) => {

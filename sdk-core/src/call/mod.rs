@@ -31,7 +31,7 @@ use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
 use crate::reply::decode::Terms;
-use crate::reply::receive::{Receive, receive};
+use crate::reply::receive::{Head, Receive, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -131,9 +131,9 @@ impl Call {
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
-            let mut take = |status, body: &Bytes, shown: &dyn Fn(&str) -> String| {
+            let mut take = |head: Head<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
                 let terms = self.terms(&limits);
-                let (decoded, mismatch) = receive::<T>(status, body, terms, shown)?;
+                let (decoded, mismatch) = receive::<T>(head, body, terms, shown)?;
                 value = Some(decoded);
                 Ok(mismatch)
             };
@@ -152,7 +152,8 @@ impl Call {
             schema_version: self.operation.schema_version,
             lenient: limits.schema_policy == SchemaPolicy::Warn,
             max_elements: limits.max_elements,
-            takes_html: self.operation.accept.is_some_and(|it| it.contains("html")),
+            accept: self.operation.accept,
+            statuses: self.operation.statuses,
         }
     }
 

@@ -13,18 +13,18 @@ use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{self, ExactReplay};
 use crate::reply::decode::Unreadable;
+use crate::reply::receive::Head;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
 
-/// Reads a status and a body and keeps the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is compiled once.
-pub(super) type Take<'a> =
-    &'a mut (dyn FnMut(u16, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send);
-
-/// Form fields whose values are not secret.
-const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource", "client_id"];
+/// Reads a reply and keeps the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is compiled
+/// once.
+pub(super) type Take<'a> = &'a mut (
+            dyn FnMut(Head<'_>, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send
+        );
 
 /// Parts of paths whose replies may be secret.
 const SECRET_PATHS: [&str; 5] = ["oauth", "token", "secret", "credential", "key"];
@@ -72,17 +72,13 @@ impl<'a, 'w> Progress<'a, 'w> {
 
     /// What no text may repeat once this body was received.
     pub(super) fn confidential(&self, body: &[u8]) -> Confidential {
-        let mut confidential = self.call.confidential_with(body);
-        if self.draft.is_form
-            && let Some(body) = &self.draft.body
-        {
-            for (name, value) in form_urlencoded::parse(body) {
-                if !PUBLIC_FIELDS.contains(&&*name) {
-                    confidential.add_secret(&value);
-                }
-            }
-        }
-        confidential
+        self.call.confidential_with(self.draft, body)
+    }
+
+    /// Whether the status says that the reply is a part, which nobody asked for.
+    pub(super) fn is_unasked_part(&self, status: u16) -> bool {
+        let documented = self.operation.statuses.contains(&status);
+        status == 206 && !documented && !self.call.asks_for_part()
     }
 
     /// Whether the reply may be secret. For a raw call by path, only the path can tell.
@@ -124,13 +120,20 @@ impl Call {
         confidential
     }
 
-    /// [`confidential`](Self::confidential) with the secrets in a reply.
-    pub(super) fn confidential_with(&self, body: &[u8]) -> Confidential {
+    /// [`confidential`](Self::confidential) with the secrets in a request and its reply.
+    pub(super) fn confidential_with(&self, draft: &Draft, body: &[u8]) -> Confidential {
         let mut confidential = self.confidential();
+        draft.confide(&mut confidential);
         if self.operation.secret_reply {
             confidential.add_secrets_of(body);
         }
         confidential
+    }
+
+    /// Whether the caller asked for a part of what there is.
+    fn asks_for_part(&self) -> bool {
+        let all = [self.client.defaults(), &self.options];
+        all.iter().any(|options| options.asks_for_part())
     }
 
     /// An error about the content of a reply that was received and decoded.

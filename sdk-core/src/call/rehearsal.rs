@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::error::attempts::push;
 use crate::error::kind::Effect;
 use crate::observe::call::CallWatch;
-use crate::reply::receive::{Receive, receive};
+use crate::reply::receive::{Head, Receive, receive};
 use crate::reply::response::{Reply, Response};
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
@@ -61,8 +61,8 @@ impl Rehearsal {
         let mut terms = self.call.terms(&self.limits);
         terms.schema_version = terms.schema_version.or(schema_version);
         let mut value = None;
-        let mut take = |status, body: &Bytes, shown: &dyn Fn(&str) -> String| {
-            let (decoded, mismatch) = receive::<T>(status, body, terms, shown)?;
+        let mut take = |head: Head<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
+            let (decoded, mismatch) = receive::<T>(head, body, terms, shown)?;
             value = Some(decoded);
             Ok(mismatch)
         };

@@ -41,12 +41,17 @@ impl Call {
         take: Take<'_>,
     ) -> Result<Reply, Error> {
         let mut watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
+        // As after an earlier attempt of the same call: what this one is told proves nothing about that one.
+        if self.stored.as_ref().is_some_and(|it| it.was_sent()) {
+            watch.effect = Effect::Unknown;
+        }
         let span = watch.span.clone();
         let running = self.run(draft, limits, take, &mut watch);
         let result = running.instrument(span).await;
         watch.end(&result, &|id| {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
-            self.confidential_with(body).line(Line::RequestId, id)
+            let confidential = self.confidential_with(draft, body);
+            confidential.line(Line::RequestId, id)
         });
         result
     }

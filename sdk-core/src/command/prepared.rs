@@ -35,7 +35,9 @@ pub(crate) const VERSION: u32 = 2;
 /// [`sealed_by`](crate::SendPrepared::sealed_by).
 ///
 /// `Debug` shows neither key, body and query nor the values of headers. The serialised form contains them all, with the
-/// defaults of the client: it is as confidential as the command. It never contains a token.
+/// defaults of the client: it is as confidential as the command. It never contains a token. What it no longer tells is which
+/// members of the body are secret: if the service repeats them, an error withholds only those with a telling name, such as
+/// `clientSecret` or `password`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreparedCommand {

@@ -60,7 +60,8 @@ impl From<(Method, String)> for RawTarget {
 
 /// A call with raw JSON in and out, and everything else that a call has: token, retry, deadline, key, errors, traces.
 ///
-/// It makes a new endpoint usable before the SDK knows it.
+/// It makes a new endpoint usable before the SDK knows it. The reply of a known operation that succeeds with something other
+/// than JSON is null, and [`Receipt::bytes`] has what came.
 ///
 /// ```no_run
 /// # async fn example(api: &sdk_core::codegen::ApiClient) -> Result<(), sdk_core::Error> {

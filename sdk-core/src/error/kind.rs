@@ -102,7 +102,9 @@ named! {
         /// not process it.
         NotSent = "not_sent";
         /// The server refused it (any 4xx): it had no effect (assumed: A52). A refusal after an attempt whose effect is
-        /// unknown is `Unknown`: a DELETE that was carried out finds nothing when it is retried.
+        /// unknown is `Unknown`: a DELETE that was carried out finds nothing when it is retried. So is that of a
+        /// [command that was sent](crate::PreparedCommand::was_sent) before, with or without a key: a service that has
+        /// forgotten the key, or looks at the request first, refuses what it has carried out.
         Refused = "refused";
         /// It may have happened: a 5xx, a timeout, a lost, truncated or unreadable reply.
         Unknown = "unknown";

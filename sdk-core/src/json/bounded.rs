@@ -1,6 +1,8 @@
-//! Integers that may be larger than their Rust type.
+//! Integers that may be larger than their Rust type, or written like a fraction.
 
-use serde::de::{Error as _, Unexpected};
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::raw::RawJson;
@@ -16,7 +18,7 @@ impl<'de> Deserialize<'de> for Bounded {
         // Only the text keeps a number beyond 64 bits; serde would hand out a float.
         let raw = RawJson::deserialize(deserializer)?;
         let text = raw.as_str();
-        if let Ok(number) = text.parse() {
+        if let Some(number) = text.parse().ok().or_else(|| integral(text.parse().ok()?)) {
             return Ok(Self(Ok(number)));
         }
         let digits = text.strip_prefix('-').unwrap_or(text);
@@ -28,8 +30,52 @@ impl<'de> Deserialize<'de> for Bounded {
     }
 }
 
+/// A 64-bit integer that may be written as `1.0` or `1e2`, which JSON Schema calls integers too. Used by generated code.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Integral(pub i64);
+
+impl<'de> Deserialize<'de> for Integral {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+
+        impl Visitor<'_> for Number {
+            type Value = i64;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("i64")
+            }
+
+            fn visit_i64<E: Error>(self, number: i64) -> Result<i64, E> {
+                Ok(number)
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<i64, E> {
+                let large = |_| E::invalid_value(Unexpected::Unsigned(number), &self);
+                number.try_into().map_err(large)
+            }
+
+            fn visit_f64<E: Error>(self, number: f64) -> Result<i64, E> {
+                let broken = || E::invalid_type(Unexpected::Float(number), &self);
+                integral(number).ok_or_else(broken)
+            }
+        }
+
+        deserializer.deserialize_i64(Number).map(Self)
+    }
+}
+
+/// A number without a fraction as an integer, if no digit of it is in doubt.
+fn integral(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    #[expect(clippy::cast_possible_truncation, reason = "it is checked first")]
+    let whole = || number as i64;
+    (number.fract() == 0.0 && number.abs() < EXACT).then(whole)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::Integral;
     use crate::Members;
 
     #[derive(Clone, Debug, PartialEq)]
@@ -51,6 +97,31 @@ mod tests {
         let item = item(r#"{"recordVersion":-7}"#);
         assert_eq!(item.version, Some(-7));
         assert!(item.extra.is_empty());
+    }
+
+    #[test]
+    fn a_whole_number_is_an_integer_however_it_is_written() {
+        for (text, number) in [
+            ("1.0", 1),
+            ("-1.5e1", -15),
+            ("1e2", 100),
+            ("-0", 0),
+            ("-0.0", 0),
+        ] {
+            let item = item(&format!(r#"{{"recordVersion":{text}}}"#));
+            assert_eq!(item.version, Some(number), "{text}");
+            assert_eq!(serde_json::from_str::<Integral>(text).unwrap().0, number);
+        }
+        for text in [
+            "1.5",
+            "9007199254740993.0",
+            "1e400",
+            "9223372036854775808",
+            "true",
+            "\"1\"",
+        ] {
+            assert!(serde_json::from_str::<Integral>(text).is_err(), "{text}");
+        }
     }
 
     #[test]

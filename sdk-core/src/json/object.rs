@@ -13,71 +13,71 @@ macro_rules! json_object {
         const _: () = {
             use $crate::codegen::serde::{de, ser};
 
-            // An item is visible in the other rules of this macro; a variable is not.
+            // An item is visible in the other rules of this macro; a variable is not. No schema has names like these.
             #[allow(dead_code)]
-            const OBJECT: &str = stringify!($type);
+            const __OBJECT: &str = stringify!($type);
 
             #[allow(non_camel_case_types)]
-            enum Key<'de> {
+            enum __Key<'de> {
                 $( $field, )*
                 #[allow(dead_code)]
                 Constant,
                 Other(::std::borrow::Cow<'de, str>),
             }
 
-            struct KeyVisitor;
+            struct __KeyVisitor;
 
-            impl KeyVisitor {
-                fn known<'de>(name: &str) -> ::std::option::Option<Key<'de>> {
+            impl __KeyVisitor {
+                fn known<'de>(name: &str) -> ::std::option::Option<__Key<'de>> {
                     match name {
-                        $( $name => ::std::option::Option::Some(Key::$field), )*
-                        $($( $constant => ::std::option::Option::Some(Key::Constant), )*)?
+                        $( $name => ::std::option::Option::Some(__Key::$field), )*
+                        $($( $constant => ::std::option::Option::Some(__Key::Constant), )*)?
                         _ => ::std::option::Option::None,
                     }
                 }
             }
 
-            impl<'de> de::Visitor<'de> for KeyVisitor {
-                type Value = Key<'de>;
+            impl<'de> de::Visitor<'de> for __KeyVisitor {
+                type Value = __Key<'de>;
 
                 fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                     f.write_str("a member name")
                 }
 
-                fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> ::std::result::Result<Key<'de>, E> {
+                fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> ::std::result::Result<__Key<'de>, E> {
                     ::std::result::Result::Ok(Self::known(name)
-                        .unwrap_or(Key::Other(::std::borrow::Cow::Borrowed(name))))
+                        .unwrap_or(__Key::Other(::std::borrow::Cow::Borrowed(name))))
                 }
 
-                fn visit_str<E: de::Error>(self, name: &str) -> ::std::result::Result<Key<'de>, E> {
+                fn visit_str<E: de::Error>(self, name: &str) -> ::std::result::Result<__Key<'de>, E> {
                     ::std::result::Result::Ok(Self::known(name)
-                        .unwrap_or_else(|| Key::Other(::std::borrow::Cow::Owned(name.to_owned()))))
+                        .unwrap_or_else(|| __Key::Other(::std::borrow::Cow::Owned(name.to_owned()))))
                 }
             }
 
-            impl<'de> de::Deserialize<'de> for Key<'de> {
+            impl<'de> de::Deserialize<'de> for __Key<'de> {
                 fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {
-                    deserializer.deserialize_identifier(KeyVisitor)
+                    deserializer.deserialize_identifier(__KeyVisitor)
                 }
             }
 
-            struct ObjectVisitor;
+            struct __ObjectVisitor;
 
-            impl<'de> de::Visitor<'de> for ObjectVisitor {
+            impl<'de> de::Visitor<'de> for __ObjectVisitor {
                 type Value = $type;
 
                 fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                     f.write_str(concat!("an object (", stringify!($type), ")"))
                 }
 
-                fn visit_map<A: de::MapAccess<'de>>(self, mut map: A) -> ::std::result::Result<$type, A::Error> {
+                fn visit_map<__A: de::MapAccess<'de>>(self, mut map: __A) -> ::std::result::Result<$type, __A::Error> {
                     let mut extra = $crate::Members::new();
                     $( let mut $field = ::std::option::Option::None; )*
-                    while let ::std::option::Option::Some(key) = map.next_key::<Key<'de>>()? {
-                        match key {
-                            $( Key::$field => $crate::json_object!(@read $kind, $name, $field, map, extra), )*
-                            Key::Constant => { map.next_value::<de::IgnoredAny>()?; }
-                            Key::Other(name) => extra.push_received(name, map.next_value()?),
+                    while let ::std::option::Option::Some(__key) = map.next_key::<__Key<'de>>()? {
+                        match __key {
+                            $( __Key::$field => $crate::json_object!(@read $kind, $name, $field, map, extra), )*
+                            __Key::Constant => { map.next_value::<de::IgnoredAny>()?; }
+                            __Key::Other(name) => extra.push_received(name, map.next_value()?),
                         }
                     }
                     ::std::result::Result::Ok($type {
@@ -89,7 +89,7 @@ macro_rules! json_object {
 
             impl<'de> de::Deserialize<'de> for $type {
                 fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {
-                    deserializer.deserialize_map(ObjectVisitor)
+                    deserializer.deserialize_map(__ObjectVisitor)
                 }
             }
 
@@ -123,15 +123,15 @@ macro_rules! json_object {
     }};
     (@read assumed, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         let value: $crate::codegen::Assumed<_> = $map.next_value()?;
-        $field = $crate::codegen::typed(value.0, OBJECT, $name, &mut $extra);
+        $field = $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra);
     }};
     (@read bounded, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         let value: $crate::codegen::Bounded = $map.next_value()?;
-        $field = $crate::codegen::typed(value.0, OBJECT, $name, &mut $extra);
+        $field = $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra);
     }};
     (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         let value: ::std::string::String = $map.next_value()?;
-        $crate::codegen::constant(OBJECT, $name, $constant, &value);
+        $crate::codegen::constant(__OBJECT, $name, $constant, &value);
         $field = ::std::option::Option::Some(value);
     }};
     (@read $required:tt, $name:literal, $field:ident, $map:ident, $extra:ident) => {
@@ -142,7 +142,7 @@ macro_rules! json_object {
     (@take assumed, $name:literal, $field:ident) => { $field };
     (@take bounded, $name:literal, $field:ident) => { $field };
     (@take $required:tt, $name:literal, $field:ident) => {
-        $field.ok_or_else(|| <A::Error as de::Error>::missing_field($name))?
+        $field.ok_or_else(|| <__A::Error as de::Error>::missing_field($name))?
     };
 
     (@write optional, $name:literal, $value:expr, $map:ident) => {
@@ -195,6 +195,30 @@ mod tests {
         review: nullable "review",
         due: optional "dueAt",
     } constants { "schemaVersion" = "sample.v1" });
+
+    /// A schema may have the name of anything.
+    #[derive(Clone, Debug, PartialEq)]
+    struct Key {
+        key: Box<Option<Key>>,
+        extra: Members,
+    }
+
+    crate::json_object!(Key { key: required "key" });
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct A {
+        key: Key,
+        extra: Members,
+    }
+
+    crate::json_object!(A { key: required "key" });
+
+    #[test]
+    fn a_type_may_be_called_like_what_reads_it() {
+        let text = r#"{"key":{"key":{"key":null,"more":1}}}"#;
+        let it: A = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&it).unwrap(), text);
+    }
 
     fn round_trip(text: &str) -> String {
         serde_json::to_string(&serde_json::from_str::<Sample>(text).unwrap()).unwrap()

@@ -71,7 +71,7 @@ macro_rules! open_enum {
         impl ::std::str::FromStr for $name {
             type Err = ::std::convert::Infallible;
 
-            fn from_str(text: &str) -> ::std::result::Result<Self, Self::Err> {
+            fn from_str(text: &str) -> ::std::result::Result<Self, ::std::convert::Infallible> {
                 ::std::result::Result::Ok(Self::from(text))
             }
         }
@@ -159,7 +159,8 @@ macro_rules! open_integer_enum {
             fn deserialize<D: $crate::codegen::serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::std::result::Result<Self, D::Error> {
-                <i64 as $crate::codegen::serde::Deserialize>::deserialize(deserializer).map(Self::from)
+                <$crate::codegen::Integral as $crate::codegen::serde::Deserialize>::deserialize(deserializer)
+                    .map(|number| Self::from(number.0))
             }
         }
     };
@@ -173,6 +174,8 @@ mod tests {
         pub enum Colour {
             /// Red.
             Red = "red",
+            /// A name that traits have too.
+            Err = "err",
         }
     }
 

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{
@@ -8,6 +9,7 @@ use serde_json::value::RawValue;
 
 use crate::error::Error;
 use crate::getters::getters;
+use crate::json::fields::Pairs;
 use crate::json::members::Members;
 use crate::json::raw::{RawJson, view_text};
 use crate::json::texts::text_impls;
@@ -88,6 +90,12 @@ impl Record {
         // Whoever has found it does not read on, which the parser calls an error.
         let _ = deserializer.deserialize_map(FindMember(name, &mut found));
         found
+    }
+
+    /// Whether two members have this name.
+    pub(super) fn has_twice(&self, name: &str) -> bool {
+        let members = serde_json::from_str::<Pairs<Cow<'_, str>, IgnoredAny>>(self.as_str());
+        members.is_ok_and(|it| it.0.iter().filter(|(own, _)| own == name).count() > 1)
     }
 
     /// Decodes the whole object into your own type.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem::find;
 use serde::de::{DeserializeOwned, Error};
 
 use crate::json::explain::decode_within;
@@ -17,6 +18,27 @@ pub fn tag<'a>(object: &'a Record, name: &str) -> Option<Cow<'a, str>> {
         return serde_json::from_str(quoted).ok().map(Cow::Owned);
     }
     Some(Cow::Borrowed(text))
+}
+
+/// The [`tag`] of an object that is being read.
+///
+/// # Errors
+/// If it has two, of which everyone could take another one.
+pub fn one_tag<'a, E: Error>(
+    object: &'a Record,
+    name: &'static str,
+) -> Result<Option<Cow<'a, str>>, E> {
+    if may_occur_twice(object.raw().as_str().as_bytes(), name) && object.has_twice(name) {
+        return Err(E::duplicate_field(name));
+    }
+    Ok(tag(object, name))
+}
+
+/// Whether a name could be there twice, at whatever depth: most objects need no closer look.
+fn may_occur_twice(text: &[u8], name: &str) -> bool {
+    let is_name = |text| find(text, name.as_bytes());
+    let first = is_name(text).map(|at| &text[at + name.len()..]);
+    first.is_some_and(|rest| is_name(rest).is_some()) || find(text, b"\\u").is_some()
 }
 
 /// Decodes an object whose variant is known.
@@ -115,7 +137,7 @@ macro_rules! open_union {
                 deserializer: D,
             ) -> ::std::result::Result<Self, D::Error> {
                 let object = <$crate::Record as $crate::codegen::serde::Deserialize>::deserialize(deserializer)?;
-                let known = match $crate::codegen::tag(&object, $tag).as_deref() {
+                let known = match $crate::codegen::one_tag::<D::Error>(&object, $tag)?.as_deref() {
                     $(
                         ::std::option::Option::Some($($text)|+) =>
                             ::std::option::Option::Some($crate::codegen::variant(&object).map(Self::$variant)),

@@ -6,6 +6,7 @@ pub(crate) mod setters;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use http::header::RANGE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
@@ -119,6 +120,19 @@ impl CallOptions {
         self
     }
 
+    /// Adds a header that the contract documents, and that its own method or argument sets. For generated code.
+    #[doc(hidden)]
+    pub fn with_documented_header(mut self, name: &str, value: &str) -> Self {
+        let is_same =
+            |(set, _): &(HeaderName, HeaderValue)| set.as_str().eq_ignore_ascii_case(name);
+        if self.headers.iter().any(is_same) {
+            let rule = "be set once, by its own method or argument";
+            self.invalid = Some(Error::invalid(&format!("header {name}"), rule, "it twice"));
+            return self;
+        }
+        self.with_header(name, value)
+    }
+
     /// Adds a query parameter that the SDK does not know yet, or whose value it would refuse. The only check is that the call
     /// does not already have it.
     pub fn with_query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -169,6 +183,11 @@ impl CallOptions {
             let rule = "be set once, with its own method or with `query`";
             Err(Error::invalid(name, rule, "it twice"))
         })
+    }
+
+    /// Whether it asks for a part of what there is.
+    pub(crate) fn asks_for_part(&self) -> bool {
+        self.headers.iter().any(|(name, _)| *name == RANGE)
     }
 
     pub(crate) fn apply_headers(&self, headers: &mut HeaderMap) {

@@ -30,6 +30,10 @@ use crate::shown::shows;
 ///
 /// The command does not change; time limits and retries are set here.
 ///
+/// A command that [was sent](PreparedCommand::was_sent) keeps its [`Effect::Unknown`](crate::Effect) until a reply says that
+/// it is done: a refusal, or a token that is missing, says nothing about the earlier attempt. Whoever sends it again after
+/// every such error does so for ever, so let the status decide: the other 4xx stay what they are.
+///
 /// ```no_run
 /// # async fn example(client: &sdk_core::codegen::ApiClient, command: &sdk_core::PreparedCommand) -> Result<(), sdk_core::Error> {
 /// # use std::time::Duration;
@@ -74,7 +78,8 @@ impl SendPrepared {
 
     /// Decodes and checks the result as one of the client's types: `typed::<CalendarCommandResult>()`.
     ///
-    /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type.
+    /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type. It is null where the operation
+    /// succeeds with something else, such as a text, which [`Receipt::bytes`] has.
     pub fn typed<T: Receive>(self) -> SendPrepared<T> {
         SendPrepared {
             call: self.call,

@@ -57,8 +57,10 @@ pub(crate) struct Terms {
     /// Whether an unexpected version or constant is a warning instead of an error.
     pub(crate) lenient: bool,
     pub(crate) max_elements: usize,
-    /// Whether a web page is what was asked for.
-    pub(crate) takes_html: bool,
+    /// What was asked for, if that is not only JSON.
+    pub(crate) accept: Option<&'static str>,
+    /// The documented statuses.
+    pub(crate) statuses: &'static [u16],
 }
 
 /// Why a 2xx reply could not be read.

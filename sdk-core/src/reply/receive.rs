@@ -4,16 +4,36 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 
 use crate::json::raw::RawJson;
 use crate::reply::decode::{FromReply, Shown, Terms, Unreadable, decode};
+use crate::reply::web::is_web_page;
 use crate::shown::shows;
+
+/// What a reply says of its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    status: u16,
+    /// The media type, without its parameters.
+    media_type: Option<&'a str>,
+}
+
+impl<'a> Head<'a> {
+    pub(crate) fn of(status: u16, headers: &'a HeaderMap) -> Self {
+        let media_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let media_type = media_type.and_then(|it| it.split(';').next());
+        let media_type = media_type.map(str::trim).filter(|it| !it.is_empty());
+        Self { status, media_type }
+    }
+}
 
 /// A 2xx reply that is about to be read.
 #[derive(Clone)]
 pub struct Received<'a> {
-    status: u16,
+    head: Head<'a>,
     body: &'a Bytes,
     terms: Terms,
     shown: Shown<'a>,
@@ -25,20 +45,38 @@ impl Received<'_> {
     /// Its status.
     #[must_use]
     pub fn status(&self) -> u16 {
-        self.status
+        self.head.status
     }
 
     /// Refuses the page of a portal or a proxy, which no type would show to be one.
     fn not_a_web_page(&self) -> Result<(), Unreadable> {
-        let body = self.body.trim_ascii_start();
-        let begins = |with: &str| {
-            let start = body.get(..with.len());
-            start.is_some_and(|start| start.eq_ignore_ascii_case(with.as_bytes()))
-        };
-        if !self.terms.takes_html && (begins("<!doctype html") || begins("<html")) {
+        let asked = self.terms.accept.is_some_and(|it| it.contains("html"));
+        if !asked && is_web_page(self.head.media_type, self.body) {
             return Err(Unreadable::Malformed("it is a web page".to_owned()));
         }
         Ok(())
+    }
+
+    /// Refuses JSON in place of another media type if the contract does not show the status either: it says something else.
+    fn not_about_it(&self) -> Result<(), Unreadable> {
+        let asked = self.terms.accept.is_none_or(is_json);
+        if !asked && self.is_json() && !self.terms.statuses.contains(&self.status()) {
+            let message = "it is JSON with a status that the contract does not show";
+            return Err(Unreadable::Malformed(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn is_json(&self) -> bool {
+        self.head.media_type.is_some_and(is_json)
+    }
+
+    /// Whether its operation succeeds with something other than JSON, or with nothing.
+    fn may_be_no_json(&self) -> bool {
+        let succeeds = |status: &&u16| (200..300).contains(*status);
+        let mut successes = self.terms.statuses.iter().filter(succeeds).peekable();
+        let is_empty = successes.peek().is_some() && successes.all(|it| matches!(it, 204 | 205));
+        (is_empty || self.terms.accept.is_some()) && self.terms.schema_version.is_none()
     }
 
     /// Reads a reply with a status that the contract does not show, whose schema nobody knows.
@@ -53,7 +91,12 @@ impl Received<'_> {
 }
 
 // Without the body, which may be confidential.
-shows! { Received<'a> |it| status: it.status }
+shows! { Received<'a> |it| status: it.head.status }
+
+/// Whether a media type, or one of several, is JSON.
+fn is_json(media_types: &str) -> bool {
+    media_types.to_ascii_lowercase().contains("json")
+}
 
 /// What a call can return: JSON of one type, or what the macro `replies!` declares, or what is no JSON at all.
 pub trait Receive: Sized + Send + 'static {
@@ -66,7 +109,20 @@ pub trait Receive: Sized + Send + 'static {
 
 impl<T: FromReply> Receive for T {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
-        let (value, mismatch) = decode(reply.body, reply.terms, reply.shown)?;
+        let read = || decode(reply.body, reply.terms, reply.shown);
+        let decoded = match T::absent().filter(|_| reply.may_be_no_json()) {
+            // Raw JSON of what the operation's own type would take as it is.
+            Some(absent) => {
+                Bytes::receive(reply)?;
+                let must_be_json = reply.terms.accept.is_some_and(is_json);
+                match reply.is_json().then(read) {
+                    Some(decoded) if decoded.is_ok() || must_be_json => decoded,
+                    _ => Ok((absent, false)),
+                }
+            }
+            None => read(),
+        };
+        let (value, mismatch) = decoded?;
         reply.mismatch.set(mismatch);
         Ok(value)
     }
@@ -83,6 +139,7 @@ impl Receive for Bytes {
     /// A body of another media type, as received.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.not_a_web_page()?;
+        reply.not_about_it()?;
         Ok(reply.body.clone())
     }
 }
@@ -99,14 +156,14 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for BTreeMap<String, T> {}
 
 /// Reads a reply. The flag says that it differs from its schema, which was tolerated.
 pub(crate) fn receive<T: Receive>(
-    status: u16,
+    head: Head<'_>,
     body: &Bytes,
     terms: Terms,
     shown: Shown<'_>,
 ) -> Result<(T, bool), Unreadable> {
     let mismatch = Cell::new(false);
     let value = T::receive(&Received {
-        status,
+        head,
         body,
         terms,
         shown,
@@ -169,7 +226,7 @@ macro_rules! replies {
     };
 
     (@read $name:ident $variant:ident $reply:ident) => {
-        ::std::result::Result::Ok($name::$variant)
+        <() as $crate::codegen::Receive>::receive($reply).map(|()| $name::$variant)
     };
     (@read $name:ident $variant:ident $reply:ident $body:ty) => {
         <$body as $crate::codegen::Receive>::receive($reply).map($name::$variant)

@@ -20,6 +20,9 @@ use crate::reply::page::{Page, PageItems};
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
 const SUCCEEDED: &str = "succeeded";
 
+/// The status of what was accepted and is not done.
+const ACCEPTED: u16 = 202;
+
 /// A reply without its decoded value.
 #[derive(Clone)]
 pub(crate) struct Reply {
@@ -196,7 +199,9 @@ impl Reply {
 
     fn is_committed(&self) -> Option<bool> {
         let operation = self.operation;
+        // What was only accepted is under way, also where the contract shows that.
         let shown = operation.provenance == Provenance::Documented
+            && self.status != ACCEPTED
             && operation.statuses.contains(&self.status);
         let outcome = || self.record()?.text("outcome");
         // The contract does not show the CRM's results, so only the status counts there.
@@ -240,7 +245,7 @@ impl<T> Receipt<T> {
     /// Whether the command is known to be committed, by this call or an identical earlier one.
     ///
     /// `Some(true)` if the status is a documented success and, in Calendar and Accounting, the result's `outcome` is
-    /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, such as 202, and for operations that
+    /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, for 202, and for operations that
     /// are known by name only: the service accepted the command, and its outcome is not shown.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {

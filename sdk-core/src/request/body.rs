@@ -1,5 +1,6 @@
 use std::error::Error as StdError;
 use std::fmt;
+use std::ops::Deref;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -10,13 +11,39 @@ use crate::json::body::JsonBody;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
 use crate::request::form;
+use crate::secret::value::{Secret, noting_secrets};
+use crate::shown::shows;
 
 /// Initial capacity: a usual command fits without reallocation.
 const USUAL_COMMAND: usize = 512;
 
 /// A serialised request body, or the error that prevented it. It never prints its content.
 #[derive(Clone)]
-pub struct Body(Result<Bytes, Error>);
+pub struct Body(Result<BodyBytes, Error>);
+
+/// The bytes of a body, with the secrets among them, which no error may repeat.
+#[derive(Clone)]
+pub struct BodyBytes {
+    pub(super) bytes: Bytes,
+    pub(super) secrets: Vec<Secret>,
+}
+
+impl From<Bytes> for BodyBytes {
+    fn from(bytes: Bytes) -> Self {
+        let secrets = Vec::new();
+        Self { bytes, secrets }
+    }
+}
+
+impl Deref for BodyBytes {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+shows! { BodyBytes |it| bytes: it.bytes.len() }
 
 impl Body {
     /// Checks a value against the contract and writes it as JSON.
@@ -31,6 +58,19 @@ impl Body {
         })
     }
 
+    /// Checks a list against the contract, with `min` to `max` items, and writes it as JSON.
+    pub fn list<T: Serialize + Validate>(
+        operation: &'static Operation,
+        values: &[T],
+        min: usize,
+        max: usize,
+    ) -> Self {
+        match Check::new(operation).items("body", values.len(), min, max) {
+            Ok(()) => Self::json(operation, values),
+            Err(error) => Self(Err(error)),
+        }
+    }
+
     /// Checks a value against the contract and writes it as a form.
     pub fn form<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
         Self::checked(operation, value, form::encode)
@@ -39,7 +79,7 @@ impl Body {
     /// Takes JSON whose schema the contract does not show.
     #[must_use]
     pub fn raw(value: &JsonBody) -> Self {
-        Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
+        Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes()).into()))
     }
 
     fn checked<T: Validate + ?Sized>(
@@ -53,14 +93,18 @@ impl Body {
             error.of(operation)
         };
         let checked = value.validate(&Check::new(operation));
-        Self(checked.and_then(|()| write(value).map_err(unwritable)))
+        Self(checked.and_then(|()| {
+            let (written, secrets) = noting_secrets(|| write(value));
+            let bytes = written.map_err(unwritable)?;
+            Ok(BodyBytes { bytes, secrets })
+        }))
     }
 
     /// The bytes to send.
     ///
     /// # Errors
     /// The error of checking or writing the body.
-    pub fn bytes(&self) -> Result<Bytes, Error> {
+    pub fn bytes(&self) -> Result<BodyBytes, Error> {
         self.0.clone()
     }
 }
@@ -68,7 +112,7 @@ impl Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Ok(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Ok(body) => write!(f, "Body({} bytes)", body.len()),
             Err(_) => f.write_str("Body(refused)"),
         }
     }

@@ -114,7 +114,7 @@ impl Check<'_> {
     ) -> Result<(), Error> {
         let Some(text) = text else { return Ok(()) };
         let length = text.chars().count();
-        let rule = || format!("have {min} to {max} characters");
+        let rule = || format!("have {}", bounds(min, max, "character"));
         self.holds((min..=max).contains(&length), name, rule, || {
             counted(length, "character")
         })
@@ -137,13 +137,14 @@ impl Check<'_> {
 
     /// A list has `min` to `max` items.
     pub fn items(&self, name: &str, count: usize, min: usize, max: usize) -> Result<(), Error> {
-        let rule = || format!("have {min} to {max} items");
+        let rule = || format!("have {}", bounds(min, max, "item"));
         self.holds((min..=max).contains(&count), name, rule, || {
             counted(count, "item")
         })
     }
 
-    /// A list has `min` to `max` items, and none contains what stands between two of them.
+    /// A list has `min` to `max` items, and none contains what stands between two of them, or is empty, where that would read
+    /// as another list.
     pub fn list(
         &self,
         name: &str,
@@ -159,9 +160,10 @@ impl Check<'_> {
         };
         values.iter().try_for_each(|value| {
             let value = value.to_string();
-            let rule = || format!("have no {separator:?} within an item");
+            let rule = || format!("have no {separator:?} within an item, and no empty one");
             let found = || format!("{value:?}");
-            self.holds(!value.contains(separator), name, rule, found)
+            let holds = !value.is_empty() && !value.contains(separator);
+            self.holds(holds, name, rule, found)
         })
     }
 
@@ -174,6 +176,13 @@ impl Check<'_> {
     pub fn pattern(&self, name: &str, text: &str, pattern: &Pattern) -> Result<(), Error> {
         let rule = || format!("match {}", pattern.source());
         self.holds(pattern.matches(text), name, rule, || format!("{text:?}"))
+    }
+
+    /// A text is the constant of the contract.
+    pub fn constant(&self, name: &str, text: Option<&str>, constant: &str) -> Result<(), Error> {
+        let Some(text) = text else { return Ok(()) };
+        let rule = || format!("be {constant:?}");
+        self.holds(text == constant, name, rule, || format!("{text:?}"))
     }
 
     /// An instant or a date is well formed.
@@ -204,12 +213,13 @@ impl Check<'_> {
         self.holds(fits, name, rule, || value.as_str().to_owned())
     }
 
-    /// No extra member has the name of a known one, unless it is an explicit null. Its value would be sent unchecked, or not
-    /// at all.
-    pub fn extra(&self, extra: &Members, known: &[&str]) -> Result<(), Error> {
+    /// No extra member has the name of a known one, unless it is an explicit null that clears an optional one. Its value would
+    /// be sent unchecked, or not at all.
+    pub fn extra(&self, extra: &Members, known: &[&str], clearable: &[&str]) -> Result<(), Error> {
+        let clears = |name: &str, value: &RawJson| value.is_null() && clearable.contains(&name);
         let twice = extra
             .iter()
-            .find(|(name, value)| !value.is_null() && known.contains(name));
+            .find(|(name, value)| known.contains(name) && !clears(name, value));
         let Some((name, _)) = twice else {
             return Ok(());
         };
@@ -275,6 +285,14 @@ impl Check<'_> {
         let error = Error::invalid(&self.path(name), rule, value);
         Err(error.of(self.operation))
     }
+}
+
+/// How many there are of something, where the upper bound may be open.
+fn bounds(min: usize, max: usize, what: &str) -> String {
+    if max == usize::MAX {
+        return format!("at least {}", counted(min, what));
+    }
+    format!("{min} to {max} {what}s")
 }
 
 /// Whether a text stays one segment of a path, however often it is decoded.

@@ -3,10 +3,13 @@ use std::fmt::Display;
 use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
-use url::form_urlencoded::byte_serialize;
+use url::form_urlencoded::{self, byte_serialize};
 
 use crate::operation::Method;
+use crate::request::body::BodyBytes;
 use crate::request::list::ListStyle;
+use crate::secret::confidential::Confidential;
+use crate::secret::value::Secret;
 use crate::shown::shows;
 
 /// Characters that have a meaning in a path or are not allowed in one.
@@ -37,7 +40,12 @@ pub struct Draft {
     pub(crate) body: Option<Bytes>,
     /// Whether the body is a form and not JSON.
     pub(crate) is_form: bool,
+    /// The secrets in the body, as far as its type tells them.
+    secrets: Vec<Secret>,
 }
+
+/// Form fields whose values are not secret.
+const PUBLIC_FIELDS: [&str; 5] = ["grant_type", "scope", "audience", "resource", "client_id"];
 
 impl Draft {
     pub(crate) fn new(method: Method, url: Url) -> Self {
@@ -46,6 +54,7 @@ impl Draft {
             url,
             body: None,
             is_form: false,
+            secrets: Vec::new(),
         }
     }
 
@@ -79,23 +88,47 @@ impl Draft {
 
     /// Sets a JSON body.
     #[must_use]
-    pub fn json(self, body: Bytes) -> Self {
+    pub fn json(self, body: impl Into<BodyBytes>) -> Self {
         self.json_if(Some(body))
     }
 
     /// Sets a JSON body if there is one.
     #[must_use]
-    pub fn json_if(mut self, body: Option<Bytes>) -> Self {
-        self.body = body;
+    pub fn json_if(mut self, body: Option<impl Into<BodyBytes>>) -> Self {
+        if let Some(BodyBytes { bytes, secrets }) = body.map(Into::into) {
+            self.body = Some(bytes);
+            self.secrets = secrets;
+        }
         self
     }
 
     /// Sets a form body.
     #[must_use]
-    pub fn form(mut self, body: Bytes) -> Self {
-        self.body = Some(body);
-        self.is_form = true;
-        self
+    pub fn form(self, body: impl Into<BodyBytes>) -> Self {
+        self.form_if(Some(body))
+    }
+
+    /// Sets a form body if there is one.
+    #[must_use]
+    pub fn form_if(mut self, body: Option<impl Into<BodyBytes>>) -> Self {
+        self.is_form = body.is_some();
+        self.json_if(body)
+    }
+
+    /// Adds the secrets in the body. A stored command has only bytes, and there, as in raw JSON, the names of members tell.
+    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+        for secret in &self.secrets {
+            confidential.add_secret(secret.expose());
+        }
+        let Some(body) = &self.body else { return };
+        if !self.is_form {
+            return confidential.add_secrets_of(body);
+        }
+        for (name, value) in form_urlencoded::parse(body) {
+            if !PUBLIC_FIELDS.contains(&&*name) {
+                confidential.add_secret(&value);
+            }
+        }
     }
 }
 

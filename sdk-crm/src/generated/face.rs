@@ -43,6 +43,10 @@ impl ServiceApi {
     ///
     /// None: no authentication is required.
     ///
+    /// # Reply
+    ///
+    /// - 200: The process is alive.
+    ///
     /// # Errors
     ///
     /// The contract documents none for this operation. The SDK reports any error status.
@@ -76,6 +80,10 @@ impl ServiceApi {
     /// # Scope
     ///
     /// None: no authentication is required.
+    ///
+    /// # Reply
+    ///
+    /// - 200: The authenticated schema is ready.
     ///
     /// # Errors
     ///
@@ -111,6 +119,10 @@ impl ServiceApi {
     ///
     /// None: no authentication is required.
     ///
+    /// # Reply
+    ///
+    /// - 200: Contract and version metadata.
+    ///
     /// # Errors
     ///
     /// The contract documents none for this operation. The SDK reports any error status.
@@ -145,6 +157,10 @@ impl ServiceApi {
 /// # Scope
 ///
 /// None: no authentication is required.
+///
+/// # Reply
+///
+/// - 200: The process is alive.
 ///
 /// # Errors
 ///
@@ -190,6 +206,10 @@ sdk_core::call_options!(GetHealth => Response<RawJson>);
 ///
 /// None: no authentication is required.
 ///
+/// # Reply
+///
+/// - 200: The authenticated schema is ready.
+///
 /// # Errors
 ///
 /// - 503: A dependency or required configuration is unavailable. The body is not shown.
@@ -233,6 +253,10 @@ sdk_core::call_options!(GetReadiness => Response<RawJson>);
 /// # Scope
 ///
 /// None: no authentication is required.
+///
+/// # Reply
+///
+/// - 200: Contract and version metadata.
 ///
 /// # Errors
 ///
@@ -296,6 +320,10 @@ impl TodayApi {
     ///
     /// `crm:today:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: The attention queue.
+    ///
     /// # Errors
     ///
     /// - 401: Authentication is missing or invalid. The body is not shown.
@@ -332,6 +360,10 @@ impl TodayApi {
 /// # Scope
 ///
 /// `crm:today:read`.
+///
+/// # Reply
+///
+/// - 200: The attention queue.
 ///
 /// # Errors
 ///
@@ -409,6 +441,10 @@ impl IntakeApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: A page of the intake queue.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -466,6 +502,10 @@ impl IntakeApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: The intake submission.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -510,6 +550,11 @@ impl IntakeApi {
     /// # Scope
     ///
     /// `crm:intake:review`.
+    ///
+    /// # Reply
+    ///
+    /// - 200: An exact replay; the durable result of the first commit.
+    /// - 201: The command was committed.
     ///
     /// # Errors
     ///
@@ -561,6 +606,10 @@ impl IntakeApi {
 /// - `status` and `state` exclude each other.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: A page of the intake queue.
 ///
 /// # Errors
 ///
@@ -676,6 +725,10 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
 ///
 /// A value outside these limits fails before anything is sent.
 ///
+/// # Reply
+///
+/// - 200: The intake submission.
+///
 /// # Errors
 ///
 /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -738,6 +791,11 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 /// # Scope
 ///
 /// `crm:intake:review`.
+///
+/// # Reply
+///
+/// - 200: An exact replay; the durable result of the first commit.
+/// - 201: The command was committed.
 ///
 /// # Errors
 ///
@@ -825,6 +883,10 @@ impl PeopleApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: A page of people.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -882,6 +944,10 @@ impl PeopleApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: The person briefing.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -932,6 +998,10 @@ impl PeopleApi {
     /// - `limit`: 1 to 200; `50` if not set.
     ///
     /// A value outside these limits fails before anything is sent.
+    ///
+    /// # Reply
+    ///
+    /// - 200: A page of the timeline.
     ///
     /// # Errors
     ///
@@ -986,6 +1056,10 @@ impl PeopleApi {
 /// - `limit`: 1 to 50; `25` if not set.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: A page of people.
 ///
 /// # Errors
 ///
@@ -1097,6 +1171,10 @@ sdk_core::call_options!(ListPeople => Response<Page<Record>>);
 ///
 /// A value outside these limits fails before anything is sent.
 ///
+/// # Reply
+///
+/// - 200: The person briefing.
+///
 /// # Errors
 ///
 /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1159,6 +1237,10 @@ sdk_core::call_options!(GetPerson => Response<Record>);
 /// - `limit`: 1 to 200; `50` if not set.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: A page of the timeline.
 ///
 /// # Errors
 ///
@@ -1270,6 +1352,10 @@ impl OrganizationsApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: A page of organizations.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1327,6 +1413,10 @@ impl OrganizationsApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: The organization briefing.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1375,6 +1465,10 @@ impl OrganizationsApi {
 /// - `limit`: 1 to 50; `25` if not set.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: A page of organizations.
 ///
 /// # Errors
 ///
@@ -1486,6 +1580,10 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
 ///
 /// A value outside these limits fails before anything is sent.
 ///
+/// # Reply
+///
+/// - 200: The organization briefing.
+///
 /// # Errors
 ///
 /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1568,6 +1666,10 @@ impl OpportunitiesApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: A page of opportunities.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1626,6 +1728,10 @@ impl OpportunitiesApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: The opportunity detail.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1675,6 +1781,10 @@ impl OpportunitiesApi {
 /// - `owner`: of the form `^(none|ACR-[A-F0-9]{12})$`.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: A page of opportunities.
 ///
 /// # Errors
 ///
@@ -1797,6 +1907,10 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
 ///
 /// A value outside these limits fails before anything is sent.
 ///
+/// # Reply
+///
+/// - 200: The opportunity detail.
+///
 /// # Errors
 ///
 /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1879,6 +1993,10 @@ impl TasksApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: A page of tasks.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -1937,6 +2055,10 @@ impl TasksApi {
 /// - `limit`: 1 to 50; `25` if not set.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: A page of tasks.
 ///
 /// # Errors
 ///
@@ -2079,6 +2201,10 @@ impl SearchApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: Bounded search results.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -2130,6 +2256,10 @@ impl SearchApi {
 /// - `limit`: 1 to 50; `20` if not set.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: Bounded search results.
 ///
 /// # Errors
 ///
@@ -2216,6 +2346,10 @@ impl FunnelApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// # Reply
+    ///
+    /// - 200: The funnel.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -2259,6 +2393,10 @@ impl FunnelApi {
 /// - `from` must not be after `to`.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// # Reply
+///
+/// - 200: The funnel.
 ///
 /// # Errors
 ///
@@ -2344,6 +2482,10 @@ impl ActorsApi {
     ///
     /// `crm:today:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: Actors with active workspace membership and current workload.
+    ///
     /// # Errors
     ///
     /// The contract documents none for this operation. The SDK reports any error status.
@@ -2377,6 +2519,10 @@ impl ActorsApi {
 /// # Scope
 ///
 /// `crm:today:read`.
+///
+/// # Reply
+///
+/// - 200: Actors with active workspace membership and current workload.
 ///
 /// # Errors
 ///
@@ -2441,6 +2587,10 @@ impl PresentationApi {
     ///
     /// `crm:today:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: The descriptor, filtered to the caller.
+    ///
     /// # Errors
     ///
     /// The contract documents none for this operation. The SDK reports any error status.
@@ -2477,6 +2627,10 @@ impl PresentationApi {
 /// # Scope
 ///
 /// `crm:today:read`.
+///
+/// # Reply
+///
+/// - 200: The descriptor, filtered to the caller.
 ///
 /// # Errors
 ///
@@ -2550,6 +2704,11 @@ impl CommandsApi {
     ///
     /// Any one of `crm:opportunities:write`, `crm:organizations:write`, `crm:people:write`, `crm:tasks:write`.
     ///
+    /// # Reply
+    ///
+    /// - 200: An exact replay; the durable result of the first commit.
+    /// - 201: The command was committed.
+    ///
     /// # Errors
     ///
     /// - 400: The request is invalid, or validation failed. The body is not shown.
@@ -2598,6 +2757,11 @@ impl CommandsApi {
 /// # Scope
 ///
 /// Any one of `crm:opportunities:write`, `crm:organizations:write`, `crm:people:write`, `crm:tasks:write`.
+///
+/// # Reply
+///
+/// - 200: An exact replay; the durable result of the first commit.
+/// - 201: The command was committed.
 ///
 /// # Errors
 ///

@@ -223,6 +223,8 @@ sdk_core::open_enum! {
 #[non_exhaustive]
 pub struct AttentionQueue {
     /// The constant schema version of the attention queue.
+    ///
+    /// It is always `suite-crm-today.v1`.
     pub schema_version: String,
     /// When the queue was generated.
     pub generated_at: Timestamp,
@@ -233,6 +235,8 @@ pub struct AttentionQueue {
     /// The items that need attention. No maximum is declared.
     pub attention: Vec<AttentionItem>,
     /// The recent changes, at most 25.
+    ///
+    /// Limits: at most 25 items.
     pub recent_changes: Vec<RecentChange>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -448,6 +452,8 @@ sdk_core::open_enum! {
 #[non_exhaustive]
 pub struct IntakeSubmissionDetail {
     /// The constant schema version of an intake submission detail.
+    ///
+    /// It is always `suite-crm-intake-detail.v2`.
     pub schema_version: String,
     /// The reference of an intake submission.
     pub public_reference: IntakeReference,
@@ -456,14 +462,22 @@ pub struct IntakeSubmissionDetail {
     /// A JSON object whose members the contract does not show.
     pub contact: Record,
     /// The processing events.
+    ///
+    /// Each item: A JSON object whose members the contract does not show. Only the service checks that.
     pub processing_events: Vec<Record>,
     /// The review of an intake submission, or null. Its members are not shown.
     pub review: Option<Record>,
     /// A JSON object whose members the contract does not show.
     pub linked_records: Record,
     /// The history of reviews, at most 100 items.
+    ///
+    /// Limits: at most 100 items.
+    ///
+    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
     pub review_history: Vec<RawJson>,
     /// The version of the record, from 1.
+    ///
+    /// Limits: at least 1.
     pub record_version: i64,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -494,10 +508,14 @@ impl FromReply for IntakeSubmissionDetail {
 #[non_exhaustive]
 pub struct Funnel {
     /// The constant schema version of the funnel.
+    ///
+    /// It is always `suite-crm-funnel.v1`.
     pub schema_version: String,
     /// The window over which the flow is measured.
     pub window: FunnelWindow,
     /// The stages, at most 40 items.
+    ///
+    /// Limits: at most 40 items.
     pub stages: Vec<FunnelStage>,
     /// The outcomes.
     pub outcomes: FunnelOutcomes,
@@ -662,14 +680,22 @@ sdk_core::json_object!(FunnelProvenance {
 #[non_exhaustive]
 pub struct Presentation {
     /// The constant schema version of the presentation descriptor.
+    ///
+    /// It is always `suite-crm-presentation.v1`.
     pub schema_version: String,
     /// The constant id of the application.
+    ///
+    /// It is always `crm`.
     pub app_id: String,
     /// The navigation of the application.
     pub navigation: Navigation,
     /// The views, at most 60.
+    ///
+    /// Limits: at most 60 items.
     pub views: Vec<View>,
     /// The actions, at most 60.
+    ///
+    /// Limits: at most 60 items.
     pub actions: Vec<Action>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -976,6 +1002,8 @@ pub struct ViewFilter {
     /// is kept in `extra`.
     pub kind: Option<FilterKind>,
     /// The options. The shape of an option is not shown.
+    ///
+    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
     pub options: Option<Vec<RawJson>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1089,6 +1117,8 @@ pub struct ActionField {
     /// Whether the field is required.
     pub required: Option<bool>,
     /// The options. The shape of an option is not shown.
+    ///
+    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
     pub options: Option<Vec<RawJson>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

@@ -41,6 +41,10 @@ impl OauthApi {
     ///
     /// None: the client credential itself authenticates the call.
     ///
+    /// # Reply
+    ///
+    /// - 200: A token that lasts at most 300 seconds.
+    ///
     /// # Errors
     ///
     /// - The credential was not exchanged. The body is not shown for this operation.
@@ -86,6 +90,10 @@ impl OauthApi {
 /// # Scope
 ///
 /// None: the client credential itself authenticates the call.
+///
+/// # Reply
+///
+/// - 200: A token that lasts at most 300 seconds.
 ///
 /// # Errors
 ///
@@ -155,6 +163,10 @@ impl AppsApi {
     ///
     /// `suite.apps:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: The installed apps visible to the client.
+    ///
     /// # Errors
     ///
     /// - Any other status. 400: the request is invalid; 401: authentication is missing or invalid; 403: the client lacks the capability, entitlement, scope or binding; 404: no accessible record was found; 503: a dependency or required configuration is unavailable.
@@ -189,6 +201,10 @@ impl AppsApi {
 /// # Scope
 ///
 /// `suite.apps:read`.
+///
+/// # Reply
+///
+/// - 200: The installed apps visible to the client.
 ///
 /// # Errors
 ///
@@ -252,6 +268,10 @@ impl OrganizationApi {
     ///
     /// `suite.organization.basic:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: Bounded organization and installation context.
+    ///
     /// # Errors
     ///
     /// - Any other status. 400: the request is invalid; 401: authentication is missing or invalid; 403: the client lacks the capability, entitlement, scope or binding; 404: no accessible record was found; 503: a dependency or required configuration is unavailable.
@@ -286,6 +306,10 @@ impl OrganizationApi {
 /// # Scope
 ///
 /// `suite.organization.basic:read`.
+///
+/// # Reply
+///
+/// - 200: Bounded organization and installation context.
 ///
 /// # Errors
 ///
@@ -355,6 +379,10 @@ impl PublicationsApi {
     ///
     /// `platform.publications:read`.
     ///
+    /// # Reply
+    ///
+    /// - 200: One active allowlisted projection.
+    ///
     /// # Errors
     ///
     /// - Any other status. 400: the request is invalid; 401: authentication is missing or invalid; 403: the client lacks the capability, entitlement, scope or binding; 404: no accessible record was found; 503: a dependency or required configuration is unavailable.
@@ -403,6 +431,10 @@ impl PublicationsApi {
 /// # Scope
 ///
 /// `platform.publications:read`.
+///
+/// # Reply
+///
+/// - 200: One active allowlisted projection.
 ///
 /// # Errors
 ///

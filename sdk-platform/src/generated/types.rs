@@ -87,9 +87,19 @@ impl TokenForm {
     /// Sets a member that the contract does not show, such as the record that a command is about.
     ///
     /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an
-    /// optional one.
+    /// optional one, which it clears.
     #[must_use]
     pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {
+        let (name, value) = (name.into(), value.into());
+        if value.is_null() {
+            match name.as_str() {
+                "client_id" => self.client_id = None,
+                "client_secret" => self.client_secret = None,
+                "scope" => self.scope = None,
+                "audience" => self.audience = None,
+                _ => {}
+            }
+        }
         self.extra.insert(name, value);
         self
     }
@@ -106,6 +116,7 @@ impl Validate for TokenForm {
                 "scope",
                 "audience",
             ],
+            &["client_id", "client_secret", "scope", "audience"],
         )
     }
 }

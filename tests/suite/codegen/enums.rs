@@ -53,6 +53,11 @@ fn an_unknown_integer_is_kept_and_a_known_one_recognised() {
         );
         assert_eq!(Priority::from(number), priority);
     }
+    let whole: Task = serde_json::from_str(r#"{"priority":3.0,"state":0e1}"#).unwrap();
+    assert_eq!(
+        (whole.priority, whole.state),
+        (Priority::Low, Some(State::Done))
+    );
     assert_eq!((Priority::KNOWN, State::KNOWN), (&[-1, 3][..], &[0][..]));
     for other in [r#""3""#, "3.5", "true", "9223372036854775808", "null"] {
         let task = format!(r#"{{"priority":{other}}}"#);

@@ -41,13 +41,25 @@ fn a_list_has_its_number_of_items_and_none_that_splits() {
     let check = |values: &[&str], style| Check::new(&LIST).list("tags", Some(values), style, 1, 2);
     for (style, splits) in STYLES[1..].iter().zip(["a,b", "a b", "a|b"]) {
         check(&["a", "a.b"], *style).unwrap();
-        let error = check(&["a", splits], *style).unwrap_err();
-        assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
-        assert_says(&error, &["`tags` must have no", "within an item", splits]);
+        for bad in [&["a", splits][..], &[""], &["", ""], &["a", ""]] {
+            let error = check(bad, *style).unwrap_err();
+            assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
+            let found = format!("got {:?}", bad[bad.len() - 1]);
+            let rule = "within an item, and no empty one";
+            assert_says(&error, &["`tags` must have no", rule, &found]);
+        }
         let none: Option<&[&str]> = None;
         Check::new(&LIST).list("tags", none, *style, 1, 2).unwrap();
     }
     check(&["a,b", "a b|c"], ListStyle::Repeated).unwrap();
+    check(&["", "a"], ListStyle::Repeated).unwrap();
+    let check_open = |least| Check::new(&LIST).items("tags", 0, least, usize::MAX);
+    for (least, rule) in [(1, "at least 1 item:"), (2, "at least 2 items:")] {
+        assert_says(
+            &check_open(least).unwrap_err(),
+            &["`tags` must have", rule, "got 0 items"],
+        );
+    }
     for count in [0, 3] {
         let error = check(&vec!["a"; count], ListStyle::Repeated).unwrap_err();
         assert_says(

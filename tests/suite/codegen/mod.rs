@@ -9,4 +9,5 @@ mod notes;
 mod pages;
 mod replies;
 mod safety;
+mod secrets;
 mod unions;

@@ -29,7 +29,7 @@ pub(super) const ROW: Row = Row {
 };
 
 /// A command on one note.
-const COMMAND: Row = Row {
+pub(super) const COMMAND: Row = Row {
     route: "/notes/{id}",
     statuses: &[204],
     ..ROW

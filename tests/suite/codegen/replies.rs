@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 
 use sdk_core::codegen::{Bytes, Call, Receive, Row};
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{Effect, Error, ErrorKind, Members, Operation, RawJson, Record, Response, testing};
+use sdk_core::{
+    Effect, Error, ErrorKind, Members, Operation, RawJson, Receipt, Record, Response, SendPrepared,
+    testing,
+};
 
-use super::notes::{LIST, PRINT, ROW, client};
+use super::notes::{COMMAND, DELETE, EXPORT, LIST, PRINT, ROW, client, draft_of};
 use crate::support::{assert_failed, assert_says};
+
+const JSON: &str = "application/json";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
@@ -68,10 +73,10 @@ async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
         (202, br#"{"id":7}"#, Export::Accepted(job), r#"{"id":7}"#),
         (204, b"", Export::NoContent, "null"),
         (
-            206,
+            203,
             br#"{"left": 1.10}"#,
             Export::Other {
-                status: 206,
+                status: 203,
                 body: other,
             },
             r#"{"left": 1.10}"#,
@@ -115,8 +120,8 @@ async fn a_body_that_does_not_fit_its_status_is_an_error_with_the_path() {
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
     assert_eq!(error.status(), Some(202));
     assert_says(&error, &["at `id`: expected a 64-bit integer"]);
-    let error = received::<Export>(206, b"<html>").await.unwrap_err();
-    assert_says(&error, &["206", "the body begins with \"<html>\""]);
+    let error = received::<Export>(203, b"<html>").await.unwrap_err();
+    assert_says(&error, &["203", "the body begins with \"<html>\""]);
     assert_eq!(error.body(), Some(&b"<html>"[..]));
     received::<Export>(404, b"").await.unwrap_err();
 }
@@ -143,11 +148,20 @@ async fn another_media_type_is_kept_as_received() {
 
 #[tokio::test]
 async fn the_web_page_of_something_in_between_is_no_success() {
-    for page in [&b"\n<!DOCTYPE html><p>Log in"[..], b"<HTML>"] {
+    for page in [
+        &b"\n<!DOCTYPE html><p>Log in"[..],
+        b"<HTML>",
+        b"<!-- portal --> <!-- 2 --><html lang=en>",
+        b"\xef\xbb\xbf<!doctype html>",
+        b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC ''>",
+        b"<head><title>Log in",
+        b"<meta http-equiv=refresh content=0>",
+    ] {
         for error in [
             received::<()>(200, page).await.unwrap_err(),
             received::<Bytes>(200, page).await.unwrap_err(),
             received::<Export>(200, page).await.unwrap_err(),
+            received::<Export>(204, page).await.unwrap_err(),
         ] {
             assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
             assert_says(&error, &["it is a web page; the body begins with"]);
@@ -157,6 +171,171 @@ async fn the_web_page_of_something_in_between_is_no_success() {
     let call = Call::new(&client(&transport), &PRINT);
     let draft = call.endpoint().get("/notes/print");
     assert_eq!(&**call.send::<Bytes>(Ok(draft)).await.unwrap(), b"<html>");
+    for file in [
+        &b"<header>"[..],
+        b"<?xml version='1.0'?><head>",
+        b"<metadata/>",
+        b"<!-- html",
+    ] {
+        received::<Bytes>(200, file).await.unwrap();
+    }
+}
+
+/// What a call of an operation makes of a reply with this media type.
+async fn of_type<T: Receive>(
+    operation: &'static Operation,
+    status: u16,
+    media_type: &str,
+    body: &'static str,
+) -> Result<Receipt<T>, Error> {
+    let reply = http::Response::builder().status(status);
+    let reply = reply.header("content-type", media_type).body(body).unwrap();
+    let transport = ScriptedTransport::new().answer(reply);
+    let call = Call::new(&client(&transport), operation);
+    let draft = draft_of(&call);
+    call.command::<T>(Ok(draft)).await
+}
+
+#[tokio::test]
+async fn a_media_type_tells_a_web_page_too_unless_nothing_is_in_it() {
+    for media_type in ["text/html; charset=utf-8", "Application/XHTML+xml"] {
+        for error in [
+            of_type::<()>(&DELETE, 200, media_type, "OK")
+                .await
+                .unwrap_err(),
+            of_type::<Export>(&DELETE, 204, media_type, "OK")
+                .await
+                .unwrap_err(),
+            of_type::<Bytes>(&EXPORT, 200, media_type, "a;b")
+                .await
+                .map(drop)
+                .unwrap_err(),
+        ] {
+            assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+            assert_says(&error, &["it is a web page"]);
+        }
+        of_type::<()>(&DELETE, 204, media_type, "\n").await.unwrap();
+    }
+    of_type::<Bytes>(&PRINT, 200, "text/html", "OK")
+        .await
+        .unwrap();
+    of_type::<()>(&DELETE, 200, "text/plain", "OK")
+        .await
+        .unwrap();
+}
+
+static LATER: Operation = Operation::generated(Row {
+    statuses: &[202, 204],
+    ..COMMAND
+});
+
+static CSV: Operation = Operation::generated(Row {
+    accept: Some("text/csv"),
+    ..ROW
+});
+
+#[tokio::test]
+async fn a_part_and_another_success_are_not_taken_for_the_whole() {
+    let part = |error: Error| {
+        assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+        assert_eq!(error.status(), Some(206));
+        assert_says(&error, &["it is only a part of the reply"]);
+        assert_eq!(error.body(), Some(&b"{}"[..]));
+    };
+    part(of_type::<()>(&DELETE, 206, JSON, "{}").await.unwrap_err());
+    part(
+        of_type::<Bytes>(&CSV, 206, "text/csv", "{}")
+            .await
+            .unwrap_err(),
+    );
+    part(
+        of_type::<RawJson>(&LIST, 206, JSON, "{}")
+            .await
+            .unwrap_err(),
+    );
+    part(of_type::<Export>(&LIST, 206, JSON, "{}").await.unwrap_err());
+    // Who asks for a part gets it.
+    let reply = http::Response::builder().status(206).body("a").unwrap();
+    let transport = ScriptedTransport::new().answer(reply);
+    let mut call = Call::new(&client(&transport), &CSV);
+    call.change(|options| options.with_header("Range", "bytes=0-0"));
+    let draft = draft_of(&call);
+    assert_eq!(&**call.send::<Bytes>(Ok(draft)).await.unwrap(), b"a");
+
+    let pending = r#"{"state":"pending"}"#;
+    let error = of_type::<Bytes>(&CSV, 202, JSON, pending)
+        .await
+        .unwrap_err();
+    assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+    assert_says(
+        &error,
+        &[
+            "202",
+            "it is JSON with a status that the contract does not show",
+        ],
+    );
+    // JSON was asked for, or the status is shown, or it is none.
+    of_type::<Bytes>(&EXPORT, 202, JSON, pending).await.unwrap();
+    of_type::<Bytes>(&CSV, 200, JSON, pending).await.unwrap();
+    of_type::<Bytes>(&CSV, 202, "text/csv", pending)
+        .await
+        .unwrap();
+
+    for operation in [&DELETE, &LATER] {
+        let receipt = of_type::<()>(operation, 202, JSON, pending).await.unwrap();
+        assert_eq!(receipt.is_committed(), None);
+        let receipt = of_type::<()>(operation, 204, JSON, "").await.unwrap();
+        assert_eq!(receipt.is_committed(), Some(true));
+    }
+}
+
+#[tokio::test]
+async fn raw_json_of_what_is_no_json_is_null() {
+    let null = async |operation, status, media_type, body: &'static str| {
+        let receipt = of_type::<RawJson>(operation, status, media_type, body).await;
+        let receipt = receipt.unwrap();
+        assert_eq!(receipt.bytes(), body);
+        assert!(receipt.is_null(), "{body}");
+    };
+    null(&DELETE, 200, "text/plain", "OK").await;
+    null(&DELETE, 200, JSON, "OK").await;
+    null(&DELETE, 204, JSON, "").await;
+    null(&CSV, 200, "text/csv", "1").await;
+    null(&EXPORT, 200, "text/csv", "a;b").await;
+    for (operation, status, media_type, body) in [
+        // JSON is its success, so that this is none.
+        (&LIST, 200, "text/plain", "OK"),
+        (&EXPORT, 200, JSON, "OK"),
+        (&CSV, 202, JSON, "{}"),
+        (&DELETE, 200, "text/html", "OK"),
+        (&CSV, 200, "text/csv", "<html>"),
+    ] {
+        let raw = of_type::<RawJson>(operation, status, media_type, body).await;
+        assert_failed(&raw.unwrap_err(), ErrorKind::Decode, Effect::Unknown);
+    }
+    let raw = of_type::<RawJson>(&DELETE, 200, JSON, "[1.10]")
+        .await
+        .unwrap();
+    assert_eq!(raw.as_str(), "[1.10]");
+    of_type::<Job>(&CSV, 200, "text/csv", "1")
+        .await
+        .unwrap_err();
+
+    let reply = || {
+        let reply = http::Response::builder().header("content-type", "text/plain");
+        reply.body("done").unwrap()
+    };
+    let transport = ScriptedTransport::new().answer(reply()).answer(reply());
+    let api = client(&transport);
+    let call = Call::new(&api, &DELETE);
+    let draft = draft_of(&call);
+    let command = call.prepare(Ok(draft)).unwrap();
+    assert_eq!(
+        SendPrepared::new(&api, &command).await.unwrap().bytes(),
+        "done"
+    );
+    let raw = api.raw_call(&DELETE).path("id", "7").await.unwrap();
+    assert!(raw.is_null());
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use sdk_core::codegen::{Bytes, Call};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
     Effect, Error, ErrorKind, ExactReplay, Operation, ParkReason, PreparedCommand, Receipt,
-    SendPrepared, StoredRule, StoredStep, testing,
+    RetryPolicy, SendPrepared, StoredRule, StoredStep, testing,
 };
 
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
@@ -130,6 +130,44 @@ async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person() {
                 (request.uri().path(), request.body()),
                 ("/notes/7", &Bytes::from(body))
             );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_89_a_refusal_of_a_command_that_was_sent_before_is_no_proof() {
+    let key = Some("the-key-of-note-4711");
+    for (operation, key) in [(&PUT, None), (&DELETE, None), (&PATCH, None), (&PATCH, key)] {
+        for status in [401, 403, 404, 409, 410, 412, 422, 429] {
+            let transport = ScriptedTransport::new().lost().status(status);
+            let transport = transport.status(status).not_sent().status(204);
+            let api = client(&transport);
+            let mut call = Call::new(&api, operation);
+            call.change(|options| {
+                let options = options.with_retry(RetryPolicy::none());
+                match key {
+                    Some(key) => options.with_idempotency_key(key),
+                    None => options,
+                }
+            });
+            let draft = draft_of(&call);
+            let error = call.command::<()>(Ok(draft)).await.unwrap_err();
+            let sent = stored(&error.into_command().unwrap());
+            assert!(sent.was_sent());
+            let again = || SendPrepared::new(&api, &sent).retry(RetryPolicy::none());
+
+            // A 401 is answered with a fresh token.
+            let refusals = if status == 401 { 1 } else { 2 };
+            for _ in 0..refusals {
+                let error = again().await.unwrap_err();
+                let told = (error.effect(), error.status());
+                assert_eq!(told, (Effect::Unknown, Some(status)));
+                assert_eq!(error.into_command().as_ref(), Some(&sent));
+            }
+            let error = again().await.unwrap_err();
+            assert_tried(&error, ErrorKind::Connect, Effect::Unknown, 1);
+            let receipt = again().typed::<()>().await.unwrap();
+            assert_eq!(receipt.is_committed(), Some(true));
         }
     }
 }

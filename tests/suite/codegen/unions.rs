@@ -136,6 +136,25 @@ fn the_tag_decides_wherever_it_stands_and_what_is_unknown_is_kept() {
 }
 
 #[test]
+fn an_object_with_two_tags_is_an_error_however_it_is_read() {
+    for text in [
+        r#"{"kind":"call","kind":"email","minutes":1}"#,
+        r#"{"kind":"note","a":{},"k\u0069nd":"note"}"#,
+        r#"{"kind":"fax","kind":"call"}"#,
+        r#"{"kind":7,"kind":"call"}"#,
+    ] {
+        let error = serde_json::from_str::<Activity>(text).unwrap_err();
+        assert_says(&error, &["duplicate field `kind`"]);
+        let error = said(format!(r#"{{"items":[{text}]}}"#));
+        assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+        assert_says(&error, &["at `items[0]"]);
+    }
+    // The name may occur elsewhere.
+    let nested = r#"{"kind":"call","minutes":1,"next":{"kind":"note"},"mankind":1,"b":"\u0061"}"#;
+    assert_eq!(read::<Activity>(nested).tag().as_deref(), Some("call"));
+}
+
+#[test]
 fn an_error_names_the_path_within_the_variant() {
     let of = |item: &str| {
         let error = said(format!(r#"{{"items":[{{"kind":"fax"}},{item}]}}"#));

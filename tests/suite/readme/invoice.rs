@@ -17,7 +17,8 @@ pub async fn draft_invoice(
         Ok(receipt) => println!("{}", receipt.subject_reference),
         Err(error) => match error.effect() {
             Effect::NotSent | Effect::Refused => return Err(error),
-            // The reply was lost: whether it happened is unknown, and sending the same command again finds out.
+            // The reply was lost, and whether it happened is unknown. Sending the same command again returns its result. If
+            // that is refused, it stays unknown: the refusal may be of the second one only.
             Effect::Unknown => {
                 let command = error.command().ok_or(error.clone())?;
                 accounting.send_prepared(command).await?;

@@ -1,0 +1,191 @@
+//! What a person reads after a document was taken over.
+
+use std::fmt;
+
+use super::answer::Answer;
+use super::document::{Document, route};
+use super::propose::{Action, Decision, Name, Names};
+use crate::findings::{Findings, Weight};
+use crate::model::{Auth, Operation, Reply, Safety, Shape, Spec};
+use crate::node::Node;
+
+pub(super) struct Report<'a> {
+    pub(super) spec: Option<&'a Spec>,
+    pub(super) before: Option<&'a Node>,
+    pub(super) laid: &'a Node,
+    pub(super) findings: &'a Findings,
+    pub(super) derived: &'a [Action],
+    pub(super) accepted: &'a [Action],
+    pub(super) gone: &'a [Action],
+    /// By route, what each operation was called.
+    pub(super) names: &'a Names,
+    pub(super) decisions: &'a [Decision<'a>],
+    pub(super) answers: &'a [Answer],
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(spec) = self.spec {
+            self.operations(f, spec)?;
+        }
+        for (weight, title) in [
+            (Weight::Raw, "Kept as raw JSON or text"),
+            (Weight::Renamed, "Renamed"),
+            (Weight::Noted, "Noted"),
+        ] {
+            list(f, title, self.findings.of(weight))?;
+        }
+        list(
+            f,
+            "Added to the overlay, since it follows",
+            self.derived.iter().map(line),
+        )?;
+        list(
+            f,
+            "Added to the overlay, as proposed",
+            self.accepted.iter().map(line),
+        )?;
+        list(
+            f,
+            "Taken out of the overlay, since its target is gone",
+            self.gone.iter().map(line),
+        )?;
+        let operations = self.spec.map_or(&[][..], |it| &it.operations);
+        let renamed = renamed(operations, self.names);
+        list(f, "Names that change", renamed.iter())?;
+        list(f, "Assumptions", self.answers.iter())?;
+        list(f, "Decisions", self.decisions.iter())
+    }
+}
+
+pub(super) fn renamed(operations: &[Operation], names: &Names) -> Vec<String> {
+    let other = operations.iter().filter_map(|it| {
+        let route = route(it.method.key(), &it.path);
+        let Name { group, method, .. } = names.get(&route)?;
+        let is_other = (group, method) != (&it.group, &it.name);
+        is_other.then(|| format!("{route}: {group}.{method} becomes {}.{}", it.group, it.name))
+    });
+    other.collect()
+}
+
+impl fmt::Display for Decision<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (rule, remedy) = (&self.findings[0].rule, &self.findings[0].remedy);
+        write!(f, "{rule}; {remedy}")?;
+        for finding in &self.findings {
+            write!(f, "\n    {}", finding.place)?;
+        }
+        let actions = self.actions.iter();
+        write!(
+            f,
+            "\n{}",
+            actions.map(ToString::to_string).collect::<String>()
+        )
+    }
+}
+
+/// A heading with a count, and a line for each; nothing where there is nothing.
+fn list<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    title: &str,
+    all: impl Iterator<Item = T>,
+) -> fmt::Result {
+    let all: Vec<String> = all.map(|it| format!("  {it}\n")).collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    write!(f, "\n{title} ({})\n{}", all.len(), all.concat())
+}
+
+fn line(action: &Action) -> String {
+    let update = serde_json::to_string(&action.update).unwrap_or_default();
+    format!("{}: {update}", action.target)
+}
+
+impl Report<'_> {
+    fn operations(&self, f: &mut fmt::Formatter<'_>, spec: &Spec) -> fmt::Result {
+        let before: Vec<String> = self.before.map_or(Vec::new(), |root| {
+            Document { root }.calls().map(|call| call.route()).collect()
+        });
+        let now: Vec<String> = Document { root: self.laid }
+            .calls()
+            .map(|call| call.route())
+            .collect();
+        let new = now.iter().filter(|it| !before.contains(it)).count();
+        writeln!(
+            f,
+            "{} {}: {} operations, {new} of them new, {} left out",
+            spec.title,
+            spec.version,
+            now.len(),
+            spec.skipped.len()
+        )?;
+        for it in &spec.operations {
+            let is_new = !before.contains(&route(it.method.key(), &it.path));
+            let mark = if is_new { '+' } else { ' ' };
+            let scopes = match it.auth {
+                Auth::Public => "public".to_owned(),
+                Auth::Bearer if it.scopes.is_empty() => "any token".to_owned(),
+                Auth::Bearer => it.scopes.join(" | "),
+                Auth::Client => "client credential".to_owned(),
+            };
+            let (method, path) = (it.method.name(), &it.path);
+            let (group, name, safety) = (&it.group, &it.name, safety(it));
+            let reply = reply(&it.reply);
+            writeln!(
+                f,
+                "{mark} {method:6} {path}\n      {group}.{name}, {safety}, {reply}, {scopes}"
+            )?;
+        }
+        list(
+            f,
+            "Left out",
+            spec.skipped
+                .iter()
+                .map(|it| format!("{}: {}", it.route, it.reason)),
+        )?;
+        let gone = before.iter().filter(|it| !now.contains(it));
+        list(f, "Gone", gone)
+    }
+}
+
+fn safety(operation: &Operation) -> &'static str {
+    match operation.safety {
+        Safety::Read => "read",
+        Safety::Keyed => "keyed command",
+        Safety::Idempotent => "idempotent command",
+        Safety::Unkeyed => "command without a key",
+    }
+}
+
+fn reply(reply: &Reply) -> String {
+    match reply {
+        Reply::Json(value) => shape(&value.shape),
+        Reply::Empty => "no body".to_owned(),
+        Reply::Bytes(media) => format!("bytes of {media}"),
+        Reply::Several { name, cases } => {
+            let cases = cases
+                .iter()
+                .map(|case| format!("{} {}", case.status, self::reply(&case.reply)));
+            format!("{name} ({})", cases.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn shape(it: &Shape) -> String {
+    match it {
+        Shape::Named(name) => name.clone(),
+        Shape::Page { items, .. } => format!("page of {}", shape(items)),
+        Shape::Array { items, .. } => format!("list of {}", shape(items)),
+        Shape::Map(inner) => format!("map of {}", shape(inner)),
+        Shape::Nullable(inner) => format!("{} or null", shape(inner)),
+        Shape::Value => "any JSON".to_owned(),
+        Shape::Record => "an object".to_owned(),
+        Shape::Text { .. } => "text".to_owned(),
+        Shape::Timestamp => "a time".to_owned(),
+        Shape::Date => "a date".to_owned(),
+        Shape::Integer { .. } => "an integer".to_owned(),
+        Shape::Number => "a number".to_owned(),
+        Shape::Boolean => "a boolean".to_owned(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Code from specs: the clients, the list of operations of the reference server, and what the documentation says of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::findings::Findings;
+use crate::model::app::{APPS, SAMPLE, tried};
+use crate::model::{App, Spec, all};
+use crate::write::tree::{Tree, text_of};
+use crate::write::{client, gaps, readme, server};
+use crate::{Result, adopt, assumptions, at, names, read};
+
+/// Generates all code below `root`, or with `check` only says what would change.
+pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
+    let tree = generate(root)?;
+    if check {
+        adopt::check(root)?;
+        assumptions::check_cited(root)?;
+        let differences = tree.differences(root);
+        if differences.is_empty() {
+            println!("generated code is up to date");
+            return Ok(());
+        }
+        let paths = differences.iter().map(|path| path.display().to_string());
+        return Err(format!(
+            "generated code differs; run `cargo xtask codegen`:\n  {}",
+            paths.collect::<Vec<_>>().join("\n  ")
+        ));
+    }
+    let changed = tree.write(root)?;
+    for path in &changed {
+        println!("{}", path.display());
+    }
+    println!("{} files changed", changed.len());
+    Ok(())
+}
+
+/// Generates the clients of the specs in a folder of its own, for documents that are only tried.
+pub(crate) fn attempt(root: &Path) -> Result<()> {
+    for app in &APPS {
+        // It lives as long as the process, like those that are written down.
+        let app: &'static App = Box::leak(Box::new(tried(app.name)));
+        if root.join(app.spec()).exists() {
+            let mut tree = Tree::default();
+            client::add(root, &spec(root, app)?, &mut tree)?;
+            println!("{} files changed", tree.write(root)?.len());
+        }
+    }
+    Ok(())
+}
+
+fn generate(root: &Path) -> Result<Tree> {
+    let (mut specs, mut refused) = (Vec::new(), Vec::new());
+    for app in &APPS {
+        match spec(root, app) {
+            Ok(spec) => specs.push(spec),
+            Err(findings) => refused.push(findings),
+        }
+    }
+    let sample = (root.join(SAMPLE.spec()).exists()).then(|| spec(root, &SAMPLE));
+    let sample = sample.and_then(|sample| sample.map_err(|findings| refused.push(findings)).ok());
+    if !refused.is_empty() {
+        return Err(refused.join("\n"));
+    }
+    check_ids(&specs)?;
+    let used: BTreeMap<String, _> = specs
+        .iter()
+        .map(|spec| (spec.file(), spec.assumptions.clone()))
+        .collect();
+    let register = text_of(root, "specs/ASSUMPTIONS.md")?;
+    assumptions::check(&register, &used)?;
+
+    let mut tree = Tree::default();
+    for spec in specs.iter().chain(&sample) {
+        client::add(root, spec, &mut tree).map_err(at(spec.file()))?;
+    }
+    server::add(root, &specs, &mut tree)?;
+    let ours = |spec: &Spec| {
+        let vendors = |kind: &str| {
+            root.join(format!(
+                "{}/vendor/{}.{kind}",
+                spec.app.specs, spec.app.name
+            ))
+        };
+        !["json", "yaml"].iter().any(|kind| vendors(kind).exists())
+    };
+    let page = gaps::write(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
+    tree.add(gaps::PAGE, page.map_err(at(gaps::PAGE))?);
+    if let Ok(readme) = fs::read_to_string(root.join("README.md"))
+        && let Some(text) = readme::update(&readme, &specs).map_err(at("README.md"))?
+    {
+        tree.add("README.md", text);
+    }
+    Ok(tree)
+}
+
+/// Reads the spec of an application; the error is all that is refused in it, a line for each.
+fn spec(root: &Path, app: &'static App) -> Result<Spec> {
+    let file = app.spec();
+    let spec = read::spec(app, &text_of(root, &file)?, &mut Findings::default());
+    spec.map_err(|refused| {
+        let lines = refused.lines().map(|line| format!("{file}: {line}"));
+        lines.collect::<Vec<_>>().join("\n")
+    })
+}
+
+/// The reference server has one list of all operations, so their ids are unique in all specs together.
+fn check_ids(specs: &[Spec]) -> Result<()> {
+    let mut owners = BTreeMap::new();
+    for (spec, operation) in all(specs) {
+        let (file, id) = (spec.file(), &operation.id);
+        if let Some(other) = owners.insert(names::pascal(id), file.clone()) {
+            return Err(format!(
+                "{file}: operation `{id}`: {other} has one of this id too"
+            ));
+        }
+    }
+    Ok(())
+}

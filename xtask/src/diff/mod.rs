@@ -1,0 +1,162 @@
+//! Two versions of a document side by side: what changed for callers and for whom it breaks, what becomes of the SDK's
+//! public names, and of what is assumed. Nothing here writes code.
+//!
+//! What is on the wire is compared as it is written, references followed, so that each change has its pointers and nothing
+//! can differ unnoticed: a field that no rule knows is listed as not understood. Names come from the model.
+#![doc = include_str!("rules.md")]
+
+mod assumed;
+mod compare;
+mod names;
+mod part;
+mod report;
+mod rules;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) use assumed::Verdict;
+use assumed::Verdicts;
+use compare::Diff;
+pub(crate) use report::Assumption;
+use report::Report;
+
+use crate::findings::{Findings, Weight};
+use crate::model::App;
+use crate::model::Spec;
+use crate::node::Node;
+use crate::{Result, assumptions, at, engine, read};
+
+/// `contract-diff OLD NEW [--json|--markdown] [--app NAME]`.
+///
+/// Ends with 0 if nothing breaks, with 1 if something does, and with 2 if nobody can tell.
+pub(crate) fn run(root: &Path, arguments: &[&str]) -> ExitCode {
+    match report(root, arguments) {
+        Ok((text, status)) => {
+            print!("{text}");
+            ExitCode::from(status)
+        }
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
+    let (mut files, mut form, mut app) = (Vec::new(), "", None);
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        match *argument {
+            "--json" | "--markdown" if !form.is_empty() && form != *argument => {
+                return Err("`--json` and `--markdown` exclude each other".to_owned());
+            }
+            "--json" | "--markdown" => form = argument,
+            "--app" => app = rest.next().copied(),
+            option if option.starts_with('-') => return Err(format!("unknown option `{option}`")),
+            file => files.push(file),
+        }
+    }
+    let [old, new] = files[..] else {
+        return Err("contract-diff compares two files".to_owned());
+    };
+    let stem = |file| Path::new(file).file_stem().and_then(|it| it.to_str());
+    let known = |name: &&str| App::named(name).is_some();
+    let guess = [stem(old), stem(new)].into_iter().flatten().find(known);
+    let name = app.or(guess).unwrap_or("crm");
+    let app = App::named(name).ok_or_else(|| format!("there is no application `{name}`"))?;
+    let open = |file: &str| {
+        let text = std::fs::read_to_string(file).map_err(at(file))?;
+        let node = Node::parse(&text).map_err(at(file))?;
+        let version = node.text_at("openapi").unwrap_or_default();
+        let is_understood = version.starts_with("3.0.") || version.starts_with("3.1.");
+        is_understood
+            .then_some(node)
+            .ok_or_else(|| format!("{file}: this is no OpenAPI document of version 3.0 or 3.1"))
+    };
+    let register = std::fs::read_to_string(root.join("specs/ASSUMPTIONS.md")).unwrap_or_default();
+    let report = compare(app, &open(old)?, &open(new)?, &register);
+    Ok((report.written(form)?, report.status()))
+}
+
+/// What a new document says of the assumptions that the old one rests on, at the places of the old one.
+pub(crate) fn assumed(old: &Node, new: &Node, register: &str) -> Vec<Assumption> {
+    judged(Diff::of(old, new).assumed.verdicts, old, register)
+}
+
+fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption> {
+    for id in assumptions::of(old) {
+        let nowhere = || BTreeSet::from([(Verdict::NotSeen, String::new())]);
+        verdicts.entry(id).or_insert_with(nowhere);
+    }
+    if old.get("x-adopted-from").is_some() {
+        assumed::left_open(&mut verdicts);
+    }
+    let title = |id: &str| {
+        let mut lines = register.lines().filter_map(|it| it.strip_prefix("## "));
+        let line = lines.find_map(|it| it.strip_prefix(id)?.strip_prefix(' '));
+        line.unwrap_or_default().to_owned()
+    };
+    let judged = verdicts.into_iter().map(|(id, places)| Assumption {
+        title: title(&id),
+        id,
+        verdict: assumed::overall(&places),
+        places: places.into_iter().collect(),
+    });
+    judged.collect()
+}
+
+/// Compares two documents of an application.
+fn compare(app: &'static App, old: &Node, new: &Node, register: &str) -> Report {
+    let diff = Diff::of(old, new);
+    let (was, refused_old) = model(app, old);
+    let (is, refused_new) = model(app, new);
+    let names = match (was, is) {
+        (Some(was), Some(is)) => names::compare(&was, &is, &diff.routes, &diff.pairs),
+        _ => Vec::new(),
+    };
+    let refused_old = refused_old.into_iter().map(|it| format!("old: {it}"));
+    let refused_new = refused_new.into_iter().map(|it| format!("new: {it}"));
+    Report {
+        old: version(old),
+        new: version(new),
+        changes: diff.changes.into_values().collect(),
+        names,
+        assumptions: judged(diff.assumed.verdicts, old, register),
+        not_understood: diff.not_understood.into_iter().collect(),
+        refused: refused_old.chain(refused_new).collect(),
+    }
+}
+
+/// The model of a document with the types of its members, and what is refused in it.
+fn model(app: &'static App, document: &Node) -> (Option<Spec>, Vec<String>) {
+    let mut findings = Findings::default();
+    // What is not ours has no conventions to hold. Ours is of 3.0, and names its methods.
+    let paths = document.at("paths").members();
+    let mut operations = paths.flat_map(|(_, item)| item.members());
+    let version = document.text_at("openapi").unwrap_or_default();
+    let own = operations.any(|(_, it)| it.get("x-provenance").is_some())
+        && document.get("x-adopted-from").is_none()
+        && version.starts_with("3.0.");
+    let spec = read::read(app, document, own, &mut findings);
+    let refused = findings.of(Weight::Refused).map(ToString::to_string);
+    let mut refused: Vec<String> = refused.collect();
+    let typed = spec.map(|mut spec| engine::run(&mut spec).map(|()| spec));
+    let spec = typed.transpose().unwrap_or_else(|error| {
+        refused.push(error);
+        None
+    });
+    (spec, refused)
+}
+
+/// What a document is called.
+fn version(document: &Node) -> String {
+    let info = document.at("info");
+    let [title, version] = ["title", "version"].map(|it| info.at(it).plain());
+    format!("{title} {version}")
+}

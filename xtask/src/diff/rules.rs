@@ -1,0 +1,52 @@
+//! The table of `rules.md`, which people and this program read alike.
+
+use serde::Serialize;
+
+const TABLE: &str = include_str!("rules.md");
+
+/// How a part of a document changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum How {
+    New,
+    Gone,
+    Narrower,
+    Wider,
+    Other,
+}
+
+/// Whether a part stands in requests, in replies, or concerns both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Way {
+    Request,
+    Reply,
+    Both,
+}
+
+/// Whether a change breaks callers that write, and callers that read; none if the table has no such change.
+pub(super) fn verdict(what: &str, how: How, way: Way) -> Option<(bool, bool)> {
+    let mut rows = TABLE
+        .lines()
+        .map(|line| line.split('|').map(str::trim).skip(1));
+    let mut row = rows.find_map(|mut row| (row.next() == Some(what)).then_some(row))?;
+    let cell = row.nth(how as usize).filter(|cell| !cell.is_empty())?;
+    Some((
+        cell.contains('W') && way != Way::Reply,
+        cell.contains('R') && way != Way::Request,
+    ))
+}
+
+/// Keywords that only the service checks.
+const CHECKED: &str = "multipleOf uniqueItems patternProperties propertyNames dependentRequired dependentSchemas dependencies \
+                       unevaluatedProperties unevaluatedItems contains minContains maxContains contentMediaType \
+                       contentEncoding not if then else prefixItems";
+
+/// The row for a keyword that is compared as it is written.
+pub(super) fn keyword(key: &str) -> Option<&'static str> {
+    match key {
+        "pattern" => Some("pattern"),
+        "format" => Some("format"),
+        "default" => Some("default"),
+        _ => CHECKED.split(' ').any(|it| it == key).then_some("rule"),
+    }
+}

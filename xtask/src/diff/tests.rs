@@ -1,0 +1,489 @@
+//! Changes of our own specs, each of which must be reported rightly and alone.
+
+use crate::model::App;
+use crate::node::{Node, step};
+
+use super::compare::Diff;
+use super::part::is_read_by_people;
+use super::report::Report;
+
+const MUTATIONS: &str = include_str!("mutations.md");
+
+/// What our specs have none of.
+const SAMPLE: &str = r##"
+openapi: 3.1.0
+info: {title: Sample, version: "1"}
+security: [{token: []}, {key: []}]
+paths:
+  /things/{id}:
+    patch:
+      operationId: changeThing
+      parameters:
+        - {name: id, in: path, required: true, schema: {type: string}}
+        - {name: tags, in: query, explode: false, schema: {type: array, items: {enum: [a, b]}}}
+      requestBody: {content: {application/merge-patch+json: {schema: {$ref: "#/components/schemas/Change"}}}}
+      responses:
+        200:
+          description: Changed.
+          headers: {ETag: {required: true, schema: {type: string}}}
+          content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}
+        204: {description: Nothing to do.}
+        409: {description: Taken.}
+components:
+  securitySchemes: {token: {type: http, scheme: bearer}, key: {type: apiKey, in: header, name: X-Key}}
+  schemas:
+    Change:
+      oneOf: [{$ref: "#/components/schemas/Move"}, {$ref: "#/components/schemas/Name"}, {$ref: "#/components/schemas/Fold"}]
+      discriminator: {propertyName: kind, mapping: {move: "#/components/schemas/Move"}}
+    Move: {type: object, properties: {kind: {type: string}, to: {type: string}}}
+    Name: {type: object, properties: {kind: {const: name}, name: {type: string}}}
+    Fold: {type: object, properties: {kind: {const: fold}}}
+    Base: {type: object, required: [at], properties: {at: {type: [integer, "null"]}}}
+    Thing:
+      allOf: [{$ref: "#/components/schemas/Base"}]
+      type: object
+      properties:
+        labels: {type: object, additionalProperties: {type: string}}
+        kind: {anyOf: [{type: string, enum: [a, b]}, {type: string}]}
+        code: {type: integer, enum: [1, 2]}
+        share: {type: number, exclusiveMinimum: 0}
+        size: {type: integer, format: int32}
+        owner: {$ref: "#/components/schemas/Thing"}
+"##;
+
+fn spec(app: &str) -> Node {
+    if app == "sample" {
+        return Node::parse(SAMPLE).unwrap();
+    }
+    let path = format!("{}/../specs/{app}.yaml", env!("CARGO_MANIFEST_DIR"));
+    Node::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn compare(app: &str, old: &Node, new: &Node) -> Report {
+    super::compare(App::named(app).or(App::named("crm")).unwrap(), old, new, "")
+}
+
+/// The place of an operation (`@id`) or a schema (`#Name`), with what follows.
+fn pointer(document: &Node, place: &str) -> String {
+    let (name, rest) = place[1..]
+        .split_once('/')
+        .map_or((&place[1..], ""), |it| it);
+    let rest = if rest.is_empty() {
+        String::new()
+    } else {
+        format!("/{rest}")
+    };
+    match &place[..1] {
+        "#" => format!("/components/schemas/{name}{rest}"),
+        "@" => {
+            for (path, item) in document.at("paths").members() {
+                for (method, operation) in item.members() {
+                    if operation.text_at("operationId") == Some(name) {
+                        return step(&step("/paths", path), method) + &rest;
+                    }
+                }
+            }
+            panic!("no operation {name}")
+        }
+        _ => place.to_owned(),
+    }
+}
+
+fn edit(node: &mut Node, steps: &[String], edit: &str) {
+    let (kind, value) = edit.split_at(1);
+    let value = Node::parse(&format!("it: {value}"))
+        .unwrap()
+        .at("it")
+        .clone();
+    match (node, steps) {
+        (Node::List(items), []) if kind == "+" => items.push(value),
+        (Node::Object(members), [last]) if kind == "=" => {
+            members.insert(last.clone(), value);
+        }
+        (Node::Object(members), [last]) if kind == "-" => {
+            members.shift_remove(last).unwrap();
+        }
+        (Node::List(items), [last]) if kind == "-" => {
+            items.remove(last.parse().unwrap());
+        }
+        (Node::Object(members), [first, rest @ ..]) => self::edit(&mut members[first], rest, edit),
+        (Node::List(items), [first, rest @ ..]) => {
+            self::edit(&mut items[first.parse::<usize>().unwrap()], rest, edit);
+        }
+        (node, steps) => panic!("{edit} at {steps:?} of {node:?}"),
+    }
+}
+
+fn mutated(document: &Node, place: &str, change: &str) -> Node {
+    let place = pointer(document, place);
+    let steps = place
+        .split('/')
+        .skip(1)
+        .map(|it| it.replace("~1", "/").replace("~0", "~"));
+    let mut new = document.clone();
+    edit(&mut new, &steps.collect::<Vec<_>>(), change);
+    new
+}
+
+/// The rows of the table with so many columns.
+fn rows<const COLUMNS: usize>() -> Vec<[&'static str; COLUMNS]> {
+    let rows = MUTATIONS
+        .lines()
+        .filter_map(|it| it.strip_prefix('|')?.strip_suffix('|'));
+    let cells = rows.map(|it| it.split('|').map(str::trim).collect::<Vec<_>>());
+    cells.filter_map(|it| it.try_into().ok()).skip(2).collect()
+}
+
+/// A report in short: what changed and for whom it breaks, and what became of names.
+fn summary(report: &Report) -> [String; 2] {
+    let mut changes = Vec::new();
+    for it in &report.changes {
+        let writers = if it.breaks_writers { "W" } else { "" };
+        let readers = if it.breaks_readers { "R" } else { "" };
+        let how = format!("{:?}", it.how).to_lowercase();
+        changes.push(
+            format!("{} {how} {writers}{readers}", it.what)
+                .trim()
+                .to_owned(),
+        );
+    }
+    changes.dedup();
+    let odd = report
+        .not_understood
+        .iter()
+        .map(|it| format!("not understood {}", it.0));
+    changes.extend(odd.chain(report.refused.iter().map(|it| format!("refused {it}"))));
+    let names = report
+        .names
+        .iter()
+        .map(|it| format!("{} {}", it.name, it.how));
+    [changes.join("; "), names.collect::<Vec<_>>().join("; ")]
+}
+
+#[test]
+fn each_change_is_reported_rightly_and_alone() {
+    let mut wrong = Vec::new();
+    assert!(rows::<5>().len() > 90);
+    for [app, place, change, changes, names] in rows() {
+        let old = spec(app);
+        let found = summary(&compare(app, &old, &mutated(&old, place, change)));
+        if found != [changes, names] {
+            let row = [app, place, change, &found[0], &found[1]];
+            wrong.push(format!("| {} |", row.join(" | ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The same in the words of 3.1.
+fn modern(node: &Node) -> Node {
+    let members = match node {
+        Node::Object(members) => members,
+        Node::List(items) => return Node::List(items.iter().map(modern).collect()),
+        other => return other.clone(),
+    };
+    let mut new: indexmap::IndexMap<String, Node> = members
+        .iter()
+        .map(|(key, it)| (key.clone(), modern(it)))
+        .collect();
+    if new.contains_key("openapi") {
+        new.insert("openapi".to_owned(), Node::Text("3.1.0".to_owned()));
+    }
+    if new.shift_remove("nullable").is_some() {
+        let kinds = vec![new["type"].clone(), Node::Text("null".to_owned())];
+        new.insert("type".to_owned(), Node::List(kinds));
+    }
+    if new.shift_remove("x-const").is_some() {
+        let values = new.shift_remove("enum").unwrap();
+        new.insert("const".to_owned(), values.items()[0].clone());
+    }
+    if let Some(bound) = new.get("minimum").and_then(Node::integer) {
+        new.shift_remove("minimum");
+        new.insert(
+            "exclusiveMinimum".to_owned(),
+            Node::Number((bound - 1).into()),
+        );
+    }
+    Node::Object(new)
+}
+
+#[test]
+fn nothing_is_reported_of_what_is_the_same() {
+    for app in ["crm", "calendar", "accounting", "platform", "sample"] {
+        let old = spec(app);
+        assert_eq!(summary(&compare(app, &old, &old)), ["", ""]);
+        let report = compare(app, &old, &modern(&old));
+        assert_eq!(summary(&report), ["", ""]);
+    }
+    // The name of a path parameter is sent nowhere, and arguments have no names in Rust.
+    let old = spec("crm");
+    let text = serde_json::to_string(&old).unwrap();
+    let text = text
+        .replace("{reference}", "{id}")
+        .replace("\"name\":\"reference\"", "\"name\":\"id\"");
+    let report = compare("crm", &old, &Node::parse(&text).unwrap());
+    assert_eq!(
+        (summary(&report)[0].as_str(), report.status()),
+        ("path parameter other", 0)
+    );
+    // Nor does it matter how much of a path is the server's.
+    let text = SAMPLE.replace(
+        "paths:",
+        "servers: [{url: \"https://a.example/v1/\"}]\npaths:",
+    );
+    let moved = SAMPLE.replace("  /things/", "  /v1/things/");
+    let [old, new] = [text, moved].map(|it| Node::parse(&it).unwrap());
+    assert_eq!(summary(&compare("crm", &old, &new)), ["server gone", ""]);
+}
+
+#[test]
+fn the_last_line_and_the_status_say_whether_it_breaks() {
+    let old = spec("sample");
+    for (place, change, status, last) in [
+        ("/info/version", "= 2", 0, "Nothing changed."),
+        (
+            "#Thing/properties/code/enum",
+            "+ 3",
+            0,
+            "Nothing breaks: 1 changes.",
+        ),
+        (
+            "#Thing/unheardOf",
+            "= 1",
+            2,
+            "It cannot tell: 0 refused, 1 not understood.",
+        ),
+        (
+            "#Move/required",
+            "= [to]",
+            1,
+            "It breaks: 1 changes for callers that write, 0 for callers that read, 2 names.",
+        ),
+    ] {
+        let report = compare("sample", &old, &mutated(&old, place, change));
+        assert_eq!(report.status(), status, "{place}");
+        for form in ["", "--markdown"] {
+            let text = report.written(form).unwrap();
+            assert_eq!(text.lines().last(), Some(last));
+        }
+        let json = Node::parse(&report.written("--json").unwrap()).unwrap();
+        assert_eq!(json.text_at("verdict"), Some(last));
+        assert_eq!(json.at("changes").items().len(), report.changes.len());
+    }
+}
+
+/// What a vendor would publish: the same without anything of ours.
+fn published(node: &Node) -> Node {
+    match node {
+        Node::Object(members) => {
+            let kept = members.iter().filter(|(key, _)| !key.starts_with("x-"));
+            Node::Object(kept.map(|(key, it)| (key.clone(), published(it))).collect())
+        }
+        Node::List(items) => Node::List(items.iter().map(published).collect()),
+        other => other.clone(),
+    }
+}
+
+#[test]
+fn what_is_assumed_is_confirmed_contradicted_or_void_where_it_is_shown() {
+    assert!(rows::<4>().len() > 15);
+    for [app, place, change, expected] in rows() {
+        let old = spec(app);
+        let report = compare(app, &old, &published(&mutated(&old, place, change)));
+        let found = report
+            .assumptions
+            .iter()
+            .map(|it| format!("{} {}", it.id, it.verdict));
+        let found: Vec<String> = found.collect();
+        let is_found = |it: &str| found.iter().any(|known| known == it);
+        assert!(
+            expected.split(", ").all(is_found),
+            "{place} {change}: {found:?}"
+        );
+    }
+}
+
+/// Every place whose value means something to a program, with its parent.
+fn places<'a>(node: &'a Node, parent: &'a Node, place: &str, found: &mut Vec<(String, &'a Node)>) {
+    let means =
+        |it: &(&String, &Node)| !is_read_by_people(it.0) && it.0 != "tags" && it.0 != "info";
+    for (key, inner) in node.members().filter(means) {
+        places(inner, node, &step(place, key), found);
+    }
+    for (at, inner) in node.items().iter().enumerate() {
+        places(inner, node, &format!("{place}/{at}"), found);
+    }
+    found.extend((place.matches('/').count() > 1).then(|| (place.to_owned(), parent)));
+}
+
+/// Whether a field says no more than what is there without it.
+fn is_implied(document: &Node, parent: &Node, key: &str) -> bool {
+    let beside = |key: &&str| parent.get(key).is_some();
+    let says_nothing = |it: &Node| it.members().all(|it| is_read_by_people(it.0));
+    let value = parent.at(key);
+    match key {
+        "$ref" => document
+            .pointer(&value.plain()[1..])
+            .is_some_and(says_nothing),
+        "type" => [
+            "properties",
+            "additionalProperties",
+            "items",
+            "enum",
+            "const",
+        ]
+        .iter()
+        .any(beside),
+        "additionalProperties" => says_nothing(value),
+        _ => *value == Node::Bool(false),
+    }
+}
+
+#[test]
+fn nothing_changes_unnoticed() {
+    for app in ["platform", "sample", "calendar", "accounting"] {
+        let old = spec(app);
+        let mut all = Vec::new();
+        places(&old, &old, "", &mut all);
+        for (place, parent) in &all {
+            let key = place.rsplit('/').next().unwrap();
+            let is_item = !parent.items().is_empty();
+            let removed = (!is_implied(&old, parent, key)).then_some("-");
+            // The texts beside scopes are for people.
+            let replaced = (!is_item && !place.contains("/scopes/")).then_some("= [odd]");
+            for change in removed.into_iter().chain(replaced) {
+                let new = mutated(&old, place, change);
+                let diff = Diff::of(&old, &new);
+                let is_noticed = !diff.changes.is_empty() || !diff.not_understood.is_empty();
+                assert!(is_noticed, "{app}: {place} {change}");
+            }
+        }
+    }
+}
+
+/// Schemas of which each holds the next one, in so many words.
+fn chain(length: usize, link: &str, end: &str) -> Node {
+    let links = (0..length).map(|at| {
+        let next = format!("\"#/components/schemas/S{}\"", at + 1);
+        format!("S{at}: {}", link.replace('@', &format!("{{$ref: {next}}}")))
+    });
+    let all = links.chain([format!("S{length}: {end}")]);
+    let text = SAMPLE.replace(
+        "    Change:",
+        &format!(
+            "    {}\n    Change:",
+            all.collect::<Vec<_>>().join("\n    ")
+        ),
+    );
+    let thing = "schema: {$ref: \"#/components/schemas/Thing\"}";
+    Node::parse(&text.replace(thing, "schema: {$ref: \"#/components/schemas/S0\"}")).unwrap()
+}
+
+#[test]
+fn what_is_reached_in_many_ways_is_compared_once() {
+    for (length, link) in [
+        (40, "{allOf: [@, @, {properties: {b: {type: string}}}]}"),
+        (
+            40,
+            "{type: object, properties: {a: @, b: @}, x-assumption: A07}",
+        ),
+        (
+            40,
+            "{oneOf: [@, {items: @}], discriminator: {propertyName: at}}",
+        ),
+        (2000, "@"),
+    ] {
+        let [old, new] = [1, 2].map(|it| chain(length, link, &format!("{{minLength: {it}}}")));
+        let new = published(&new);
+        assert_eq!(Diff::of(&old, &new).changes.len(), 1, "{link}");
+    }
+}
+
+/// The sample with two versions of a schema that is sent and received.
+fn sent_and_received(schemas: [&str; 2]) -> Report {
+    let change = "schema: {$ref: \"#/components/schemas/Change\"}";
+    let text = SAMPLE.replace(change, "schema: {$ref: \"#/components/schemas/Thing\"}");
+    let old = Node::parse(&text).unwrap();
+    let [was, is] = schemas.map(|it| mutated(&old, "#Thing/properties/code", &format!("= {it}")));
+    compare("sample", &was, &is)
+}
+
+#[test]
+fn a_change_is_located_where_it_breaks_and_each_use_is_listed() {
+    let report = sent_and_received(["{type: integer, maximum: 9}", "{type: integer, maximum: 8}"]);
+    let text = report.written("").unwrap();
+    let line = "  PATCH /things/{id} body.code and 1 more: limit narrower `9` -> `8` (/components/schemas/Thing/properties/code/maximum)";
+    assert!(text.lines().any(|it| it == line), "{text}");
+    let json = Node::parse(&report.written("--json").unwrap()).unwrap();
+    let uses = json.pointer("/changes/0/uses").unwrap().items();
+    let uses = uses
+        .iter()
+        .map(|it| (it.text_at("place").unwrap(), it.is_set("breaks_writers")));
+    assert_eq!(
+        uses.collect::<Vec<_>>(),
+        [("body.code", true), ("reply 200.code", false)]
+    );
+}
+
+#[test]
+fn lines_say_what_they_are_about() {
+    for (schemas, line) in [
+        (
+            ["{a: {}}", "{a: {}, uniqueItems: true}"],
+            "rule new `uniqueItems: true`",
+        ),
+        (["{odd: 1}", "{odd: 2}"], "code: odd other: 1 -> 2"),
+    ] {
+        let text = sent_and_received(schemas).written("").unwrap();
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+#[test]
+fn texts_of_documents_are_no_markup() {
+    let report = sent_and_received(["{enum: [a]}", "{enum: [a, \"`b\\n# `` <b>\", \"_c_\"]}"]);
+    let text = report.written("--markdown").unwrap();
+    assert!(
+        text.contains("value new ``` \"`b\\n# `` <b>\" ```"),
+        "{text}"
+    );
+    let odd = sent_and_received(["{}", "{\"x\\n# <b>*`\": 1}"])
+        .written("--markdown")
+        .unwrap();
+    assert!(odd.contains("x\\n\\# \\<b\\>\\*\\` new"), "{odd}");
+}
+
+#[test]
+fn what_cannot_be_compared_is_said_in_one_sentence() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let crm = root.join("specs/crm.yaml");
+    let crm = crm.to_str().unwrap();
+    let other = std::env::temp_dir().join(format!("contract-diff-{}.json", std::process::id()));
+    let file = other.to_str().unwrap();
+    for (text, arguments, message) in [
+        (
+            "{\"swagger\": \"2.0\"}",
+            vec![crm, file],
+            "this is no OpenAPI document of version 3.0 or 3.1",
+        ),
+        (
+            "{\"openapi\": \"3.2.0\"}",
+            vec![file, crm],
+            "this is no OpenAPI document of version 3.0 or 3.1",
+        ),
+        ("[", vec![crm, file], "not YAML"),
+        (
+            "",
+            vec![crm, crm, "--json", "--markdown"],
+            "exclude each other",
+        ),
+    ] {
+        std::fs::write(&other, text).unwrap();
+        let error = super::report(&root, &arguments).unwrap_err();
+        assert!(
+            error.contains(message) && !error.trim().contains('\n'),
+            "{error}"
+        );
+    }
+    std::fs::remove_file(other).unwrap();
+}

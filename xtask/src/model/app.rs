@@ -1,0 +1,71 @@
+//! The applications whose clients are generated.
+
+/// An application of the suite, and the client crate that is generated for it.
+#[derive(Debug)]
+pub(crate) struct App {
+    /// The stem of its spec, and its name in the operation table.
+    pub(crate) name: &'static str,
+    /// The package of its client.
+    pub(crate) package: &'static str,
+    /// The folder of that package.
+    pub(crate) folder: &'static str,
+    /// The folder of its spec, its overlay and the vendor's document.
+    pub(crate) specs: &'static str,
+    /// The modules of the package that are written by hand.
+    pub(crate) by_hand: &'static [&'static str],
+}
+
+/// The applications, in the order of the contract.
+pub(crate) const APPS: [App; 4] = [
+    app("crm", "sdk-crm", &["owner"]),
+    app("calendar", "sdk-calendar", &["event"]),
+    app("accounting", "sdk-accounting", &[]),
+    app("platform", "sdk-platform", &[]),
+];
+
+/// The client of a document that is only tried: an application of that name in a package of its own.
+pub(crate) fn tried(name: &'static str) -> App {
+    App {
+        folder: ".",
+        specs: "specs",
+        name,
+        ..SAMPLE
+    }
+}
+
+/// A document as a vendor would publish it, adopted, so that every construct is compiled and called.
+pub(crate) const SAMPLE: App = App {
+    name: "crm",
+    package: "sdk-adopted",
+    folder: "tests/adopted",
+    specs: "tests/adopted/specs",
+    by_hand: &[],
+};
+
+const fn app(name: &'static str, package: &'static str, by_hand: &'static [&'static str]) -> App {
+    App {
+        name,
+        package,
+        folder: package,
+        specs: "specs",
+        by_hand,
+    }
+}
+
+impl App {
+    /// The application of that name.
+    pub(crate) fn named(name: &str) -> Option<&'static App> {
+        const ALL: &[App] = &APPS;
+        ALL.iter().find(|app| app.name == name)
+    }
+
+    /// The path of its spec from the root of the workspace.
+    pub(crate) fn spec(&self) -> String {
+        format!("{}/{}.yaml", self.specs, self.name)
+    }
+
+    /// The name of its crate.
+    pub(crate) fn crate_name(&self) -> String {
+        self.package.replace('-', "_")
+    }
+}

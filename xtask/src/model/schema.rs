@@ -1,0 +1,244 @@
+//! What the schemas of a spec mean: shapes, and the named components that become types.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+
+/// Members in the order in which a document has them.
+pub(crate) type Map<T> = IndexMap<String, T>;
+
+/// The shape of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// A component that has a type of its own.
+    Named(String),
+    /// Any JSON value.
+    Value,
+    /// An object whose members are not shown.
+    Record,
+    /// A page: the shape of its items, and the component of its further members.
+    Page {
+        items: Box<Shape>,
+        members: Option<String>,
+    },
+    /// Text, with its bounds in characters.
+    Text {
+        min: Option<u64>,
+        max: Option<u64>,
+        secret: bool,
+    },
+    /// A `date-time`.
+    Timestamp,
+    /// A `date`.
+    Date,
+    /// An integer, with its bounds.
+    Integer { min: Option<i64>, max: Option<i64> },
+    /// A number with every digit.
+    Number,
+    /// A boolean.
+    Boolean,
+    /// An array, with its bounds in items.
+    Array {
+        items: Box<Shape>,
+        min: Option<u64>,
+        max: Option<u64>,
+    },
+    /// An object whose members all have one shape, under names that nobody knows beforehand.
+    Map(Box<Shape>),
+    /// An item of an array or a value of a map that may be null.
+    Nullable(Box<Shape>),
+}
+
+impl Shape {
+    /// The name of its component.
+    pub(crate) fn name(&self) -> Option<&String> {
+        match self {
+            Self::Named(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The shape that an array, a map or a page is made of.
+    pub(crate) fn inner(&self) -> Option<&Shape> {
+        match self {
+            Self::Array { items, .. } | Self::Page { items, .. } => Some(items),
+            Self::Map(inner) | Self::Nullable(inner) => Some(inner),
+            _ => None,
+        }
+    }
+}
+
+/// A shape where it is used: as a member, a parameter or a body.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Use {
+    pub(crate) shape: Shape,
+    pub(crate) nullable: bool,
+    pub(crate) description: String,
+    pub(crate) default: Option<String>,
+    /// Rules that the documentation states and the service alone checks, such as `uniqueItems`.
+    pub(crate) stated: Vec<String>,
+    /// The assumptions that this use rests on.
+    pub(crate) assumptions: BTreeSet<String>,
+    /// Those among them without which not even the type would be known.
+    pub(crate) type_assumptions: BTreeSet<String>,
+}
+
+/// A member of an object.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub(crate) struct Property {
+    pub(crate) name: String,
+    /// The name of its field.
+    pub(crate) field: String,
+    pub(crate) required: bool,
+    pub(crate) deprecated: bool,
+    /// Only in replies.
+    pub(crate) read_only: bool,
+    /// Only in requests.
+    pub(crate) write_only: bool,
+    pub(crate) value: Use,
+    /// The type of its field, with the `Option` of an optional or nullable member; from the type graph.
+    pub(crate) ty: super::Ty,
+}
+
+/// One value of an enumeration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// The value on the wire: a text, or the digits of an integer.
+    pub(crate) value: String,
+    /// The name of its variant.
+    pub(crate) variant: String,
+}
+
+/// One variant of a union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Variant {
+    pub(crate) name: String,
+    /// The component that it holds, an object.
+    pub(crate) component: String,
+    /// The values of the discriminator that mean it.
+    pub(crate) values: Vec<String>,
+}
+
+/// What a named component is.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Kind {
+    /// An object with members.
+    Struct(Vec<Property>),
+    /// A set of values; closed when the contract shows all of them.
+    Enum { values: Vec<Choice>, closed: bool },
+    /// A set of integers.
+    IntegerEnum { values: Vec<Choice>, closed: bool },
+    /// One of several objects, told apart by a member.
+    Union { tag: String, variants: Vec<Variant> },
+    /// Text of one form.
+    Reference(String),
+    /// Text that never varies.
+    Constant(String),
+    /// Another name for a shape without a type of its own.
+    Plain(Shape),
+}
+
+/// How much of a component the contract shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Provenance {
+    /// At least that it is there, and of what kind.
+    Documented,
+    /// Nothing: it rests on its assumption as a whole.
+    Assumed,
+    /// Its name.
+    NameOnly,
+}
+
+/// A named component.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Component {
+    /// The name of its type.
+    pub(crate) name: String,
+    /// Where its schema stands in the document, as a JSON pointer.
+    pub(crate) place: String,
+    pub(crate) description: String,
+    pub(crate) deprecated: bool,
+    pub(crate) provenance: Provenance,
+    pub(crate) kind: Kind,
+    /// The assumptions that it rests on as a whole.
+    pub(crate) assumptions: BTreeSet<String>,
+    /// The constant of its member `schemaVersion`.
+    pub(crate) schema_version: Option<String>,
+    /// The components that it merges (`allOf`), by name, if it is nothing but that.
+    pub(crate) merges: Vec<String>,
+}
+
+impl Component {
+    /// The members of an object, and none of anything else.
+    pub(crate) fn members(&self) -> &[Property] {
+        match &self.kind {
+            Kind::Struct(members) => members,
+            _ => &[],
+        }
+    }
+
+    /// Whether it becomes a type.
+    pub(crate) fn is_type(&self) -> bool {
+        !matches!(self.kind, Kind::Constant(_) | Kind::Plain(_))
+    }
+}
+
+/// The components of a spec, by the names of their types.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schemas {
+    pub(crate) components: Map<Component>,
+}
+
+impl Schemas {
+    /// The component of a shape, if it has one of its own.
+    pub(crate) fn named(&self, shape: &Shape) -> Option<&Component> {
+        self.components.get(shape.name()?)
+    }
+
+    /// What the component of a shape is.
+    pub(crate) fn kind(&self, shape: &Shape) -> Option<&Kind> {
+        self.named(shape).map(|component| &component.kind)
+    }
+
+    /// The members of a shape that is an object with a type of its own.
+    pub(crate) fn members(&self, shape: &Shape) -> &[Property] {
+        self.named(shape).map_or(&[], Component::members)
+    }
+
+    /// Whether a secret stands anywhere in a shape.
+    pub(crate) fn holds_secret(&self, shape: &Shape) -> bool {
+        self.search_secret(shape, &mut BTreeSet::new())
+    }
+
+    fn search_secret<'a>(&'a self, shape: &'a Shape, seen: &mut BTreeSet<&'a String>) -> bool {
+        if let Some(inner) = shape.inner() {
+            return self.search_secret(inner, seen);
+        }
+        match shape {
+            Shape::Text { secret, .. } => *secret,
+            Shape::Named(name) if seen.insert(name) => {
+                let variants = match self.kind(shape) {
+                    Some(Kind::Union { variants, .. }) => variants.as_slice(),
+                    _ => &[],
+                };
+                let of_variants = variants
+                    .iter()
+                    .filter_map(|variant| self.components.get(&variant.component));
+                of_variants
+                    .chain(self.named(shape))
+                    .flat_map(Component::members)
+                    .any(|member| self.search_secret(&member.value.shape, seen))
+            }
+            _ => false,
+        }
+    }
+
+    /// The constant that a shape stands for.
+    pub(crate) fn constant(&self, shape: &Shape) -> Option<&str> {
+        match self.kind(shape)? {
+            Kind::Constant(value) => Some(value),
+            _ => None,
+        }
+    }
+}

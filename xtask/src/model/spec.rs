@@ -1,0 +1,64 @@
+//! An application as its spec describes it.
+
+use std::collections::BTreeSet;
+
+use super::app::App;
+use super::operation::Operation;
+use super::schema::Schemas;
+
+/// One spec.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) app: &'static App,
+    pub(crate) title: String,
+    pub(crate) version: String,
+    /// What its service may say of its status: the lifecycle of the contract, or the runtime status.
+    pub(crate) statuses: Vec<String>,
+    /// The id of the operation that reports the metadata of its service.
+    pub(crate) metadata: Option<String>,
+    /// Whether the contract shows the envelope of its errors.
+    pub(crate) shows_envelope: bool,
+    /// Groups that have operations, in the order of `tags`.
+    pub(crate) groups: Vec<Group>,
+    pub(crate) operations: Vec<Operation>,
+    /// Operations that are not generated, with the reason.
+    pub(crate) skipped: Vec<Skipped>,
+    pub(crate) schemas: Schemas,
+    /// Every `x-assumption` of the spec.
+    pub(crate) assumptions: BTreeSet<String>,
+}
+
+/// A group of operations.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    pub(crate) description: String,
+}
+
+/// An operation that is left out by `x-sdk-skip`.
+#[derive(Debug)]
+pub(crate) struct Skipped {
+    pub(crate) route: String,
+    pub(crate) reason: String,
+}
+
+impl Spec {
+    /// The path of the spec.
+    pub(crate) fn file(&self) -> String {
+        self.app.spec()
+    }
+
+    /// The operation that reports the metadata of its service.
+    pub(crate) fn metadata_operation(&self) -> Option<&Operation> {
+        let id = self.metadata.as_deref()?;
+        self.operations.iter().find(|operation| operation.id == id)
+    }
+}
+
+/// All operations of all specs.
+pub(crate) fn all(specs: &[Spec]) -> impl Iterator<Item = (&Spec, &Operation)> {
+    let of = |spec| move |operation| (spec, operation);
+    specs
+        .iter()
+        .flat_map(move |spec| spec.operations.iter().map(of(spec)))
+}

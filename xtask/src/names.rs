@@ -1,0 +1,133 @@
+//! Names of the spec as names of Rust.
+
+/// The words of a name in camel case, snake case, or with separators of any kind.
+pub(crate) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut fresh = true;
+    let mut after_small = false;
+    for character in name.chars() {
+        if !character.is_ascii_alphanumeric() {
+            fresh = true;
+            continue;
+        }
+        if fresh || (after_small && character.is_ascii_uppercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut() {
+            word.push(character.to_ascii_lowercase());
+        }
+        fresh = false;
+        after_small = !character.is_ascii_uppercase();
+    }
+    words
+}
+
+/// `listPeople` and `list_people` as `ListPeople`.
+pub(crate) fn pascal(name: &str) -> String {
+    words(name)
+        .iter()
+        .map(|word| word[..1].to_ascii_uppercase() + &word[1..])
+        .collect()
+}
+
+/// `listPeople` as `list_people`; a keyword of Rust gets a trailing underscore.
+pub(crate) fn snake(name: &str) -> String {
+    let mut snake = words(name).join("_");
+    if snake.is_empty() {
+        return "unnamed".to_owned();
+    }
+    if snake.starts_with(|first: char| first.is_ascii_digit()) {
+        snake.insert(0, 'n');
+    }
+    if KEYWORDS.split(' ').any(|keyword| keyword == snake) {
+        snake.push('_');
+    }
+    snake
+}
+
+/// `list_people` as `listPeople`.
+pub(crate) fn camel(name: &str) -> String {
+    let pascal = pascal(name);
+    let mut characters = pascal.chars();
+    let first = characters.next().map(|first| first.to_ascii_lowercase());
+    first.into_iter().chain(characters).collect()
+}
+
+/// The name of a type for a schema.
+pub(crate) fn type_name(hint: &str) -> String {
+    let name = pascal(hint);
+    if name.starts_with(|first: char| first.is_ascii_uppercase()) {
+        name
+    } else {
+        format!("Schema{name}")
+    }
+}
+
+/// The name of a variant for a value.
+pub(crate) fn variant(value: &str) -> String {
+    let name = pascal(value);
+    // Orders to sort by and temperatures.
+    let sign = match value.chars().next() {
+        Some('-') if !name.is_empty() => "Minus",
+        Some('+') if !name.is_empty() => "Plus",
+        _ if name.starts_with(|first: char| first.is_ascii_digit()) => "Value",
+        _ => "",
+    };
+    match name.as_str() {
+        "" if value.is_empty() => "Empty".to_owned(),
+        "Unknown" | "Other" | "Self" | "" => format!("{name}Value"),
+        _ => format!("{sign}{name}"),
+    }
+}
+
+/// The type of a group. It has a suffix, because many have the same name as their main type: `funnel`, `search`.
+pub(crate) fn group_type(group: &str) -> String {
+    pascal(group) + "Api"
+}
+
+const KEYWORDS: &str = "abstract as async await become box break const continue crate do dyn else enum extern false final \
+                        fn for gen if impl in let loop macro match mod move mut override priv pub ref return self static \
+                        struct super trait true try type typeof unsafe unsized use virtual where while yield";
+
+pub(crate) use crate::model::taken::{is_taken_group, is_taken_setter, taken_types};
+
+/// `listPeople` as `LIST_PEOPLE`.
+pub(crate) fn screaming(name: &str) -> String {
+    words(name).join("_").to_ascii_uppercase()
+}
+
+/// Whether a name is in camel case, as operation ids are.
+pub(crate) fn is_camel(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase()) && is_one_word(name)
+}
+
+/// Whether a name is in Pascal case, as schemas are.
+pub(crate) fn is_pascal(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_uppercase()) && is_one_word(name)
+}
+
+fn is_one_word(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Whether a name can be that of a module, a field or a method as it stands.
+pub(crate) fn is_snake(name: &str) -> bool {
+    !name.is_empty() && snake(name) == name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{pascal, screaming, snake};
+
+    #[test]
+    fn names_change_their_case_and_nothing_else() {
+        assert_eq!(
+            pascal("recurrence.exception.cancel"),
+            "RecurrenceExceptionCancel"
+        );
+        assert_eq!(pascal("proposal_or_decision"), "ProposalOrDecision");
+        assert_eq!(screaming("getPersonTimeline"), "GET_PERSON_TIMELINE");
+        assert_eq!(snake("sourceRecordId"), "source_record_id");
+        assert_eq!(snake("type"), "type_");
+    }
+}

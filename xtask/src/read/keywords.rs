@@ -1,0 +1,188 @@
+//! The keywords of a schema: those that shape a type, those that only the service checks, and those that nobody knows.
+
+use super::reader::Reader;
+use crate::findings::Weight;
+use crate::node::Node;
+
+/// Keywords that say something about a value, and nothing about its shape.
+const ANNOTATIONS: &[&str] = &[
+    "title",
+    "description",
+    "default",
+    "example",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "nullable",
+    "externalDocs",
+    "xml",
+    "$comment",
+    "$schema",
+    "$id",
+    "$anchor",
+    "summary",
+];
+
+/// Keywords that shape a type or bound its values.
+const SHAPES: &[&str] = &[
+    "$ref",
+    "$defs",
+    "definitions",
+    "type",
+    "format",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "prefixItems",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "discriminator",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minItems",
+    "maxItems",
+];
+
+/// Keywords that become a sentence of the documentation, because the service alone checks them.
+const STATED: &[&str] = &[
+    "multipleOf",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "contentMediaType",
+    "contentEncoding",
+    "not",
+    "if",
+    "then",
+    "else",
+];
+
+/// Our own.
+const OURS: &[&str] = &[
+    "x-assumption",
+    "x-type-assumption",
+    "x-provenance",
+    "x-open-enum",
+    "x-known-values",
+    "x-const",
+    "x-reference",
+    "x-page",
+    "x-sdk-name",
+    "x-enum-varnames",
+];
+
+/// The type that a keyword bounds, if the schema is of another one.
+fn bounded(schema: &Node, key: &str) -> Option<&'static str> {
+    let kinds = match key {
+        "minLength" | "maxLength" | "pattern" => &["string"][..],
+        "minItems" | "maxItems" => &["array"],
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => &["number", "integer"],
+        "properties" | "required" => &["object"],
+        "format" if schema.get("enum").is_none() => &["string", "number", "integer"],
+        _ => return None,
+    };
+    let given = schema.at("type").texts();
+    let fits = given.is_empty() || given.iter().any(|it| kinds.contains(&it.as_str()));
+    (!fits).then_some(kinds[0])
+}
+
+pub(super) fn is_annotation(key: &str) -> bool {
+    ANNOTATIONS.contains(&key) || key.starts_with("x-")
+}
+
+impl Reader<'_> {
+    /// Notes what no type can hold, and what nobody knows.
+    pub(super) fn keywords(&mut self, schema: &Node, place: &str) {
+        for (key, value) in schema.members() {
+            let key = key.as_str();
+            if STATED.contains(&key) {
+                if key != "multipleOf" && key != "uniqueItems" {
+                    self.findings.note(
+                        place,
+                        format!("`{key}` is documented, and checked by the service alone"),
+                    );
+                }
+            } else if key.starts_with("x-") {
+                if self.own && !OURS.contains(&key) {
+                    self.refuse(place, &format!("unknown field `{key}`"));
+                }
+            } else if !ANNOTATIONS.contains(&key) && !SHAPES.contains(&key) {
+                // Some write `required: true` at the member instead of at its object.
+                let remedy = if self.own {
+                    ""
+                } else {
+                    "nothing follows from it"
+                };
+                let weight = if self.own {
+                    Weight::Refused
+                } else {
+                    Weight::Noted
+                };
+                let rule = format!("unknown field `{key}`");
+                self.findings.add(weight, place, rule, remedy);
+            } else if let Some(kind) = bounded(schema, key) {
+                let rule = format!("`{key}` says nothing about what is no {kind}");
+                self.findings.note(place, rule);
+            } else if key == "format" && schema.get("enum").is_some() {
+                let rule = format!("`format: {}` adds nothing to its values", value.plain());
+                self.findings.note(place, rule);
+            } else if key == "required"
+                && value.items().is_empty()
+                && !self.own
+                && *value != Node::List(Vec::new())
+            {
+                self.findings.note(
+                    place,
+                    "`required` is a list of names here; nothing follows from this one",
+                );
+            }
+        }
+    }
+}
+
+/// The rules that the documentation states and the service alone checks.
+pub(super) fn stated(schema: &Node, rules: &mut Vec<String>) {
+    for (key, value) in schema.members() {
+        let rule = match key.as_str() {
+            "uniqueItems" if *value == Node::Bool(true) => {
+                "Its items differ from each other.".to_owned()
+            }
+            "uniqueItems" => continue,
+            "multipleOf" => format!("It is a multiple of {}.", value.plain()),
+            "minProperties" => format!("It has at least {} members.", value.plain()),
+            "maxProperties" => format!("It has at most {} members.", value.plain()),
+            "contentEncoding" => format!("It is encoded as {}.", value.plain()),
+            "contentMediaType" => format!("It contains {}.", value.plain()),
+            key if STATED.contains(&key) => {
+                let text = value.plain();
+                if text.chars().count() > 160 {
+                    format!("The service also checks `{key}`.")
+                } else {
+                    format!("The service also checks `{key}`: `{text}`.")
+                }
+            }
+            _ => continue,
+        };
+        rules.push(rule);
+    }
+}

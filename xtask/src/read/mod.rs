@@ -1,0 +1,25 @@
+//! Documents as the model: `OpenAPI` 3.0 and 3.1, ours and a vendor's. A run collects all its findings; what it does not
+//! understand is refused by name, kept raw, or noted, and never lost.
+
+mod call;
+mod compose;
+mod derive;
+mod directions;
+mod keywords;
+mod object;
+mod operation;
+mod ours;
+mod parameter;
+mod reader;
+mod reply;
+mod scalar;
+mod schema;
+mod security;
+mod settle;
+mod spec;
+#[cfg(test)]
+mod tests;
+mod union;
+
+pub(crate) use ours::standing;
+pub(crate) use spec::{read, spec};

@@ -1,0 +1,337 @@
+//! One operation, out of its path item.
+
+use super::call::{Call, FORM, Names, description, is_json, plain};
+use super::reader::{Reader, follow};
+use super::reply::Success;
+use crate::assumptions;
+use crate::model::{
+    Auth, Body, Method, Operation, Place, Replay, Reply, Safety, Shape, Statuses, Use,
+};
+use crate::names;
+use crate::node::{Node, step};
+
+/// Where the document says where it is from.
+const SOURCE: &str = "Source: ";
+
+impl Reader<'_> {
+    /// Reads an operation; none if it was refused.
+    pub(super) fn operation(
+        &mut self,
+        call: &Call<'_>,
+        names: Names,
+        title: &str,
+    ) -> Option<Operation> {
+        let raw = call.raw;
+        let refused = self.refusals();
+        let hint = names::pascal(&names.id);
+        let name_only = match raw.text_at("x-provenance") {
+            Some("name-only") => true,
+            Some("documented") => false,
+            None if !self.own => false,
+            _ => {
+                self.refuse(
+                    &call.place,
+                    "it needs `x-provenance: documented` or `name-only`",
+                );
+                false
+            }
+        };
+        let (text, source) = self.text_of(call, title);
+        let (auth, scopes) = self.security(call);
+        let (parameters, keyed) = self.parameters(call, &hint);
+        let body = self.body(call, &hint);
+        let Success {
+            reply,
+            headers,
+            version,
+        } = self.reply(call, &hint);
+        let operation = Operation {
+            keyed,
+            safety: match call.method {
+                Method::Get => Safety::Read,
+                _ if keyed => Safety::Keyed,
+                Method::Put | Method::Delete => Safety::Idempotent,
+                Method::Post | Method::Patch => Safety::Unkeyed,
+            },
+            method: call.method,
+            path: call.path.clone(),
+            summary: self.summary(call, &text),
+            description: text,
+            source,
+            deprecated: raw.is_set("deprecated"),
+            auth,
+            scopes,
+            name_only,
+            assumptions: assumptions::of_operation(self.root, raw),
+            parameters,
+            replay: self.replay(call, &reply),
+            body,
+            reply,
+            reply_headers: headers,
+            schema_version: version,
+            statuses: Self::statuses(call),
+            exclusive: pairs(raw.at("x-mutually-exclusive")),
+            ordered: pairs(raw.at("x-ordered")),
+            served: raw.is_set("x-served-from-schema"),
+            id: names.id,
+            group: names.group,
+            name: names.method,
+        };
+        self.check(call, &operation);
+        (self.refusals() == refused).then_some(operation)
+    }
+
+    fn refusals(&self) -> usize {
+        self.findings.of(crate::findings::Weight::Refused).count()
+    }
+
+    /// What is said about an operation, and where it is from.
+    fn text_of(&mut self, call: &Call<'_>, title: &str) -> (String, String) {
+        let text = call.raw.text_at("description").unwrap_or_default();
+        if let Some((text, source)) = text.split_once(SOURCE) {
+            let source = source.trim().trim_end_matches('.').replace('\n', " ");
+            return (text.trim().to_owned(), source);
+        }
+        if self.own {
+            self.refuse(&call.place, "its description needs a line `Source: ...`");
+        }
+        let summary = call.item.text_at("summary").unwrap_or_default();
+        let around = call.item.text_at("description").unwrap_or_default();
+        let mut text = text.trim().to_owned();
+        for part in [summary, around]
+            .map(str::trim)
+            .into_iter()
+            .filter(|part| !part.is_empty())
+        {
+            if !text.is_empty() {
+                text.push_str("\n\n");
+            }
+            text.push_str(part);
+        }
+        (
+            text,
+            format!("{title}, {} {}", call.method.name(), call.path),
+        )
+    }
+
+    fn summary(&mut self, call: &Call<'_>, text: &str) -> String {
+        let own = call.raw.text_at("summary").unwrap_or_default().trim();
+        if !own.is_empty() {
+            return own.to_owned();
+        }
+        if self.own {
+            self.refuse(&call.place, "it needs a `summary`");
+        }
+        let first = text.lines().next().unwrap_or_default();
+        let first = first
+            .split_inclusive(". ")
+            .next()
+            .unwrap_or_default()
+            .trim();
+        if first.is_empty() {
+            format!("{} {}", call.method.name(), call.path)
+        } else {
+            first.to_owned()
+        }
+    }
+
+    fn body(&mut self, call: &Call<'_>, hint: &str) -> Option<Body> {
+        let root = self.root;
+        let raw = call.raw.get("requestBody")?;
+        let mut place = step(&call.place, "requestBody");
+        let mut node = raw;
+        if let Some(reference) = raw.text_at("$ref") {
+            let Some((target, found)) = follow(root, reference) else {
+                self.refuse(&place, "its `$ref` refers to nothing in this document");
+                return None;
+            };
+            (place, node) = (target, found);
+        }
+        let contents = node.at("content");
+        let place = step(&place, "content");
+        let json = contents.members().find(|(media, _)| is_json(media));
+        let form = contents.get(FORM);
+        let (media, form, content) = match (json, form) {
+            (Some((media, content)), _) => (media.as_str(), false, content),
+            (None, Some(content)) => (FORM, true, content),
+            (None, None) => {
+                let media: Vec<&str> = contents
+                    .members()
+                    .map(|(media, _)| media.as_str())
+                    .collect();
+                let rule = format!("a body is JSON or a form, not {}", media.join(" or "));
+                let remedy =
+                    "leave the operation out with `x-sdk-skip`; `raw_call` reaches its path";
+                self.findings.refuse(&place, rule, remedy);
+                return None;
+            }
+        };
+        for (other, _) in contents.members().filter(|(other, _)| *other != media) {
+            if self.own {
+                self.refuse(&place, "a body is JSON or a form, and only one of them");
+            }
+            self.findings.note(
+                &place,
+                format!("the body is sent as {media}, never as {other}"),
+            );
+        }
+        let required = node.is_set("required");
+        if self.own && !required {
+            let rule = "a body must be required: whether one may be left out decides what the method looks like";
+            self.refuse(&place, rule);
+        }
+        let place = step(&step(&place, media), "schema");
+        let value = match content.get("schema") {
+            Some(schema) => self.used(schema, &place, &format!("{hint}Body")),
+            None => Use::of(Shape::Value),
+        };
+        let fits = matches!(value.shape, Shape::Named(_) | Shape::Value);
+        if form && !fits {
+            let remedy = "describe its members in the overlay";
+            self.findings
+                .refuse(&place, "a form is an object with members", remedy);
+        } else if self.own && !fits {
+            self.refuse(
+                &place,
+                "a body is an object with a named schema, or any JSON value",
+            );
+        }
+        Some(Body {
+            description: node
+                .text_at("description")
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+            required,
+            form,
+            media_type: (!form && !is_plain_json(media)).then(|| media.to_owned()),
+            value,
+        })
+    }
+
+    /// How a reply says that it is the stored result of an earlier command.
+    fn replay(&self, call: &Call<'_>, reply: &Reply) -> Replay {
+        if let Some(status) = call.raw.at("x-replay-status").integer() {
+            return Replay::Status(u16::try_from(status).unwrap_or_default());
+        }
+        let said = reply.shape().and_then(Shape::name).is_some_and(|name| {
+            let mut entries = self.entries.values().filter_map(|it| it.component.as_ref());
+            let component = entries.find(|it| it.name == *name);
+            component.is_some_and(|component| {
+                component.members().iter().any(|member| {
+                    member.name == "replayed"
+                        && member.required
+                        && member.value.shape == Shape::Boolean
+                })
+            })
+        });
+        if said {
+            Replay::Member
+        } else {
+            Replay::NotShown
+        }
+    }
+
+    fn statuses(call: &Call<'_>) -> Statuses {
+        let mut statuses = Statuses::default();
+        for (status, _, raw) in Self::responses(call) {
+            let meaning = description(raw).replace('\n', " ");
+            match status.parse() {
+                Ok(number) => statuses.documented.push((number, meaning)),
+                // A range of successes is told where replies are read.
+                Err(_) if status.starts_with('2') => {}
+                // `4XX`, `default`.
+                Err(_) => {
+                    let meaning = match status.as_str() {
+                        "default" => meaning,
+                        range => format!("{}: {meaning}", range.to_uppercase()),
+                    };
+                    let before = statuses.otherwise.take().map(|it| it + " ");
+                    statuses.otherwise = Some(before.unwrap_or_default() + &meaning);
+                }
+            }
+        }
+        statuses
+    }
+
+    /// The rules that concern several parts of an operation.
+    fn check(&mut self, call: &Call<'_>, operation: &Operation) {
+        let place = call.place.as_str();
+        let parameters = operation.parameters.iter();
+        let in_path = parameters.filter(|it| it.place == Place::Path).count();
+        if in_path != call.path.matches('{').count() || !call.path.starts_with('/') {
+            let rule =
+                "its path must begin with `/`, and each `{name}` in it needs a path parameter";
+            self.refuse(place, rule);
+        }
+        let is_odd = |c: char| c.is_whitespace() || c.is_control() || "?#`\"\\".contains(c);
+        if call.path.contains(is_odd) {
+            let rule = "its path has a query, a fragment, blanks or quotes, which would be escaped";
+            self.findings
+                .refuse(place, rule, "leave the operation out with `x-sdk-skip`");
+        }
+        if call.method == Method::Get && operation.body.is_some() {
+            let rule = "a GET takes no body";
+            self.findings
+                .refuse(place, rule, "leave the operation out with `x-sdk-skip`");
+        }
+        if let Replay::Status(status) = operation.replay {
+            let documented = &operation.statuses.documented;
+            if !operation.is_command() || !documented.iter().any(|(known, _)| *known == status) {
+                let rule = "`x-replay-status` is one of the documented statuses of a command";
+                self.refuse(place, rule);
+            }
+        }
+        let has_cursor = operation.parameter("cursor").is_some();
+        if self.own && has_cursor && !operation.is_list() {
+            self.refuse(
+                place,
+                "an operation with a `cursor` replies with an `x-page` schema",
+            );
+        }
+        let is_time = |name: &String| {
+            let parameter = operation.parameter(name);
+            parameter.is_some_and(|parameter| parameter.value.shape == Shape::Timestamp)
+        };
+        let mut ordered = operation.ordered.iter();
+        if !ordered.all(|(first, last)| is_time(first) && is_time(last)) {
+            self.refuse(
+                place,
+                "`x-ordered` names parameters of the format `date-time`",
+            );
+        }
+        for (left, right) in operation.exclusive.iter().chain(&operation.ordered) {
+            for name in [left, right] {
+                if operation
+                    .parameter(name)
+                    .is_none_or(|parameter| parameter.required)
+                {
+                    let rule = format!(
+                        "`{name}` of `x-mutually-exclusive` or `x-ordered` is not an optional parameter"
+                    );
+                    self.refuse(place, &rule);
+                }
+            }
+        }
+        if operation.auth == Auth::Client && operation.body.is_none() {
+            self.refuse(
+                place,
+                "a call that is authenticated by the client credential sends a form",
+            );
+        }
+    }
+}
+
+/// Whether a body of this media type is sent as `application/json`.
+fn is_plain_json(media: &str) -> bool {
+    let media = plain(media);
+    media == "application/json" || media.ends_with('*')
+}
+
+fn pairs(node: &Node) -> Vec<(String, String)> {
+    let pair = |node: &Node| match node.items() {
+        [left, right] => Some((left.plain(), right.plain())),
+        _ => None,
+    };
+    node.items().iter().filter_map(pair).collect()
+}

@@ -1,0 +1,324 @@
+//! The parameters of an operation: what each becomes, and which have no setter.
+
+use std::collections::BTreeSet;
+
+use super::call::{Call, KEY_HEADER};
+use super::reader::{Reader, follow};
+use crate::findings::Weight;
+use crate::model::{Method, Parameter, Place, Shape, Style, Ty, Use};
+use crate::names;
+use crate::node::{Node, step};
+
+/// Headers that the runtime sets by itself, whatever a caller wants.
+const OWN_HEADERS: &str = "accept authorization connection content-length content-type cookie host idempotency-key \
+                           proxy-authorization transfer-encoding user-agent";
+
+/// What is understood of a parameter.
+const KEYWORDS: [&str; 11] = [
+    "name",
+    "in",
+    "required",
+    "description",
+    "schema",
+    "content",
+    "style",
+    "explode",
+    "deprecated",
+    "example",
+    "examples",
+];
+
+impl Reader<'_> {
+    /// The parameters, and whether there is an `Idempotency-Key` among them.
+    pub(super) fn parameters(&mut self, call: &Call<'_>, hint: &str) -> (Vec<Parameter>, bool) {
+        let root = self.root;
+        let mut raw: Vec<(String, &Node)> = Vec::new();
+        for (place, list) in [
+            (
+                step(&call.item_place, "parameters"),
+                call.item.at("parameters"),
+            ),
+            (step(&call.place, "parameters"), call.raw.at("parameters")),
+        ] {
+            for (at, node) in list.items().iter().enumerate() {
+                let own = step(&place, &at.to_string());
+                let found = match node.text_at("$ref") {
+                    Some(reference) => follow(root, reference),
+                    None => Some((own.clone(), node)),
+                };
+                let Some((place, node)) = found else {
+                    self.refuse(&own, "its `$ref` refers to nothing in this document");
+                    continue;
+                };
+                // What the operation says counts before what its path says.
+                let same = |(_, known): &(String, &Node)| {
+                    known.at("name") == node.at("name") && known.at("in") == node.at("in")
+                };
+                match raw.iter().position(same) {
+                    Some(known) => raw[known] = (place, node),
+                    None => raw.push((place, node)),
+                }
+            }
+        }
+        let (mut parameters, mut keyed, mut fields) = (Vec::new(), false, BTreeSet::new());
+        for (place, node) in raw {
+            let name = node.text_at("name").unwrap_or_default();
+            for (key, value) in node.members() {
+                let is_known = KEYWORDS.contains(&key.as_str()) || key.starts_with("x-");
+                if !is_known && *value != Node::Bool(false) {
+                    let rule = format!("parameter `{name}`: nothing follows from `{key}`");
+                    self.findings.note(&place, rule);
+                }
+            }
+            let is_header = node.text_at("in") == Some("header");
+            if is_header
+                && name.eq_ignore_ascii_case(KEY_HEADER)
+                && (!self.own || node.is_set("required"))
+            {
+                if call.method == Method::Get {
+                    let rule = format!("a GET takes no `{KEY_HEADER}`");
+                    if self.own {
+                        self.refuse(&place, &rule);
+                    } else {
+                        self.findings.note(&place, rule);
+                    }
+                } else {
+                    keyed = true;
+                }
+                continue;
+            }
+            if let Some(parameter) = self.parameter(call, node, &place, hint, &mut fields) {
+                parameters.push(parameter);
+            }
+        }
+        (parameters, keyed)
+    }
+
+    fn parameter(
+        &mut self,
+        call: &Call<'_>,
+        raw: &Node,
+        place: &str,
+        hint: &str,
+        fields: &mut BTreeSet<String>,
+    ) -> Option<Parameter> {
+        let name = raw.text_at("name").unwrap_or_default().to_owned();
+        let required = raw.is_set("required");
+        let within = match raw.text_at("in") {
+            Some("path") => Place::Path,
+            Some("query") => Place::Query,
+            Some("header") => Place::Header,
+            other => {
+                let other = other.unwrap_or("nothing");
+                let rule = format!(
+                    "parameter `{name}`: it stands in the path, the query or a header, not `{other}`"
+                );
+                if required || self.own {
+                    let remedy = "leave the operation out with `x-sdk-skip`";
+                    self.findings.refuse(place, rule, remedy);
+                } else {
+                    let remedy = "it has no setter";
+                    self.findings.add(Weight::Raw, place, rule, remedy);
+                }
+                return None;
+            }
+        };
+        if within == Place::Path && !call.path.contains(&format!("{{{name}}}")) {
+            let rule =
+                format!("parameter `{name}`: a path parameter is required and occurs in the path");
+            self.refuse(place, &rule);
+            return None;
+        }
+        if within == Place::Header && !self.is_free_header(&name, place) {
+            return None;
+        }
+        let hint = format!("{hint}{}", names::pascal(&name));
+        let mut value = if let Some(schema) = raw.get("schema") {
+            self.used(schema, &step(place, "schema"), &hint)
+        } else {
+            if raw.get("content").is_some() {
+                let rule = format!("parameter `{name}` is a document of its own (`content`)");
+                let remedy = "it is handed in as text";
+                self.findings.add(Weight::Raw, place, rule, remedy);
+            }
+            Use::of(TEXT)
+        };
+        if self.own && value.nullable {
+            let rule = format!("parameter `{name}`: it cannot be null");
+            self.refuse(place, &rule);
+        }
+        value.nullable = false;
+        let style = self.styled(raw, within, &name, place, &mut value)?;
+        let own = raw.text_at("description").map(str::trim);
+        let description = match own.filter(|text| !text.is_empty()) {
+            Some(text) => text.to_owned(),
+            None => value.description.clone(),
+        };
+        Some(Parameter {
+            field: self.argument(&name, place, fields),
+            name,
+            place: within,
+            required: required || within == Place::Path,
+            deprecated: self.flag(raw, "deprecated") || self.flag(raw.at("schema"), "deprecated"),
+            description,
+            style,
+            value,
+            ty: Ty::Bool,
+        })
+    }
+
+    fn is_free_header(&mut self, name: &str, place: &str) -> bool {
+        let mut own = OWN_HEADERS.split(' ');
+        if own.any(|header| header.eq_ignore_ascii_case(name)) {
+            let rule = format!(
+                "parameter `{name}`: the runtime sets this header; only a required `{KEY_HEADER}` is declared"
+            );
+            if self.own {
+                self.refuse(place, &rule);
+            } else {
+                self.findings.note(place, rule);
+            }
+            return false;
+        }
+        let is_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if name.is_empty() || !name.chars().all(is_token) {
+            self.refuse(
+                place,
+                "the name of a header has letters, digits, `-` and `_`",
+            );
+            return false;
+        }
+        true
+    }
+
+    /// How a value is written where it stands; none if it has no setter.
+    fn styled(
+        &mut self,
+        raw: &Node,
+        within: Place,
+        name: &str,
+        place: &str,
+        value: &mut Use,
+    ) -> Option<Style> {
+        let style = raw.text_at("style").unwrap_or_default();
+        if matches!(style, "label" | "matrix") {
+            let rule = format!("parameter `{name}`: the style `{style}` is not understood");
+            let remedy = "leave the operation out with `x-sdk-skip`";
+            self.findings.refuse(place, rule, remedy);
+        }
+        let exploded = raw
+            .get("explode")
+            .map_or(matches!(style, "" | "form"), |it| *it == Node::Bool(true));
+        let mut shape = value.shape.clone();
+        while let Shape::Named(component) = &shape {
+            match self.kind_of(component) {
+                Some(crate::model::Kind::Plain(inner)) => shape = inner.clone(),
+                _ => break,
+            }
+        }
+        let shape = &shape;
+        let as_text = match (shape, within) {
+            (Shape::Array { items, .. }, Place::Query) if self.is_scalar(items) => false,
+            (Shape::Named(_), Place::Header) => !self.is_textual(shape),
+            (Shape::Text { secret: false, .. }, _) => false,
+            (_, Place::Header) => true,
+            _ => !self.is_scalar(shape),
+        };
+        let is_object = matches!(shape, Shape::Record | Shape::Map(_))
+            || matches!(shape, Shape::Named(_)) && !self.is_scalar(shape);
+        if self.own && (as_text || matches!(shape, Shape::Text { secret: true, .. })) {
+            let rule = format!(
+                "parameter `{name}`: a parameter is text, an enumeration, a reference, an integer or a time, and no secret"
+            );
+            self.refuse(place, &rule);
+        }
+        if style == "deepObject" || is_object && within == Place::Query {
+            let rule = format!("parameter `{name}` is an object in the query");
+            if raw.is_set("required") {
+                let remedy =
+                    "leave the operation out with `x-sdk-skip`, or make it optional in the overlay";
+                self.findings.refuse(place, rule, remedy);
+            } else {
+                let remedy = format!(
+                    "it has no setter: callers set its parts with `query(\"{name}[..]\", ..)`"
+                );
+                self.findings.add(Weight::Raw, place, rule, remedy);
+            }
+            return None;
+        }
+        if as_text && !matches!(shape, Shape::Value) {
+            let rule = format!("parameter `{name}` is handed in as text");
+            self.findings.add(Weight::Raw, place, rule, "");
+        }
+        if as_text {
+            value.shape = TEXT;
+        }
+        Some(match style {
+            "spaceDelimited" => Style::Space,
+            "pipeDelimited" => Style::Pipe,
+            _ if exploded => Style::Repeated,
+            _ => Style::Comma,
+        })
+    }
+
+    fn kind_of(&self, component: &str) -> Option<&crate::model::Kind> {
+        let mut entries = self.entries.values();
+        let entry = entries.find(|entry| entry.name == component)?;
+        entry.component.as_ref().map(|component| &component.kind)
+    }
+
+    /// Whether a value is one text in a URL.
+    fn is_scalar(&self, shape: &Shape) -> bool {
+        use crate::model::Kind;
+        match shape {
+            Shape::Named(name) => match self.kind_of(name) {
+                Some(Kind::Plain(inner)) => self.is_scalar(inner),
+                Some(kind) => !matches!(kind, Kind::Struct(_) | Kind::Union { .. }),
+                None => false,
+            },
+            Shape::Text { secret, .. } => !secret,
+            Shape::Timestamp
+            | Shape::Date
+            | Shape::Integer { .. }
+            | Shape::Number
+            | Shape::Boolean => true,
+            _ => false,
+        }
+    }
+
+    fn is_textual(&self, shape: &Shape) -> bool {
+        use crate::model::Kind;
+        let kind = shape.name().and_then(|name| self.kind_of(name));
+        matches!(kind, Some(Kind::Enum { .. } | Kind::Reference(_)))
+    }
+
+    /// The name of an argument or a setter: unlike all others and all that a builder has.
+    fn argument(&mut self, name: &str, place: &str, fields: &mut BTreeSet<String>) -> String {
+        let mut field = names::snake(name);
+        let taken = names::is_taken_setter(&field);
+        if taken {
+            field.push('_');
+        }
+        let wanted = field.clone();
+        let mut next = 2;
+        while !fields.insert(field.clone()) {
+            field = format!("{}_{next}", wanted.trim_end_matches('_'));
+            next += 1;
+        }
+        if taken || next > 2 {
+            let rule = format!("the parameter `{name}` is set by `{field}`");
+            if self.own {
+                self.refuse(place, &rule);
+            } else {
+                self.findings.add(Weight::Renamed, place, rule, "");
+            }
+        }
+        field
+    }
+}
+
+const TEXT: Shape = Shape::Text {
+    min: None,
+    max: None,
+    secret: false,
+};

@@ -1,0 +1,224 @@
+//! What is known of a document while it is read: the schemas that became components, the names that are taken, and the
+//! findings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use percent_encoding::percent_decode_str;
+
+use crate::assumptions;
+use crate::findings::{Findings, Weight};
+use crate::model::{Component, Kind, Map, Schemas, Shape, Use};
+use crate::names;
+use crate::node::Node;
+
+/// Reads the schemas of one document.
+pub(super) struct Reader<'a> {
+    pub(super) root: &'a Node,
+    /// Whether the document is written by us, so that our conventions are held.
+    pub(super) own: bool,
+    pub(super) findings: &'a mut Findings,
+    /// What became of each schema, by its place.
+    pub(super) entries: Map<Entry>,
+    /// The names that are taken, and by what.
+    pub(super) names: BTreeMap<String, String>,
+}
+
+/// A schema that is a component, or is about to become one.
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// How it is used; none while it is read, which a schema that contains itself meets.
+    pub(super) used: Option<Use>,
+    pub(super) component: Option<Component>,
+}
+
+/// What a schema says: how its value is used, and the type that it needs.
+pub(super) struct Meaning {
+    pub(super) value: Use,
+    pub(super) kind: Option<Kind>,
+    pub(super) merges: Vec<String>,
+}
+
+impl Meaning {
+    pub(super) fn plain(value: Use) -> Self {
+        Self {
+            value,
+            kind: None,
+            merges: Vec::new(),
+        }
+    }
+
+    pub(super) fn of(value: Use, kind: Kind) -> Self {
+        Self {
+            kind: Some(kind),
+            ..Self::plain(value)
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// Gives the schema at a place a name of its own, as near to the hint as can be.
+    pub(super) fn reserve(&mut self, place: &str, hint: &str) {
+        let wanted = names::type_name(hint);
+        let mut name = wanted.clone();
+        let mut next = 2;
+        while self.names.contains_key(&name) {
+            name = match next {
+                2 => format!("{wanted}Model"),
+                number => format!("{wanted}Model{}", number - 1),
+            };
+            next += 1;
+        }
+        if let Some(owner) = self.names.get(&wanted) {
+            let rule = format!("`{wanted}` is taken by {owner}");
+            let remedy = format!("it becomes `{name}`, unless `x-sdk-name` says otherwise");
+            self.findings.add(Weight::Renamed, place, rule, remedy);
+        }
+        self.names.insert(name.clone(), format!("`{place}`"));
+        let entry = Entry {
+            name,
+            used: None,
+            component: None,
+        };
+        self.entries.insert(place.to_owned(), entry);
+    }
+
+    /// Gives the name back that a schema turned out not to need.
+    pub(super) fn release(&mut self, place: &str) {
+        if let Some(entry) = self.entries.shift_remove(place) {
+            self.names.remove(&entry.name);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, place: &str, rule: &str) {
+        let remedy = if self.own {
+            ""
+        } else {
+            "correct it in the overlay"
+        };
+        self.findings.refuse(place, rule, remedy);
+    }
+
+    pub(super) fn raw(&mut self, place: &str, rule: &str) {
+        let remedy = "it stays raw JSON, unless the overlay says more";
+        self.findings.add(Weight::Raw, place, rule, remedy);
+    }
+
+    /// The components by the names of their types, once all are read.
+    pub(super) fn into_schemas(self) -> Schemas {
+        let entries = self.entries.into_values();
+        let components = entries.filter_map(|entry| {
+            let component = entry.component?;
+            Some((component.name.clone(), component))
+        });
+        Schemas {
+            components: components.collect(),
+        }
+    }
+}
+
+impl Use {
+    /// A use of a shape, of which nothing else is said.
+    pub(super) fn of(shape: Shape) -> Self {
+        Self {
+            shape,
+            nullable: false,
+            description: String::new(),
+            default: None,
+            stated: Vec::new(),
+            assumptions: BTreeSet::new(),
+            type_assumptions: BTreeSet::new(),
+        }
+    }
+
+    /// What is said of an item or a value, as rules of what holds it.
+    pub(super) fn of_each(&self, what: &str) -> Vec<String> {
+        let default = self.default.as_ref();
+        let default = default.map(|it| format!("It defaults to `{it}`."));
+        let described = !matches!(self.shape, Shape::Named(_)) && !self.description.is_empty();
+        let texts = described.then(|| self.description.clone()).into_iter();
+        let rules = texts.chain(default).chain(self.stated.iter().cloned());
+        rules.map(|rule| format!("Each {what}: {rule}")).collect()
+    }
+
+    /// The shape as an item or a value of something else.
+    pub(super) fn within(self) -> Shape {
+        if self.nullable && !matches!(self.shape, Shape::Value | Shape::Record) {
+            Shape::Nullable(Box::new(self.shape))
+        } else {
+            self.shape
+        }
+    }
+}
+
+/// What is said about a value besides its shape.
+pub(super) fn annotations(schema: &Node) -> Use {
+    let text = |key| {
+        schema
+            .text_at(key)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
+    let description = text("description").or_else(|| text("title"));
+    let types = ids(schema, "x-type-assumption");
+    Use {
+        nullable: is_nullable(schema),
+        description: description.unwrap_or_default().to_owned(),
+        default: schema
+            .get("default")
+            .filter(|value| !value.is_null())
+            .map(Node::plain),
+        assumptions: types.clone(),
+        type_assumptions: types,
+        ..Use::of(Shape::Value)
+    }
+}
+
+/// A value with what a schema says around it.
+pub(super) fn annotated(mut value: Use, around: &Node) -> Use {
+    let own = annotations(around);
+    value.nullable |= own.nullable;
+    value.default = own.default.or(value.default);
+    if around
+        .text_at("description")
+        .is_some_and(|text| !text.trim().is_empty())
+    {
+        value.description = own.description;
+    }
+    value.assumptions.extend(own.assumptions);
+    value.type_assumptions.extend(own.type_assumptions);
+    value
+}
+
+/// Whether null is one of the values, by any of the ways to say so.
+pub(super) fn is_nullable(schema: &Node) -> bool {
+    let null = |node: &Node| {
+        node.text_at("type") == Some("null")
+            || node.get("const").is_some_and(Node::is_null)
+            || matches!(node.at("enum").items(), [only] if only.is_null())
+    };
+    let kinds = schema.at("type");
+    schema.is_set("nullable")
+        || kinds.items().iter().any(|kind| kind.text() == Some("null"))
+        || schema.at("enum").items().iter().any(Node::is_null)
+        || null(schema)
+        || ["oneOf", "anyOf"]
+            .iter()
+            .any(|key| schema.at(key).items().iter().any(null))
+}
+
+/// Where a reference points to, and what is there.
+pub(super) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a Node)> {
+    let place = reference.strip_prefix('#')?;
+    // Some tools escape blanks and brackets.
+    let place = percent_decode_str(place).decode_utf8_lossy().into_owned();
+    if !place.is_empty() && !place.starts_with('/') {
+        // The name of an anchor.
+        return None;
+    }
+    root.pointer(&place).map(|node| (place, node))
+}
+
+/// The ids under one of our keywords.
+pub(super) fn ids(schema: &Node, key: &str) -> BTreeSet<String> {
+    assumptions::ids(schema.at(key)).into_iter().collect()
+}

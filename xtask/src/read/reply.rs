@@ -1,0 +1,218 @@
+//! What a success returns: JSON, nothing, bytes, a page, or another one for each status.
+
+use super::call::{Call, description, is_json};
+use super::reader::{Reader, follow};
+use crate::model::{Case, Reply, ReplyHeader};
+use crate::names;
+use crate::node::{Node, step};
+
+/// What a call that succeeds returns.
+pub(super) struct Success {
+    pub(super) reply: Reply,
+    pub(super) headers: Vec<ReplyHeader>,
+    /// The `schemaVersion` that it must carry.
+    pub(super) version: Option<String>,
+}
+
+impl Reader<'_> {
+    /// The responses with their statuses and places, references followed.
+    pub(super) fn responses<'n>(call: &Call<'n>) -> Vec<(String, String, &'n Node)> {
+        let root = call.root;
+        let place = step(&call.place, "responses");
+        let all = call.raw.at("responses").members();
+        all.map(|(status, raw)| {
+            let found = raw.text_at("$ref").and_then(|it| follow(root, it));
+            let (place, raw) = found.unwrap_or((step(&place, status), raw));
+            (status.clone(), place, raw)
+        })
+        .collect()
+    }
+
+    /// What a success returns.
+    pub(super) fn reply(&mut self, call: &Call<'_>, hint: &str) -> Success {
+        let all = Self::responses(call);
+        for (status, place, raw) in &all {
+            if raw.text_at("$ref").is_some() {
+                self.refuse(place, "its `$ref` refers to nothing in this document");
+            }
+            if status.starts_with('3') {
+                let rule =
+                    format!("the status {status} is an error here: redirects are not followed");
+                self.findings.note(place, rule);
+            }
+        }
+        let is_success = |status: &str| status.starts_with('2');
+        let mut successes: Vec<_> = all
+            .iter()
+            .filter(|(status, ..)| is_success(status))
+            .collect();
+        if successes.is_empty() {
+            // Some document nothing but `default`.
+            successes.extend(all.iter().filter(|(status, ..)| status == "default"));
+        }
+        if successes.is_empty() {
+            if self.own {
+                self.refuse(&call.place, "it needs a 2xx response");
+            }
+            self.findings.note(
+                &call.place,
+                "no success is documented: any 2xx is taken, and its body kept as bytes",
+            );
+            return Success {
+                reply: Reply::Bytes("*/*".to_owned()),
+                headers: Vec::new(),
+                version: None,
+            };
+        }
+        let mut headers: Vec<ReplyHeader> = Vec::new();
+        let mut cases: Vec<Case> = Vec::new();
+        let mut version = None;
+        let several = successes.len() > 1;
+        let is_code = |it: &&(String, String, &Node)| it.0.parse::<u16>().is_ok();
+        let has_range = several && !successes.iter().all(is_code);
+        if has_range && successes.iter().any(is_code) {
+            self.findings.note(
+                &call.place,
+                "a range of successes (`2XX`) beside others: its replies are kept as `Other`",
+            );
+            successes.retain(is_code);
+        }
+        for (status, place, raw) in successes {
+            for (name, header) in raw.at("headers").members() {
+                let header = header
+                    .text_at("$ref")
+                    .and_then(|it| follow(self.root, it))
+                    .map_or(header, |it| it.1);
+                if !headers
+                    .iter()
+                    .any(|known| known.name.eq_ignore_ascii_case(name))
+                {
+                    headers.push(ReplyHeader {
+                        name: name.clone(),
+                        description: description(header),
+                    });
+                }
+            }
+            if raw.get("links").is_some() {
+                let rule = "`links` to other operations: nothing follows from them";
+                self.findings.note(place, rule);
+            }
+            let code = status.parse().unwrap_or(200);
+            let variant = variant(code);
+            let hint = if several {
+                format!("{hint}{variant}")
+            } else {
+                format!("{hint}Reply")
+            };
+            let reply = self.success(raw, place, &hint, &mut version);
+            cases.push(Case {
+                status: code,
+                variant,
+                description: description(raw),
+                reply,
+            });
+        }
+        let same = !has_range && cases.iter().all(|case| same(&case.reply, &cases[0].reply));
+        if self.own && !same {
+            self.refuse(&call.place, "its 2xx responses must have the same schema");
+        }
+        let reply = if same {
+            cases.swap_remove(0).reply
+        } else {
+            version = None;
+            let place = step(&call.place, "responses");
+            self.reserve(&place, &format!("{hint}Reply"));
+            let name = self.entries[&place].name.clone();
+            Reply::Several { name, cases }
+        };
+        Success {
+            reply,
+            headers,
+            version,
+        }
+    }
+
+    fn success(
+        &mut self,
+        raw: &Node,
+        place: &str,
+        hint: &str,
+        version: &mut Option<String>,
+    ) -> Reply {
+        let contents = raw.at("content");
+        let json = contents.members().find(|(media, _)| is_json(media));
+        let Some((media, content)) = json else {
+            if self.own {
+                let rule = "it needs JSON content and no other";
+                self.refuse(place, rule);
+            }
+            let media: Vec<&str> = contents
+                .members()
+                .map(|(media, _)| media.as_str())
+                .collect();
+            return match media.as_slice() {
+                [] => Reply::Empty,
+                media => Reply::Bytes(media.join(", ")),
+            };
+        };
+        for (other, _) in contents.members().filter(|(other, _)| *other != media) {
+            if self.own {
+                self.refuse(place, "it needs JSON content and no other");
+            }
+            self.findings.note(
+                place,
+                format!("the reply is asked for as {media}, never as {other}"),
+            );
+        }
+        if !matches!(super::call::plain(media), "application/json" | "*/*") {
+            let rule = format!("the reply is asked for as application/json, and not as {media}");
+            self.findings.note(place, rule);
+        }
+        let place = step(&step(&step(place, "content"), media), "schema");
+        let Some(schema) = content.get("schema") else {
+            self.findings
+                .note(&place, "JSON without a schema stays raw");
+            return Reply::Json(super::reader::annotations(content));
+        };
+        if schema.text_at("format") == Some("binary") {
+            return Reply::Bytes(media.clone());
+        }
+        if self.own && schema.text_at("$ref").is_none() {
+            self.refuse(&place, "the schema of its reply must be a component");
+        }
+        let value = self.used(schema, &place, hint);
+        let target = schema.text_at("$ref").and_then(|it| follow(self.root, it));
+        let entry = self.entries.get(&target.map_or(place, |(place, _)| place));
+        let component = entry.and_then(|entry| entry.component.as_ref());
+        *version = component.and_then(|component| component.schema_version.clone());
+        Reply::Json(value)
+    }
+}
+
+/// Whether two successes look the same to a caller.
+fn same(left: &Reply, right: &Reply) -> bool {
+    match (left, right) {
+        (Reply::Json(left), Reply::Json(right)) => {
+            left.shape == right.shape && left.nullable == right.nullable
+        }
+        (left, right) => left == right,
+    }
+}
+
+/// The name of a success by its status.
+fn variant(status: u16) -> String {
+    let name = match status {
+        200 => "Ok",
+        201 => "Created",
+        202 => "Accepted",
+        203 => "NonAuthoritative",
+        204 => "NoContent",
+        205 => "ResetContent",
+        206 => "PartialContent",
+        207 => "MultiStatus",
+        208 => "AlreadyReported",
+        226 => "ImUsed",
+        other => return names::variant(&format!("Status{other}")),
+    };
+    name.to_owned()
+}

@@ -1,0 +1,310 @@
+//! Texts, numbers, constants and enumerations.
+
+use super::reader::{Meaning, Reader};
+use crate::model::pattern::Pattern;
+use crate::model::{Choice, Kind, Shape, Use};
+use crate::names;
+use crate::node::Node;
+
+/// Formats of texts that have a type of their own or need none.
+const PLAIN: [&str; 5] = ["date-time", "date", "password", "", "string"];
+
+impl Reader<'_> {
+    pub(super) fn text(&mut self, schema: &Node, place: &str, mut value: Use) -> Meaning {
+        let format = schema.text_at("format").unwrap_or_default();
+        let bound = |key| {
+            schema
+                .at(key)
+                .integer()
+                .and_then(|it| u64::try_from(it).ok())
+        };
+        let (min, max) = (bound("minLength"), bound("maxLength"));
+        value.shape = match format {
+            "date-time" => Shape::Timestamp,
+            "date" => Shape::Date,
+            _ => Shape::Text {
+                min,
+                max,
+                secret: format == "password",
+            },
+        };
+        if matches!(format, "password" | "date-time" | "date") && (min, max) != (None, None) {
+            if self.own {
+                let rule = format!("a {format} has no bounds: they are not checked");
+                self.refuse(place, &rule);
+            }
+            if let Shape::Text { min, max, .. } = &mut value.shape {
+                (*min, *max) = (None, None);
+            }
+            value.stated.push(bounds_of(min, max));
+        }
+        if !PLAIN.contains(&format) {
+            if self.own {
+                let rule = format!("type \"string\" with format `{format}` is not understood");
+                self.refuse(place, &rule);
+            }
+            value.stated.push(format!("Its format is `{format}`."));
+        }
+        let Some(pattern) = schema.text_at("pattern") else {
+            if self.own && schema.is_set("x-reference") {
+                self.refuse(place, "`x-reference` needs a `pattern`");
+            }
+            return Meaning::plain(value);
+        };
+        match Pattern::compile(pattern) {
+            Ok(_) if matches!(value.shape, Shape::Text { secret: false, .. }) => {
+                if !self.own && (min, max) != (None, None) {
+                    value.stated.push(bounds_of(min, max));
+                }
+                Meaning::of(value, Kind::Reference(pattern.to_owned()))
+            }
+            Ok(_) => {
+                value.stated.push(format!("It matches `{pattern}`."));
+                Meaning::plain(value)
+            }
+            Err(rule) => {
+                if self.own {
+                    self.refuse(place, &rule);
+                }
+                self.findings
+                    .note(place, format!("{rule}; the service alone checks it"));
+                value.stated.push(format!("It matches `{pattern}`."));
+                Meaning::plain(value)
+            }
+        }
+    }
+
+    pub(super) fn scalar(
+        &mut self,
+        schema: &Node,
+        kind: &str,
+        place: &str,
+        stated: &mut Vec<String>,
+    ) -> Shape {
+        let format = schema.text_at("format").unwrap_or_default();
+        let known: &[&str] = match kind {
+            "integer" => &["", "int64"],
+            _ => &[""],
+        };
+        if self.own && !known.contains(&format) {
+            let rule = format!("type {kind:?} with format `{format}` is not understood");
+            self.refuse(place, &rule);
+        }
+        match kind {
+            "boolean" => Shape::Boolean,
+            "integer" => {
+                let (min, max) = integer_bounds(schema, format, stated);
+                if !matches!(format, "" | "int32" | "int64" | "uint32") {
+                    stated.push(format!("Its format is `{format}`."));
+                }
+                Shape::Integer { min, max }
+            }
+            "number" => {
+                number_bounds(schema, stated);
+                if !matches!(format, "" | "float" | "double") {
+                    stated.push(format!("Its format is `{format}`."));
+                }
+                Shape::Number
+            }
+            "null" => Shape::Value,
+            "file" => {
+                self.raw(place, "`type: file` is of another version of OpenAPI");
+                Shape::Value
+            }
+            other => {
+                self.refuse(place, &format!("there is no type `{other}`"));
+                Shape::Value
+            }
+        }
+    }
+
+    /// A value that never varies.
+    pub(super) fn constant(
+        &mut self,
+        schema: &Node,
+        constant: &Node,
+        place: &str,
+        mut value: Use,
+    ) -> Meaning {
+        if let Some(text) = constant.text() {
+            return Meaning::of(value, Kind::Constant(text.to_owned()));
+        }
+        value.shape = match constant {
+            Node::Bool(_) => Shape::Boolean,
+            // `1.0` comes back as it was, unless it is said to be an integer.
+            Node::Number(number)
+                if constant.integer().is_some()
+                    && (number.is_i64() && schema.text_at("type") != Some("number")
+                        || schema.text_at("type") == Some("integer")) =>
+            {
+                Shape::Integer {
+                    min: constant.integer(),
+                    max: constant.integer(),
+                }
+            }
+            Node::Number(_) => Shape::Number,
+            _ => {
+                if !constant.is_null() {
+                    self.raw(place, "a constant that is no text, number or boolean");
+                }
+                Shape::Value
+            }
+        };
+        value
+            .stated
+            .push(format!("It is always `{}`.", constant.plain()));
+        Meaning::plain(value)
+    }
+
+    pub(super) fn enumeration(&mut self, schema: &Node, place: &str, mut value: Use) -> Meaning {
+        if let known @ [_, ..] = schema.at("x-known-values").items() {
+            let values = choices(known, &[]);
+            return Meaning::of(
+                value,
+                Kind::Enum {
+                    values,
+                    closed: false,
+                },
+            );
+        }
+        let values = schema.at("enum").items();
+        let named: Vec<Node> = values.iter().filter(|it| !it.is_null()).cloned().collect();
+        let extensible = schema.at("x-extensible-enum").items();
+        if schema.is_set("x-const") {
+            if let [Node::Text(only)] = named.as_slice() {
+                return Meaning::of(value, Kind::Constant(only.clone()));
+            }
+            self.refuse(place, "`x-const` needs an `enum` of exactly one value");
+            return Meaning::plain(value);
+        }
+        if self.own && !schema.is_set("x-open-enum") {
+            self.refuse(
+                place,
+                "an `enum` needs `x-open-enum: true` or `x-const: true`",
+            );
+        }
+        let kind = schema.text_at("type").unwrap_or_default();
+        if named.iter().all(|it| it.text().is_some()) && !named.is_empty() {
+            let closed = extensible.is_empty() && schema.get("x-extensible-enum").is_none();
+            let values = choices(&named, &[]);
+            return Meaning::of(value, Kind::Enum { values, closed });
+        }
+        if named.iter().all(|it| it.integer().is_some()) && !named.is_empty() && kind != "number" {
+            let variants = schema.at("x-enum-varnames").texts();
+            // `1.0` is 1.
+            let named = named.iter().filter_map(Node::integer);
+            let named: Vec<Node> = named.map(|it| Node::Number(it.into())).collect();
+            let values = choices(&named, &variants);
+            return Meaning::of(
+                value,
+                Kind::IntegerEnum {
+                    values,
+                    closed: true,
+                },
+            );
+        }
+        let all = Node::List(values.to_vec()).plain();
+        value.shape = match &*named {
+            [] => Shape::Value,
+            all if all.iter().all(|it| matches!(it, Node::Bool(_))) => Shape::Boolean,
+            all if all.iter().all(|it| matches!(it, Node::Number(_))) => Shape::Number,
+            // YAML reads `no` and `1` among texts as something else.
+            all if kind == "string" => {
+                let texts: Vec<Node> = all.iter().map(|it| Node::Text(it.plain())).collect();
+                let values = choices(&texts, &[]);
+                return Meaning::of(
+                    value,
+                    Kind::Enum {
+                        values,
+                        closed: true,
+                    },
+                );
+            }
+            _ => {
+                self.raw(place, "an enumeration of values of several types");
+                Shape::Value
+            }
+        };
+        value.stated.push(format!("It is one of `{all}`."));
+        Meaning::plain(value)
+    }
+}
+
+/// The values of an enumeration with the names of their variants, no two of them alike.
+pub(super) fn choices(values: &[Node], given: &[String]) -> Vec<Choice> {
+    let mut choices: Vec<Choice> = Vec::new();
+    for (at, value) in values.iter().enumerate() {
+        let value = value.plain();
+        if choices.iter().any(|known| known.value == value) {
+            continue;
+        }
+        let wanted = given.get(at).map_or(&*value, String::as_str);
+        let name = names::variant(wanted);
+        let taken = |name: &str| choices.iter().any(|known| known.variant == name);
+        let mut variant = name.clone();
+        let mut next = 2;
+        while taken(&variant) {
+            variant = format!("{name}{next}");
+            next += 1;
+        }
+        choices.push(Choice { value, variant });
+    }
+    choices
+}
+
+fn integer_bounds(
+    schema: &Node,
+    format: &str,
+    stated: &mut Vec<String>,
+) -> (Option<i64>, Option<i64>) {
+    let exclusive = |key: &str| schema.at(key).integer();
+    // In 3.0 `exclusiveMinimum: true` makes `minimum` exclusive.
+    let shift = |key: &str| i64::from(schema.is_set(key));
+    let minimum = schema.at("minimum").integer();
+    let maximum = schema.at("maximum").integer();
+    let minimum = minimum.map(|it| it.saturating_add(shift("exclusiveMinimum")));
+    let maximum = maximum.map(|it| it.saturating_sub(shift("exclusiveMaximum")));
+    let minimum = exclusive("exclusiveMinimum").map_or(minimum, |it| Some(it.saturating_add(1)));
+    let maximum = exclusive("exclusiveMaximum").map_or(maximum, |it| Some(it.saturating_sub(1)));
+    for key in ["minimum", "maximum"] {
+        let bound = schema.at(key);
+        if !bound.is_null() && bound.integer().is_none() {
+            stated.push(format!("Its {key} is {}.", bound.plain()));
+        }
+    }
+    match format {
+        "int32" => (
+            Some(minimum.unwrap_or(i32::MIN.into())),
+            Some(maximum.unwrap_or(i32::MAX.into())),
+        ),
+        "uint32" => (
+            Some(minimum.unwrap_or(0)),
+            Some(maximum.unwrap_or(u32::MAX.into())),
+        ),
+        _ => (minimum, maximum),
+    }
+}
+
+fn number_bounds(schema: &Node, stated: &mut Vec<String>) {
+    for (key, text) in [
+        ("minimum", "at least"),
+        ("exclusiveMinimum", "more than"),
+        ("maximum", "at most"),
+        ("exclusiveMaximum", "less than"),
+    ] {
+        match schema.at(key) {
+            Node::Number(bound) => stated.push(format!("It is {text} {bound}.")),
+            Node::Bool(true) => stated.push("The bound itself is excluded.".to_owned()),
+            _ => {}
+        }
+    }
+}
+
+fn bounds_of(min: Option<u64>, max: Option<u64>) -> String {
+    match (min, max) {
+        (Some(min), Some(max)) => format!("It has {min} to {max} characters."),
+        (Some(min), None) => format!("It has at least {min} characters."),
+        (None, Some(max)) => format!("It has at most {max} characters."),
+        (None, None) => String::new(),
+    }
+}

@@ -1,0 +1,328 @@
+//! The last step of reading: shapes that turned out to have no type of their own stand for themselves, and the variants
+//! of unions carry their tag.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::findings::{Findings, Weight};
+use crate::model::{
+    Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Shape, Ty, Use,
+};
+use crate::names;
+use crate::node::Node;
+
+use super::scalar::choices;
+
+/// Follows a shape to the end of all other names for it.
+fn settled(schemas: &Schemas, shape: &Shape, depth: usize) -> Option<Shape> {
+    let again = |inner: &Shape| settled(schemas, inner, depth + 1).map(Box::new);
+    if depth > 64 {
+        return None;
+    }
+    Some(match shape {
+        Shape::Named(name) => match schemas.components.get(name).map(|it| &it.kind) {
+            Some(Kind::Plain(inner)) => settled(schemas, inner, depth + 1)?,
+            Some(_) => shape.clone(),
+            None => return None,
+        },
+        Shape::Array { items, min, max } => Shape::Array {
+            items: again(items)?,
+            min: *min,
+            max: *max,
+        },
+        Shape::Map(inner) => Shape::Map(again(inner)?),
+        Shape::Nullable(inner) => match *again(inner)? {
+            plain @ (Shape::Value | Shape::Record | Shape::Nullable(_)) => plain,
+            inner => Shape::Nullable(Box::new(inner)),
+        },
+        Shape::Page { items, members } => Shape::Page {
+            items: again(items)?,
+            members: members.clone(),
+        },
+        plain => plain.clone(),
+    })
+}
+
+/// Settles all shapes of a document.
+pub(super) fn settle(
+    schemas: &mut Schemas,
+    operations: &mut [Operation],
+    own: bool,
+    findings: &mut Findings,
+) {
+    unions(schemas, findings);
+    if !own {
+        pages(schemas, operations, findings);
+    }
+    let known = schemas.clone();
+    let settle = |shape: &mut Shape, place: &str, findings: &mut Findings| {
+        *shape = settled(&known, shape, 0).unwrap_or_else(|| {
+            let rule = "a schema that contains itself without an object in between";
+            findings.add(Weight::Raw, place, rule, "it stays raw JSON");
+            Shape::Value
+        });
+    };
+    for component in schemas.components.values_mut() {
+        let place = component.place.clone();
+        match &mut component.kind {
+            Kind::Struct(members) => {
+                for member in members {
+                    settle(&mut member.value.shape, &place, findings);
+                }
+            }
+            Kind::Plain(shape) => settle(shape, &place, findings),
+            _ => {}
+        }
+    }
+    for operation in operations {
+        let place = operation.route();
+        for parameter in &mut operation.parameters {
+            settle(&mut parameter.value.shape, &place, findings);
+        }
+        if let Some(body) = &mut operation.body {
+            settle(&mut body.value.shape, &place, findings);
+            let shape = &body.value.shape;
+            let is_sent = |shape: &Shape| match shape {
+                Shape::Named(name) => matches!(
+                    known.components[name].kind,
+                    Kind::Struct(_) | Kind::Union { .. }
+                ),
+                _ => false,
+            };
+            let fits = match shape {
+                Shape::Array { items, .. } => is_sent(items),
+                shape => is_sent(shape),
+            };
+            if !fits && *shape != Shape::Value {
+                let shown = words(shape);
+                let rule = format!("a body that is {shown}");
+                findings.add(Weight::Raw, &place, rule, "any JSON is sent for it");
+                body.value.stated.push(format!("It is {shown}."));
+                body.value.shape = Shape::Value;
+            }
+        }
+        each_reply(&mut operation.reply, &mut |value| {
+            settle(&mut value.shape, &place, findings);
+            if value.nullable && !matches!(value.shape, Shape::Value | Shape::Page { .. }) {
+                value.shape = Shape::Nullable(Box::new(value.shape.clone()));
+            }
+        });
+    }
+}
+
+/// Visits the JSON of each success.
+pub(super) fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
+    match reply {
+        Reply::Json(value) => visit(value),
+        Reply::Several { cases, .. } => {
+            for case in cases {
+                each_reply(&mut case.reply, visit);
+            }
+        }
+        Reply::Empty | Reply::Bytes(_) => {}
+    }
+}
+
+/// A shape in words, for a body that has no type.
+fn words(shape: &Shape) -> String {
+    let range = |min: Option<u64>, max: Option<u64>| match (min, max) {
+        (None, None) => String::new(),
+        (min, None) => format!(" of at least {}", min.unwrap_or(0)),
+        (min, Some(max)) => format!(" of {} to {max}", min.unwrap_or(0)),
+    };
+    match shape {
+        Shape::Array { items, min, max } => {
+            format!("a list{} items, each {}", range(*min, *max), words(items))
+                .replace("list items", "list")
+        }
+        Shape::Text { min, max, .. } => match range(*min, *max) {
+            none if none.is_empty() => "text".to_owned(),
+            range => format!("text{range} characters"),
+        },
+        Shape::Integer { .. } => "an integer".to_owned(),
+        Shape::Number => "a number".to_owned(),
+        Shape::Boolean => "true or false".to_owned(),
+        Shape::Map(values) => format!("an object, each member {}", words(values)),
+        Shape::Nullable(inner) => format!("{} or null", words(inner)),
+        Shape::Named(name) => format!("of the schema `{name}`"),
+        Shape::Timestamp => "a date-time".to_owned(),
+        Shape::Date => "a date".to_owned(),
+        Shape::Record => "an object".to_owned(),
+        Shape::Value | Shape::Page { .. } => "any JSON".to_owned(),
+    }
+}
+
+/// Pages of lists, known by their shape: `items` and `nextCursor` in the reply to an operation with a `cursor`.
+fn pages(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
+    for operation in operations {
+        if operation.method != Method::Get || operation.parameter("cursor").is_none() {
+            continue;
+        }
+        let Reply::Json(value) = &mut operation.reply else {
+            continue;
+        };
+        let Some(Shape::Named(name)) = settled(schemas, &value.shape, 0) else {
+            continue;
+        };
+        let component = &schemas.components[&name];
+        let member = |name: &str| component.members().iter().find(|it| it.name == name);
+        let list = member("items").and_then(|it| settled(schemas, &it.value.shape, 0));
+        let (Some(Shape::Array { items, .. }), Some(next)) = (list, member("nextCursor")) else {
+            continue;
+        };
+        let cursor = settled(schemas, &next.value.shape, 0);
+        if !matches!(cursor, Some(Shape::Text { .. })) {
+            continue;
+        }
+        if !next.required {
+            // Without it, nobody knows whether a page is the last one.
+            let rule = "a page whose `nextCursor` may be missing is no page to walk";
+            let remedy = "require it in the overlay, if each page has it, null on the last one";
+            findings.add(Weight::Noted, &component.place, rule, remedy);
+            continue;
+        }
+        let named = ["items", "nextCursor", "schemaVersion"];
+        let mut others = component.members().to_vec();
+        others.retain(|it| !named.contains(&it.name.as_str()));
+        let mut members = None;
+        if !others.is_empty() {
+            let mut further = format!("{name}Members");
+            let of_page = |it: &Component| it.place == format!("{}/members*", component.place);
+            while schemas
+                .components
+                .get(&further)
+                .is_some_and(|it| !of_page(it))
+            {
+                further.push_str("Model");
+            }
+            let further_members = Component {
+                name: further.clone(),
+                place: format!("{}/members*", component.place),
+                description: format!("The further members of {}.", spaced(&name)),
+                kind: Kind::Struct(others),
+                merges: Vec::new(),
+                schema_version: None,
+                ..component.clone()
+            };
+            schemas.components.insert(further.clone(), further_members);
+            members = Some(further);
+        }
+        value.shape = Shape::Page { items, members };
+    }
+}
+
+/// `PeoplePage` as `a people page`, for a sentence.
+fn spaced(name: &str) -> String {
+    format!("a {}", names::words(name).join(" "))
+}
+
+/// The variants of unions are objects, and each states its tag; a union of anything else is raw JSON.
+fn unions(schemas: &mut Schemas, findings: &mut Findings) {
+    let all = schemas.clone();
+    let mut tags: BTreeMap<String, BTreeSet<(String, Vec<String>)>> = BTreeMap::new();
+    for component in schemas.components.values_mut() {
+        let Kind::Union { tag, variants } = &mut component.kind else {
+            continue;
+        };
+        let mut fits = true;
+        for variant in variants.iter_mut() {
+            match settled(&all, &Shape::Named(variant.component.clone()), 0) {
+                Some(Shape::Named(name))
+                    if matches!(all.components[&name].kind, Kind::Struct(_)) =>
+                {
+                    variant.component = name;
+                }
+                _ => fits = false,
+            }
+        }
+        if !fits {
+            let rule = "a union of something that is no object with members";
+            findings.add(Weight::Raw, &component.place, rule, "it stays raw JSON");
+            component.kind = Kind::Plain(Shape::Value);
+            continue;
+        }
+        for variant in variants {
+            let stated = (tag.clone(), variant.values.clone());
+            tags.entry(variant.component.clone())
+                .or_default()
+                .insert(stated);
+        }
+    }
+    for (name, stated) in tags {
+        let mut stated = stated.into_iter();
+        if let (Some((tag, values)), None) = (stated.next(), stated.next()) {
+            let kind = match values.as_slice() {
+                [value] => Kind::Constant(value.clone()),
+                several => Kind::Enum {
+                    values: choices(
+                        &several.iter().cloned().map(Node::Text).collect::<Vec<_>>(),
+                        &[],
+                    ),
+                    closed: true,
+                },
+            };
+            state(schemas, &name, &tag, kind);
+        }
+    }
+}
+
+/// Makes a member of an object a constant, or one of few values, and adds it if the object lacks it.
+fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
+    let known = schemas.clone();
+    let Some(component) = schemas.components.get_mut(name) else {
+        return;
+    };
+    let Kind::Struct(members) = &mut component.kind else {
+        return;
+    };
+    let member = members.iter().position(|member| member.name == tag);
+    let is_stated = member.is_some_and(|at| {
+        let shape = settled(&known, &members[at].value.shape, 0);
+        shape.is_some_and(|shape| match known.kind(&shape) {
+            Some(Kind::Constant(_)) => true,
+            Some(_) => matches!(kind, Kind::Enum { .. }),
+            None => false,
+        })
+    });
+    if is_stated {
+        return;
+    }
+    let mut constant = format!("{name}{}", names::pascal(tag));
+    while known.components.contains_key(&constant) {
+        constant.push_str("Value");
+    }
+    let shape = Shape::Named(constant.clone());
+    match member {
+        Some(at) => members[at].value.shape = shape,
+        None => members.insert(
+            0,
+            Property {
+                name: tag.to_owned(),
+                field: names::snake(tag),
+                required: false,
+                deprecated: false,
+                read_only: false,
+                write_only: false,
+                value: Use {
+                    description: "What this is.".to_owned(),
+                    ..Use::of(shape)
+                },
+                ty: Ty::Bool,
+            },
+        ),
+    }
+    let place = format!("{}/{tag}*", component.place);
+    schemas.components.insert(
+        constant.clone(),
+        Component {
+            name: constant,
+            place,
+            description: String::new(),
+            deprecated: false,
+            provenance: Provenance::Documented,
+            kind,
+            assumptions: BTreeSet::new(),
+            schema_version: None,
+            merges: Vec::new(),
+        },
+    );
+}

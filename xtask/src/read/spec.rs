@@ -1,0 +1,396 @@
+//! A whole document: what it says about itself, its groups, its operations and its schemas.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+
+use super::call::{Call, Names};
+use super::reader::Reader;
+use super::{derive, directions, ours, settle};
+use crate::Result;
+use crate::assumptions;
+use crate::engine;
+use crate::findings::{Findings, Weight};
+use crate::model::{App, Component, Group, Method, Operation, Reach, Skipped, Spec};
+use crate::names;
+use crate::node::{Node, step};
+
+/// Members of a document that are understood, or say nothing about calls.
+const ROOT: &[&str] = &[
+    "openapi",
+    "info",
+    "servers",
+    "tags",
+    "paths",
+    "components",
+    "security",
+    "externalDocs",
+    "jsonSchemaDialect",
+    "webhooks",
+];
+
+/// Reads a spec of this workspace, with the types of its members and parameters. All its refusals are one error.
+pub(crate) fn spec(app: &'static App, text: &str, findings: &mut Findings) -> Result<Spec> {
+    let document = Node::parse(text)?;
+    let own = document.get("x-adopted-from").is_none();
+    let spec = read(app, &document, own, findings);
+    findings.settled()?;
+    let mut spec = spec.ok_or("it is no OpenAPI document")?;
+    engine::run(&mut spec)?;
+    Ok(spec)
+}
+
+/// Reads a document: one of ours, or a vendor's. None if it is no `OpenAPI` document at all.
+pub(crate) fn read(
+    app: &'static App,
+    document: &Node,
+    own: bool,
+    findings: &mut Findings,
+) -> Option<Spec> {
+    let version = document.text_at("openapi").unwrap_or_default();
+    let understood = if own {
+        &["3.0."][..]
+    } else {
+        &["3.0.", "3.1."]
+    };
+    if !understood.iter().any(|it| version.starts_with(it)) {
+        let version = if version.is_empty() {
+            document.at("swagger").plain()
+        } else {
+            version.to_owned()
+        };
+        let rule = format!("OpenAPI {version} is not understood");
+        findings.refuse("/openapi", rule, "convert it to 3.0 or 3.1");
+        return None;
+    }
+    ours::check(document, findings);
+    for (key, _) in document.members() {
+        if !ROOT.contains(&key.as_str()) && !key.starts_with("x-") {
+            let weight = if own { Weight::Refused } else { Weight::Noted };
+            findings.add(weight, &step("", key), format!("unknown field `{key}`"), "");
+        } else if key == "webhooks" {
+            for (name, _) in document.at(key).members() {
+                findings.note(
+                    &step("/webhooks", name),
+                    "a webhook is a call to you: none is generated",
+                );
+            }
+        }
+    }
+    let info = document.at("info");
+    let text = |key| info.text_at(key).map(str::to_owned);
+    let title = text("title").unwrap_or_default();
+    // It may be written on several lines.
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = title.trim_end_matches(" API").to_owned();
+    let source = format!("{title} {}", info.at("version").plain());
+
+    let mut skipped = Vec::new();
+    let calls = calls(document, own, &mut skipped, findings);
+    let names = operation_names(&calls, own, findings);
+    let mut taken = BTreeMap::new();
+    for name in names
+        .iter()
+        .flat_map(|it| [names::pascal(&it.id), names::group_type(&it.group)])
+    {
+        taken.insert(name, "the face of the client".to_owned());
+    }
+    for name in names::taken_types() {
+        taken.insert(name.to_owned(), "the SDK".to_owned());
+    }
+    let mut reader = Reader {
+        root: document,
+        own,
+        findings,
+        entries: IndexMap::new(),
+        names: taken,
+    };
+    reader.components();
+    let mut operations: Vec<Operation> = Vec::new();
+    for (call, names) in calls.iter().zip(names) {
+        operations.extend(reader.operation(call, names, &source));
+    }
+    let taken = reader.names.clone();
+    let mut schemas = reader.into_schemas();
+    settle::settle(&mut schemas, &mut operations, own, findings);
+    directions::split(&mut schemas, &mut operations, &taken, findings);
+    let spec = Spec {
+        app,
+        title,
+        version: info.at("version").plain(),
+        statuses: [text("x-lifecycle"), text("x-runtime-status")]
+            .into_iter()
+            .flatten()
+            .collect(),
+        metadata: text("x-metadata-operation"),
+        shows_envelope: info.is_set("x-shows-envelope"),
+        groups: groups(document, &operations, own, findings),
+        operations,
+        skipped,
+        schemas,
+        assumptions: assumptions::of(document),
+    };
+    if !own {
+        left_over(document, &spec, findings);
+    }
+    if let Some(id) = &spec.metadata
+        && spec.metadata_operation().is_none_or(Operation::is_command)
+    {
+        let rule = format!("`x-metadata-operation`: `{id}` is no operation that reads");
+        findings.refuse("/info", rule, "name one, or take it out");
+    }
+    Some(spec)
+}
+
+/// Notes what of a vendor's document no operation has: the paths of its servers, and schemas that nothing refers to.
+fn left_over(document: &Node, spec: &Spec, findings: &mut Findings) {
+    for server in document.at("servers").items() {
+        let url = server.text_at("url").unwrap_or_default();
+        let path = url
+            .split_once("://")
+            .map_or(url, |(_, rest)| rest.trim_start_matches(|c| c != '/'));
+        if !matches!(path, "" | "/") {
+            let rule = format!("the paths stand below `{path}`");
+            let remedy = "the origin that a suite is given must end with it";
+            findings.add(Weight::Noted, "/servers", rule, remedy);
+        }
+    }
+    let reach = Reach::of(spec);
+    let components = spec.schemas.components.values();
+    let own = |it: &&Component| it.is_type() && it.place.matches('/').count() == 3;
+    for component in components
+        .filter(own)
+        .filter(|it| !reach.contains(&it.name))
+    {
+        let rule = "it stands in no request and no success: no type is generated";
+        findings.note(&component.place, rule);
+    }
+}
+
+/// The operations as they are written, without those that are left out.
+fn calls<'a>(
+    root: &'a Node,
+    own: bool,
+    skipped: &mut Vec<Skipped>,
+    findings: &mut Findings,
+) -> Vec<Call<'a>> {
+    let mut calls = Vec::new();
+    for (path, item) in root
+        .at("paths")
+        .members()
+        .filter(|(path, _)| !path.starts_with("x-"))
+    {
+        let mut item_place = step("/paths", path);
+        let mut item = item;
+        if let Some(reference) = item.text_at("$ref") {
+            match super::reader::follow(root, reference) {
+                Some((place, target)) => (item_place, item) = (place, target),
+                None => findings.refuse(
+                    &item_place,
+                    "its `$ref` refers to nothing in this document",
+                    "",
+                ),
+            }
+        }
+        for (key, raw) in item.members() {
+            let place = step(&item_place, key);
+            let Some(method) = Method::ALL.into_iter().find(|it| it.key() == key) else {
+                match key.as_str() {
+                    "parameters" | "summary" | "description" | "$ref" => {}
+                    "servers" => findings.note(
+                        &place,
+                        "a server of its own: calls go to the origin of the application",
+                    ),
+                    "head" | "options" | "trace" => {
+                        findings.note(&place, format!("{} is not generated", key.to_uppercase()));
+                    }
+                    _ if key.starts_with("x-") => {}
+                    _ => {
+                        let weight = if own { Weight::Refused } else { Weight::Noted };
+                        findings.add(weight, &place, format!("unknown field `{key}`"), "");
+                    }
+                }
+                continue;
+            };
+            let call = Call {
+                method,
+                path: path.clone(),
+                raw,
+                item,
+                root,
+                place,
+                item_place: item_place.clone(),
+            };
+            if let Some(reason) = raw.text_at("x-sdk-skip") {
+                skipped.push(Skipped {
+                    route: format!("{} {path}", method.name()),
+                    reason: reason.to_owned(),
+                });
+                continue;
+            }
+            keywords(&call, own, findings);
+            calls.push(call);
+        }
+    }
+    calls
+}
+
+const OPERATION: &[&str] = &[
+    "tags",
+    "summary",
+    "description",
+    "externalDocs",
+    "operationId",
+    "parameters",
+    "requestBody",
+    "responses",
+    "callbacks",
+    "deprecated",
+    "security",
+    "servers",
+];
+
+/// Our keywords at an operation.
+const OURS: &[&str] = &[
+    "x-assumption",
+    "x-provenance",
+    "x-sdk-group",
+    "x-sdk-method",
+    "x-sdk-skip",
+    "x-replay-status",
+    "x-mutually-exclusive",
+    "x-ordered",
+    "x-served-from-schema",
+];
+
+fn keywords(call: &Call<'_>, own: bool, findings: &mut Findings) {
+    for (key, value) in call.raw.members() {
+        let place = step(&call.place, key);
+        let key = key.as_str();
+        if key == "callbacks" && value.members().next().is_some() {
+            findings.note(&place, "a callback is a call to you: none is generated");
+        } else if key == "servers" {
+            findings.note(
+                &place,
+                "a server of its own: calls go to the origin of the application",
+            );
+        } else if !OPERATION.contains(&key)
+            && (own && !OURS.contains(&key) || !key.starts_with("x-"))
+        {
+            let weight = if own { Weight::Refused } else { Weight::Noted };
+            findings.add(weight, &place, format!("unknown field `{key}`"), "");
+        }
+    }
+}
+
+/// What each operation is called, no two alike.
+fn operation_names(calls: &[Call<'_>], own: bool, findings: &mut Findings) -> Vec<Names> {
+    let groups = calls.iter().map(|it| names::group_type(&derive::group(it)));
+    let taken = names::taken_types().map(str::to_owned);
+    let mut ids: BTreeSet<String> = groups.chain(taken).collect();
+    let mut methods = BTreeSet::new();
+    let mut all = Vec::new();
+    for call in calls {
+        let given = call.raw.text_at("operationId");
+        let mut wanted = derive::id(call);
+        if !own && names::taken_types().any(|taken| taken == names::pascal(&wanted)) {
+            wanted.push_str("Operation");
+        }
+        let mut id = wanted.clone();
+        let mut next = 2;
+        while !ids.insert(names::pascal(&id)) {
+            id = format!("{wanted}{next}");
+            next += 1;
+        }
+        if own && !given.is_some_and(names::is_camel) {
+            findings.refuse(&call.place, "its id must be in camel case", "");
+        } else if given.is_none_or(|given| given != id) {
+            let rule = match given {
+                Some(given) => format!("the id `{given}` becomes `{id}`"),
+                None => format!("without an id, it is `{id}`"),
+            };
+            findings.add(Weight::Renamed, &call.place, rule, "");
+        }
+        let mut group = derive::group(call);
+        if names::is_taken_group(&group) {
+            group.push_str("_api");
+        }
+        let mut wanted = derive::method(call, &group);
+        if crate::model::taken::is_taken_method(&wanted) {
+            wanted.push('_');
+        }
+        let mut method = wanted.clone();
+        if methods.contains(&(group.clone(), method.clone())) {
+            method = names::snake(&id);
+        }
+        let mut next = 2;
+        while !methods.insert((group.clone(), method.clone())) {
+            method = format!("{}_{next}", names::snake(&id));
+            next += 1;
+        }
+        if method != wanted {
+            let rule = format!("`{group}.{wanted}` is taken; give it another `x-sdk-method`");
+            let weight = if own {
+                Weight::Refused
+            } else {
+                Weight::Renamed
+            };
+            let remedy = format!("it becomes `{group}.{method}`");
+            findings.add(weight, &call.place, rule, remedy);
+        }
+        if own && (call.raw.at("tags").items().len() != 1 || call.raw.get("x-sdk-method").is_none())
+        {
+            findings.refuse(
+                &call.place,
+                "it needs exactly one tag and `x-sdk-method`",
+                "",
+            );
+        }
+        if own && !names::is_snake(&group) {
+            let rule = format!("`{group}` must be in snake case and no keyword");
+            findings.refuse(&call.place, rule, "");
+        }
+        all.push(Names { id, group, method });
+    }
+    all
+}
+
+/// The groups in the order of the document's tags, and after them those that no tag describes.
+fn groups(
+    document: &Node,
+    operations: &[Operation],
+    own: bool,
+    findings: &mut Findings,
+) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for tag in document.at("tags").items() {
+        let name = names::snake(tag.text_at("name").unwrap_or_default());
+        let used = operations.iter().any(|it| it.group == name);
+        if used && !groups.iter().any(|it| it.name == name) {
+            groups.push(Group {
+                name,
+                description: tag
+                    .text_at("description")
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned(),
+            });
+        }
+    }
+    for operation in operations {
+        if !groups.iter().any(|it| it.name == operation.group) {
+            if own {
+                let rule = format!(
+                    "its tag `{}` is not among the `tags` of the spec",
+                    operation.group
+                );
+                findings.refuse(&operation.route(), rule, "");
+            }
+            groups.push(Group {
+                name: operation.group.clone(),
+                description: String::new(),
+            });
+        }
+    }
+    groups
+}

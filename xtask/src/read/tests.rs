@@ -1,0 +1,744 @@
+//! What documents turn into: our own by our conventions, a vendor's by what can be derived.
+
+use super::spec::read as read_document;
+use crate::engine;
+use crate::findings::{Findings, Weight};
+use crate::model::app::APPS;
+use crate::model::{Auth, Kind, Place, Reply, Safety, Shape, Spec, Style};
+use crate::node::Node;
+
+/// A spec of ours with one of everything that matters.
+const SAMPLE: &str = r##"
+openapi: 3.0.3
+info: {title: Sample API, version: "1"}
+tags: [{name: things, description: Things.}]
+paths:
+  /things:
+    get:
+      operationId: listThings
+      x-provenance: documented
+      x-sdk-method: list
+      tags: [things]
+      summary: List things.
+      description: "Source: contract, Endpoints."
+      security: [{suiteToken: ["things:read"]}, {suiteToken: ["things:write"]}]
+      parameters:
+        - {name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 50, default: 25}}
+        - {name: cursor, in: query, schema: {type: string, minLength: 20}}
+      responses:
+        "200": {description: A page., content: {application/json: {schema: {$ref: "#/components/schemas/ThingPage"}}}}
+        "400": {description: Invalid.}
+    post:
+      operationId: createThing
+      x-provenance: documented
+      x-sdk-method: create
+      tags: [things]
+      summary: Create a thing.
+      description: "Source: contract, Endpoints."
+      security: [{suiteToken: ["things:write"]}]
+      parameters: [{name: Idempotency-Key, in: header, required: true, schema: {type: string}}]
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Open"}}}}
+      responses:
+        "200": {description: Replayed., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+        "201": {description: Created., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+components:
+  schemas:
+    Open: {description: Any JSON value.}
+    Version: {type: string, enum: [thing.v1], x-const: true}
+    ThingPage: {type: object, x-page: true, properties: {items: {type: array, items: {}}}}
+    Thing:
+      type: object
+      required: [schemaVersion]
+      properties:
+        schemaVersion: {$ref: "#/components/schemas/Version"}
+        at: {type: string, format: date-time}
+        amount: {description: Not shown.}
+      additionalProperties: {}
+"##;
+
+fn own(text: &str) -> (Option<Spec>, Findings) {
+    let mut findings = Findings::default();
+    let spec = read_document(&APPS[0], &Node::parse(text).unwrap(), true, &mut findings);
+    (spec, findings)
+}
+
+#[test]
+fn a_spec_says_what_an_operation_is() {
+    let (spec, findings) = own(SAMPLE);
+    assert_eq!(findings.all(), []);
+    let spec = spec.unwrap();
+    let [list, create] = spec.operations.as_slice() else {
+        panic!("two operations")
+    };
+    assert!(list.is_list() && !list.is_command());
+    assert_eq!(list.auth, Auth::Bearer);
+    assert_eq!(list.scopes, ["things:read", "things:write"]);
+    assert!(create.keyed && create.is_command());
+    assert_eq!(create.schema_version.as_deref(), Some("thing.v1"));
+    assert_eq!(create.source, "contract, Endpoints");
+}
+
+#[test]
+fn a_broken_convention_is_named_with_its_place() {
+    let list = "/paths/~1things/get";
+    for (from, to, place, rule) in [
+        (
+            "operationId: listThings",
+            "operationId: list_things",
+            list,
+            "its id must be in camel case",
+        ),
+        (
+            "x-sdk-method: create",
+            "x-sdk-method: list",
+            "/paths/~1things/post",
+            "`things.list` is taken",
+        ),
+        (
+            "minLength",
+            "minLenght",
+            "parameters/1/schema",
+            "unknown field `minLenght`",
+        ),
+        (
+            "additionalProperties: {}",
+            "",
+            "/components/schemas/Thing",
+            "needs `additionalProperties: {}`",
+        ),
+        (
+            "x-page: true, ",
+            "additionalProperties: {}, ",
+            list,
+            "an operation with a `cursor`",
+        ),
+        (
+            "schemas/Thing\"}}}}\ncomponents",
+            "schemas/Open\"}}}}\ncomponents",
+            "/paths/~1things/post",
+            "its 2xx responses must",
+        ),
+        (
+            "in: header",
+            "in: cookie",
+            "/paths/~1things/post/parameters/0",
+            "not `cookie`",
+        ),
+        (
+            "[thing.v1], x-const: true",
+            "[thing.v1]",
+            "/components/schemas/Version",
+            "an `enum` needs",
+        ),
+        (
+            "Source: contract, Endpoints.\"\n      security: [{suiteToken: [\"things:read\"]}",
+            "No source.\"\n      security: [{suiteToken: [\"things:read\"]}",
+            list,
+            "Source: ...",
+        ),
+        (
+            "x-provenance: documented",
+            "x-provenance: guessed",
+            list,
+            "it needs `x-provenance",
+        ),
+        (
+            "x-provenance: documented",
+            "x-provenanse: documented",
+            list,
+            "unknown field `x-provenanse`",
+        ),
+    ] {
+        assert!(SAMPLE.contains(from), "{from}");
+        let (_, findings) = own(&SAMPLE.replacen(from, to, 1));
+        let found = findings
+            .of(Weight::Refused)
+            .any(|it| it.place.contains(place) && it.rule.contains(rule));
+        assert!(found, "{rule}: {:?}", findings.all());
+    }
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let text = SAMPLE
+        .replace("minLength", "minLenght")
+        .replace("x-sdk-method: create", "x-sdk-method: Create");
+    let (_, findings) = own(&text);
+    let said = findings.settled().unwrap_err();
+    assert_eq!(said.lines().count(), 2, "{said}");
+}
+
+/// A vendor's document around paths and schemas.
+fn vendor(paths: &str, schemas: &str) -> (Spec, Findings) {
+    let text = format!(
+        "{{openapi: 3.1.0, info: {{title: Sample API, version: '2'}}, security: [{{oauth: [a]}}], \
+          paths: {{{paths}}}, components: {{securitySchemes: {{oauth: {{type: oauth2}}}}, schemas: {{{schemas}}}}}}}"
+    );
+    // Flow style, so that it is YAML although it begins like JSON.
+    let text = format!("# A sample.\n{text}");
+    let mut findings = Findings::default();
+    let document = Node::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut spec = read_document(&APPS[0], &document, false, &mut findings).unwrap();
+    engine::run(&mut spec).unwrap_or_else(|error| panic!("{error}\n{:?}", findings.all()));
+    (spec, findings)
+}
+
+/// A reply of one schema.
+fn replying(schema: &str) -> String {
+    format!(
+        "/things: {{get: {{operationId: get_things, tags: [Things], responses: {{'200': {{description: Ok, content: {{application/json: {{schema: {schema}}}}}}}}}}}}}"
+    )
+}
+
+/// The types of the fields of a schema in a reply.
+fn fields(schema: &str, schemas: &str) -> (Vec<String>, Findings) {
+    let (spec, findings) = vendor(
+        &replying("{$ref: '#/components/schemas/Sample'}"),
+        &format!("Sample: {schema}, {schemas}"),
+    );
+    let members = spec.schemas.components["Sample"].members();
+    (
+        members
+            .iter()
+            .map(|it| format!("{}: {}", it.field, it.ty))
+            .collect(),
+        findings,
+    )
+}
+
+#[test]
+fn each_way_to_write_a_member_has_its_type() {
+    let colour = "Colour: {type: string, enum: [red, null, dark-red]}, Level: {type: integer, enum: [1, -2]}";
+    let tree = "Tree: {type: object, required: [next], properties: {next: {$ref: '#/components/schemas/Tree'}}}";
+    for (schema, ty) in [
+        ("{type: [string, 'null']}", "Option<String>"),
+        ("{type: string, nullable: true}", "Option<String>"),
+        (
+            "{oneOf: [{type: string, format: date}, {type: 'null'}]}",
+            "Option<Date>",
+        ),
+        (
+            "{anyOf: [{$ref: '#/components/schemas/Colour'}, {type: 'null'}]}",
+            "Option<Colour>",
+        ),
+        ("{type: [integer, number]}", "Number"),
+        ("{type: [string, integer]}", "RawJson"),
+        ("{const: a}", "String"),
+        ("{const: 7}", "i64"),
+        ("{$ref: '#/components/schemas/Colour'}", "Option<Colour>"),
+        ("{$ref: '#/components/schemas/Level'}", "Level"),
+        ("{anyOf: [{type: string}, {enum: [a, b]}]}", "SampleValue"),
+        (
+            "{type: object, properties: {a: {type: string}}}",
+            "SampleValue",
+        ),
+        (
+            "{type: array, items: {type: object, properties: {a: {type: string}}}}",
+            "Vec<SampleValueItem>",
+        ),
+        (
+            "{type: array, items: {type: [integer, 'null']}}",
+            "Vec<Option<i64>>",
+        ),
+        (
+            "{type: object, additionalProperties: {type: integer, format: int32}}",
+            "BTreeMap<String, i64>",
+        ),
+        (
+            "{type: object, additionalProperties: {$ref: '#/components/schemas/Tree'}}",
+            "BTreeMap<String, Tree>",
+        ),
+        ("{type: object}", "Record"),
+        ("{}", "RawJson"),
+        ("true", "RawJson"),
+        ("{type: string, format: uuid}", "String"),
+        ("{type: string, format: date-time}", "Timestamp"),
+        ("{type: number, format: double}", "Number"),
+        ("{type: string, format: password}", "Secret"),
+        ("{type: boolean}", "bool"),
+        (
+            "{allOf: [{$ref: '#/components/schemas/Tree'}], description: x}",
+            "Tree",
+        ),
+        ("{oneOf: [{type: string}, {type: integer}]}", "RawJson"),
+        ("{$ref: '#/components/schemas/Missing'}", "RawJson"),
+        ("{pattern: '^A-[0-9]{4}$', type: string}", "SampleValue"),
+        ("{pattern: '(?=x)', type: string}", "String"),
+    ] {
+        let schemas = format!("{colour}, {tree}");
+        let sample =
+            format!("{{type: object, required: [value], properties: {{value: {schema}}}}}");
+        assert_eq!(
+            fields(&sample, &schemas).0,
+            [format!("value: {ty}")],
+            "{schema}"
+        );
+    }
+}
+
+#[test]
+fn a_schema_that_contains_itself_is_boxed_where_it_must_be() {
+    let sample = "{type: object, properties: {child: {$ref: '#/components/schemas/Sample'}, children: {type: array, items: {$ref: '#/components/schemas/Sample'}}}}";
+    let (fields, _) = self::fields(sample, "");
+    assert_eq!(
+        fields,
+        [
+            "child: Option<Box<Sample>>",
+            "children: Option<Vec<Sample>>"
+        ]
+    );
+    // Also where the circle is entered from elsewhere, at the member.
+    let names = ["A", "B", "D", "E", "G"];
+    let schemas = names.map(|name| format!("{name}: {{type: object, properties: {{self_: {{$ref: '#/components/schemas/{name}'}}}}}}"));
+    let members = names.map(|name| format!("{name}: {{$ref: '#/components/schemas/{name}'}}"));
+    let all = format!("{{type: object, properties: {{{}}}}}", members.join(", "));
+    let (fields, _) = self::fields(&all, &schemas.join(", "));
+    assert_eq!(fields[3], "e: Option<E>");
+}
+
+#[test]
+fn all_of_merges_members_and_what_is_required() {
+    let base = "Base: {type: object, required: [id], properties: {id: {type: string}, note: {type: string}}}";
+    let middle = "Middle: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {kind: {type: string, enum: [x]}}}]}";
+    let sample = "{description: S, allOf: [{$ref: '#/components/schemas/Middle'}, {required: [note]}], properties: {own: {type: integer}}}";
+    let (fields, findings) = fields(sample, &format!("{base}, {middle}"));
+    assert_eq!(
+        fields,
+        [
+            "id: String",
+            "note: String",
+            "kind: Option<MiddleKind>",
+            "own: Option<i64>"
+        ]
+    );
+    assert_eq!(findings.of(Weight::Raw).count(), 0);
+}
+
+#[test]
+fn all_of_itself_is_refused_by_name() {
+    let schema = "Sample: {allOf: [{$ref: '#/components/schemas/Sample'}, {properties: {a: {}}}]}";
+    let (_, findings) = vendor(&replying("{$ref: '#/components/schemas/Sample'}"), schema);
+    assert!(
+        findings
+            .of(Weight::Refused)
+            .any(|it| it.rule == "`allOf` contains itself")
+    );
+}
+
+const CALL: &str = "Ring: {type: object, required: [kind], properties: {kind: {type: string}, minutes: {type: integer}}}, \
+                    Mail: {type: object, properties: {subject: {type: string}}}";
+
+#[test]
+fn a_discriminator_makes_a_union_whose_variants_state_it() {
+    let union = "Activity: {oneOf: [{$ref: '#/components/schemas/Ring'}, {$ref: '#/components/schemas/Mail'}], \
+                 discriminator: {propertyName: kind, mapping: {call: '#/components/schemas/Ring'}}}";
+    let (spec, _) = vendor(
+        &replying("{$ref: '#/components/schemas/Activity'}"),
+        &format!("{union}, {CALL}"),
+    );
+    let Kind::Union { tag, variants } = &spec.schemas.components["Activity"].kind else {
+        panic!("no union")
+    };
+    let variants: Vec<_> = variants
+        .iter()
+        .map(|it| (&*it.name, &*it.component, it.values.join(" ")))
+        .collect();
+    assert_eq!(
+        (tag.as_str(), variants),
+        (
+            "kind",
+            vec![
+                ("Call", "Ring", "call".to_owned()),
+                ("Mail", "Mail", "Mail".to_owned())
+            ]
+        )
+    );
+    for (name, value) in [("Ring", "call"), ("Mail", "Mail")] {
+        let members = spec.schemas.components[name].members();
+        let kind = members.iter().find(|it| it.name == "kind").unwrap();
+        assert_eq!(
+            spec.schemas.constant(&kind.value.shape),
+            Some(value),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn constants_that_differ_are_a_discriminator() {
+    let of = |kind: &str| {
+        format!(
+            "{{type: object, required: [kind], properties: {{kind: {{const: {kind}}}, a: {{type: string}}}}}}"
+        )
+    };
+    let sample = format!(
+        "{{type: object, required: [value], properties: {{value: {{oneOf: [{}, {}]}}}}}}",
+        of("x"),
+        of("y")
+    );
+    let (fields, findings) = fields(&sample, "");
+    assert_eq!(
+        (fields.join(" "), findings.of(Weight::Raw).count()),
+        ("value: SampleValue".to_owned(), 0)
+    );
+}
+
+#[test]
+fn what_stands_in_requests_alone_or_replies_alone_makes_two_types() {
+    let schema = "Sample: {type: object, required: [id, name], properties: {id: {type: string, readOnly: true}, name: {type: string}, key: {type: string, writeOnly: true}}}";
+    let paths = "/things: {put: {operationId: put_thing, requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}, \
+                 responses: {'200': {description: Ok, content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}}}}";
+    let (spec, _) = vendor(paths, schema);
+    let names = |name: &str| {
+        spec.schemas.components[name]
+            .members()
+            .iter()
+            .map(|it| it.name.clone())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(
+        (names("Sample"), names("SampleInput")),
+        ("id name".to_owned(), "name key".to_owned())
+    );
+    let body = &spec.operations[0].body.as_ref().unwrap().value.shape;
+    assert_eq!(*body, Shape::Named("SampleInput".into()));
+    assert_eq!(spec.operations[0].safety, Safety::Idempotent);
+}
+
+#[test]
+fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
+    let paths = "'/things/{id}': {parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: page, in: query, schema: {type: integer}}], \
+        delete: {parameters: [{name: page, in: query, schema: {type: integer, minimum: 1}}, {name: tags, in: query, schema: {type: array, items: {type: string}}}, \
+        {name: ids, in: query, style: pipeDelimited, explode: false, schema: {type: array, items: {type: integer}}}, {name: csv, in: query, explode: false, schema: {type: array, items: {type: string, format: date}}}, \
+        {name: query, in: query, schema: {type: boolean}}, {name: price, in: query, schema: {type: number}}, {name: X-Since, in: header, schema: {type: string, format: date-time}}, \
+        {name: filter, in: query, style: deepObject, schema: {type: object, properties: {a: {type: string}}}}, {name: session, in: cookie, schema: {type: string}}, {name: accept, in: header, schema: {type: string}}], responses: {'204': {description: Gone}}}}";
+    let (spec, findings) = vendor(paths, "");
+    let operation = &spec.operations[0];
+    let shown: Vec<String> = operation
+        .parameters
+        .iter()
+        .map(|it| format!("{} {:?} {} {:?}", it.field, it.place, it.ty, it.style))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "id Path String Repeated",
+            "page Query Option<i64> Repeated",
+            "tags Query Option<Vec<String>> Repeated",
+            "ids Query Option<Vec<i64>> Pipe",
+            "csv Query Option<Vec<Date>> Comma",
+            "query_ Query Option<bool> Repeated",
+            "price Query Option<Number> Repeated",
+            "x_since Header Option<String> Repeated",
+        ]
+    );
+    assert_eq!(operation.reply, Reply::Empty);
+    assert_eq!(operation.parameters[3].style, Style::Pipe);
+    assert_eq!(operation.parameters[0].place, Place::Path);
+    for rule in [
+        "`filter` is an object in the query",
+        "`session`: it stands in",
+        "`accept`: the runtime sets",
+    ] {
+        assert!(
+            findings.all().iter().any(|it| it.rule.contains(rule)),
+            "{rule}"
+        );
+    }
+}
+
+#[test]
+fn several_successes_are_one_enumeration() {
+    let job = "{description: Later, content: {application/json: {schema: {$ref: '#/components/schemas/Job'}}}}";
+    let paths = format!(
+        "/things: {{post: {{operationId: run, responses: {{'202': {job}, '204': {{description: Nothing}}, '200': {{description: Text, content: {{text/csv: {{}}}}}}}}}}}}"
+    );
+    let (spec, _) = vendor(
+        &paths,
+        "Job: {type: object, properties: {id: {type: string}}}",
+    );
+    let Reply::Several { name, cases } = &spec.operations[0].reply else {
+        panic!("{:?}", spec.operations[0].reply)
+    };
+    let cases: Vec<_> = cases
+        .iter()
+        .map(|it| format!("{} {}", it.status, it.variant))
+        .collect();
+    assert_eq!(
+        (name.as_str(), cases.join(", ")),
+        ("RunReply", "202 Accepted, 204 NoContent, 200 Ok".to_owned())
+    );
+}
+
+#[test]
+fn a_page_is_known_by_its_shape_and_keeps_its_further_members() {
+    let paths = "/things: {get: {operationId: things, parameters: [{name: cursor, in: query, schema: {type: string}}], \
+                 responses: {'200': {description: Ok, content: {application/json: {schema: {allOf: [{$ref: '#/components/schemas/Envelope'}, {properties: {items: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}]}}}}}}}";
+    let schemas = "Thing: {type: object, properties: {id: {type: string}}}, Envelope: {type: object, required: [total, nextCursor], properties: {nextCursor: {type: [string, 'null']}, total: {type: integer}}}";
+    let (spec, _) = vendor(paths, schemas);
+    let Some(Shape::Page {
+        items,
+        members: Some(members),
+    }) = spec.operations[0].reply.shape()
+    else {
+        panic!("{:?}", spec.operations[0].reply)
+    };
+    assert_eq!(**items, Shape::Named("Thing".into()));
+    assert_eq!(spec.schemas.components[members].members()[0].name, "total");
+}
+
+#[test]
+fn names_are_derived_and_never_collide() {
+    let operation = |id: &str, tag: &str| {
+        format!("{{operationId: {id}, tags: [{tag}], responses: {{'204': {{description: Ok}}}}}}")
+    };
+    let paths = format!(
+        "/v1/contacts: {{get: {}, post: {}}}, '/v1/contacts/{{id}}/merge': {{parameters: [{{name: id, in: path, schema: {{type: string}}}}], post: {{tags: [Contacts], responses: {{'204': {{description: Ok}}}}}}}}, /v1/raw: {{get: {}}}",
+        operation("list-contacts", "Contacts"),
+        operation("Contacts_create", "Contacts"),
+        operation("getEverything", "operations"),
+    );
+    let schemas = "Error: {type: object, properties: {a: {type: string}}}, person: {type: object, properties: {fooBar: {type: string}, foo_bar: {type: string}, new: {type: string}}}, Person: {type: object, properties: {a: {type: string}}}, '400': {type: object, properties: {a: {type: string}}}";
+    let (spec, findings) = vendor(&paths, schemas);
+    let names: Vec<String> = spec
+        .operations
+        .iter()
+        .map(|it| format!("{} {}.{}", it.id, it.group, it.name))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "listContacts contacts.list",
+            "contactsCreate contacts.create",
+            "createContactsMerge contacts.merge",
+            "getEverything operations_api.everything"
+        ]
+    );
+    let types: Vec<&String> = spec.schemas.components.keys().collect();
+    assert_eq!(types, ["ErrorModel", "Person", "PersonModel", "Schema400"]);
+    let fields: Vec<&str> = spec.schemas.components["Person"]
+        .members()
+        .iter()
+        .map(|it| &*it.field)
+        .collect();
+    assert_eq!(fields, ["foo_bar", "foo_bar_2", "new_"]);
+    assert!(findings.of(Weight::Renamed).count() >= 5);
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn what_no_type_can_say_is_said() {
+    let sample = "Sample: {type: object, properties: {name: {type: string, maxLength: 3}}}";
+    let member = |schema: &str| {
+        let schema = format!("{{type: object, properties: {{it: {schema}}}}}");
+        (
+            replying("{$ref: '#/components/schemas/It'}"),
+            format!("It: {schema}, {sample}"),
+        )
+    };
+    let operation = |rest: &str| (format!("/it: {{put: {{{rest}}}}}"), sample.to_owned());
+    let sending = |media: &str| {
+        operation(&format!(
+            "requestBody: {{content: {{{media}: {{schema: {{$ref: '#/components/schemas/Sample'}}}}}}}}, responses: {{'204': {{description: No}}}}"
+        ))
+    };
+    for ((paths, schemas), said) in [
+        (
+            member("{type: array, items: {type: number, minimum: 1.5}}"),
+            "Each item: It is at least 1.5.",
+        ),
+        (
+            member("{type: object, additionalProperties: {type: string, format: uuid}}"),
+            "Each value: Its format is `uuid`.",
+        ),
+        (
+            member("{type: string, format: date, maxLength: 10, pattern: '^[0-9]{4}$'}"),
+            "It has at most 10 characters.\", \"It matches `^[0-9]{4}$`.",
+        ),
+        (
+            member("{type: integer, format: unix-time}"),
+            "Its format is `unix-time`.",
+        ),
+        (
+            member("{type: object, maxLength: 5}"),
+            "`maxLength` says nothing about what is no string",
+        ),
+        (
+            member("{type: string, format: verb, enum: [get]}"),
+            "`format: verb` adds nothing",
+        ),
+        (
+            member(
+                "{allOf: [{$ref: '#/components/schemas/Sample'}, {type: object, nullable: true, readOnly: true, description: Theirs., propertyNames: {maxLength: 9}}]}",
+            ),
+            "read_only: true, write_only: false, value: Use { shape: Named(\"ItIt\"), nullable: true, description: \"Theirs.\"",
+        ),
+        (
+            member(
+                "{allOf: [{type: object, properties: {a: {type: string}}}, {description: Described.}]}",
+            ),
+            "description: \"Described.\"",
+        ),
+        (
+            member(
+                "{allOf: [{$ref: '#/components/schemas/Sample'}, {type: object, additionalProperties: {type: string}}]}",
+            ),
+            "within `allOf`: they are kept as raw JSON",
+        ),
+        (
+            member("{type: integer, enum: [1, 1.0, 2.0]}"),
+            "IntegerEnum { values: [Choice { value: \"1\", variant: \"Value1\" }, Choice { value: \"2\"",
+        ),
+        (
+            member("{anyOf: [{type: string, enum: [a]}, {type: string, maxLength: 9}]}"),
+            "Of other values: `{\\\"maxLength\\\":9}`.",
+        ),
+        (
+            member("{$ref: '#name'}"),
+            "`#name` refers to nothing in this document",
+        ),
+        (
+            operation(
+                "responses: {'200': {description: A, content: {'*/*': {schema: {type: string, format: binary}}}}}",
+            ),
+            "Bytes(\"*/*\")",
+        ),
+        (
+            operation("responses: {'200': {description: A, links: {}}}"),
+            "`links` to other operations",
+        ),
+        (
+            operation(
+                "responses: {'200': {description: A, content: {application/hal+json: {schema: {type: string}}}}}",
+            ),
+            "and not as application/hal+json",
+        ),
+        (
+            operation(
+                "responses: {'200': {description: A, content: {text/csv: {}, application/pdf: {}}}}",
+            ),
+            "Bytes(\"text/csv, application/pdf\")",
+        ),
+        (
+            operation(
+                "responses: {'200': {description: A, content: {application/json: {schema: {type: string}}}}, '2XX': {description: B}}",
+            ),
+            "its replies are kept as `Other`",
+        ),
+        (
+            operation("operationId: send, responses: {'204': {description: A}}"),
+            "the id `send` becomes `sendOperation`",
+        ),
+        (
+            operation("operationId: into, responses: {'204': {description: A}}"),
+            "name: \"into_\"",
+        ),
+        (
+            operation(
+                "parameters: [{name: p, in: query, allowReserved: true, schema: {type: string}}], responses: {'204': {description: A}}",
+            ),
+            "nothing follows from `allowReserved`",
+        ),
+        (
+            operation("security: [{}, {key: []}], responses: {'204': {description: A}}"),
+            "the document authenticates by `key`",
+        ),
+        (
+            sending("application/json-patch+json"),
+            "media_type: Some(\"application/json-patch+json\")",
+        ),
+        (
+            operation("responses: {'204': {description: A}}"),
+            "it stands in no request and no success: no type is generated",
+        ),
+    ] {
+        let (spec, findings) = vendor(&paths, &schemas);
+        let all = format!(
+            "{:?} {:?} {:?}",
+            spec.operations,
+            spec.schemas,
+            findings.all()
+        );
+        assert!(all.contains(said), "{said}\n{all}");
+    }
+}
+
+#[test]
+fn members_of_one_direction_and_a_path_of_a_server_are_noted() {
+    let schema = "Sample: {type: object, properties: {id: {type: string, readOnly: true}, name: {type: string}}}";
+    let paths = "/it: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}, responses: {'204': {description: A}}}}, x: {}}, servers: [{url: 'https://a.example/v2'}], x-rest: {x: {}";
+    let (_, findings) = vendor(paths, schema);
+    for (place, rule) in [
+        (
+            "/components/schemas/Sample",
+            "members of replies only, which Sample in requests has no field for: id",
+        ),
+        ("/servers", "the paths stand below `/v2`"),
+    ] {
+        let found = |it: &&crate::findings::Finding| it.place == place && it.rule == rule;
+        assert!(
+            findings.of(Weight::Noted).any(|it| found(&it)),
+            "{:?}",
+            findings.all()
+        );
+    }
+}
+
+#[test]
+fn any_alternative_without_scopes_takes_any_token() {
+    let calls = |security: &str| {
+        let paths = format!(
+            "/things: {{get: {{operationId: get, security: {security}, responses: {{'4XX': {{description: Wrong.}}, default: {{description: Odd.}}, '204': {{description: Ok}}}}}}}}"
+        );
+        vendor(&paths, "").0.operations.remove(0)
+    };
+    for (security, scopes) in [
+        ("[{oauth: [a, b]}]", &["a b"][..]),
+        ("[{oauth: [a]}, {oauth: [b]}]", &["a", "b"]),
+        ("[{oauth: [a]}, {oauth: []}]", &[]),
+    ] {
+        assert_eq!(calls(security).scopes, scopes, "{security}");
+    }
+    let otherwise = calls("[]").statuses.otherwise;
+    assert_eq!(otherwise.as_deref(), Some("4XX: Wrong. Odd."));
+}
+
+#[test]
+fn what_many_ways_lead_to_is_merged_once() {
+    let level = |level: usize| {
+        let below = format!("{{$ref: '#/components/schemas/L{}'}}", level - 1);
+        format!(
+            "L{level}: {{allOf: [{below}, {below}, {{properties: {{b{level}: {{type: string}}}}}}]}}"
+        )
+    };
+    let mut schemas = vec!["L0: {type: object, properties: {a: {type: string}}}".to_owned()];
+    schemas.extend((1..40).map(level));
+    let schemas = schemas.join(", ");
+    let (spec, _) = vendor(&replying("{$ref: '#/components/schemas/L39'}"), &schemas);
+    assert_eq!(spec.schemas.components["L39"].members().len(), 40);
+}
+
+#[test]
+fn a_variant_of_several_tags_has_no_others() {
+    let variant = |kinds: &str| {
+        format!("{{type: object, properties: {{kind: {{type: string, enum: [{kinds}]}}}}}}")
+    };
+    let one = "One: {type: object, required: [kind], properties: {kind: {type: string}}}";
+    let schemas = format!(
+        "{one}, Three: {}, Sample: {{oneOf: [{{$ref: '#/components/schemas/One'}}, {{$ref: '#/components/schemas/Three'}}], \
+         discriminator: {{propertyName: kind, mapping: {{uno: '#/components/schemas/One', eins: '#/components/schemas/One', three: '#/components/schemas/Three', drei: Three}}}}}}",
+        variant("three, drei")
+    );
+    let (spec, _) = vendor(&replying("{$ref: '#/components/schemas/Sample'}"), &schemas);
+    let Kind::Union { variants, .. } = &spec.schemas.components["Sample"].kind else {
+        panic!("no union")
+    };
+    let tags: Vec<String> = variants.iter().map(|it| it.values.join(" ")).collect();
+    assert_eq!(tags, ["uno eins", "three drei"]);
+    let kind = &spec.schemas.components["One"].members()[0].value.shape;
+    assert!(matches!(
+        spec.schemas.kind(kind),
+        Some(Kind::Enum { closed: true, .. })
+    ));
+}

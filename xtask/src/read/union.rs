@@ -1,0 +1,132 @@
+//! Unions: one of several objects, told apart by a member.
+
+use super::reader::{Reader, follow};
+use crate::model::{Shape, Variant};
+use crate::names;
+use crate::node::Node;
+
+impl Reader<'_> {
+    /// The discriminator and the variants; none if the branches are no objects that a member tells apart.
+    pub(super) fn union(
+        &mut self,
+        schema: &Node,
+        branches: &[(String, &Node)],
+        name: &str,
+    ) -> Option<(String, Vec<Variant>)> {
+        let root = self.root;
+        let objects = branches.iter().map(|(_, it)| object_of(root, it));
+        let objects: Vec<&Node> = objects.collect::<Option<_>>()?;
+        let discriminator = schema.at("discriminator");
+        let tag = match discriminator.text_at("propertyName") {
+            Some(tag) => tag.to_owned(),
+            None => self.telling(&objects)?,
+        };
+        let mut variants: Vec<Variant> = Vec::new();
+        for ((place, branch), object) in branches.iter().zip(objects) {
+            let reference = branch.text_at("$ref");
+            let mut constants = self.constants(object, &tag);
+            if constants.is_empty() {
+                constants = object.at("properties").at(&tag).at("enum").texts();
+            }
+            let mut values: Vec<String> = discriminator
+                .at("mapping")
+                .members()
+                .filter(|(_, target)| {
+                    reference.is_some_and(|it| {
+                        target.text() == Some(it) || target.text() == it.rsplit('/').next()
+                    })
+                })
+                .map(|(value, _)| value.clone())
+                .collect();
+            let title = reference
+                .and_then(|it| it.rsplit('/').next())
+                .or_else(|| object.text_at("title"));
+            if values.is_empty() && constants.is_empty() {
+                // Without a mapping, the name of the schema is the value.
+                values.extend(title.map(str::to_owned));
+            } else if values.is_empty() {
+                values = constants;
+            }
+            let hint = match title.filter(|_| reference.is_none()) {
+                Some(title) => format!("{name}{}", names::pascal(title)),
+                None => format!("{name}{}", names::pascal(values.first()?)),
+            };
+            let Shape::Named(component) = self.used(branch, place, &hint).shape else {
+                return None;
+            };
+            let variant = names::variant(values.first()?);
+            if values
+                .iter()
+                .any(|value| variants.iter().any(|it| it.values.contains(value)))
+                || variants.iter().any(|it| it.name == variant)
+            {
+                return None;
+            }
+            variants.push(Variant {
+                name: variant,
+                component,
+                values,
+            });
+        }
+        Some((tag, variants))
+    }
+
+    /// The member that tells the branches apart although nobody says so: each has another constant in it.
+    fn telling(&mut self, objects: &[&Node]) -> Option<String> {
+        let first = objects.first()?;
+        let names = first
+            .at("properties")
+            .members()
+            .map(|(name, _)| name.clone());
+        let names: Vec<String> = names.collect();
+        names.into_iter().find(|name| {
+            let mut seen = Vec::new();
+            objects.iter().all(|object| {
+                let required = object.at("required").texts().contains(name);
+                let constants = self.constants(object, name);
+                let fresh = constants.len() == 1 && !seen.contains(&constants);
+                seen.push(constants);
+                required && fresh
+            })
+        })
+    }
+
+    /// The values that a member of an object may have, if it has few.
+    fn constants(&self, object: &Node, tag: &str) -> Vec<String> {
+        let found = object
+            .at("allOf")
+            .items()
+            .iter()
+            .chain([object])
+            .rev()
+            .filter_map(|it| {
+                let it = match it.text_at("$ref") {
+                    Some(reference) => follow(self.root, reference)?.1,
+                    None => it,
+                };
+                let member = it.at("properties").get(tag)?;
+                let member = match member.text_at("$ref") {
+                    Some(reference) => follow(self.root, reference)?.1,
+                    None => member,
+                };
+                match member.text_at("const") {
+                    Some(constant) => Some(vec![constant.to_owned()]),
+                    None => Some(member.at("enum").texts()),
+                }
+            });
+        let mut telling = found.filter(|values| values.len() == 1);
+        telling.next().unwrap_or_default()
+    }
+}
+
+/// The object that a branch is or refers to.
+fn object_of<'b>(root: &'b Node, branch: &'b Node) -> Option<&'b Node> {
+    let target = match branch.text_at("$ref") {
+        Some(reference) => follow(root, reference)?.1,
+        None => branch,
+    };
+    let is_object = target.get("properties").is_some()
+        || target.get("allOf").is_some()
+        || target.text_at("type") == Some("object");
+    is_object.then_some(target)
+}

@@ -1,0 +1,100 @@
+//! `calls.rs` of a client: a function for each operation, which builds the request that the runtime then authenticates,
+//! sends and judges.
+
+use std::fmt::Write as _;
+
+use crate::model::{Body, Operation, Parameter, Place, Shape, Spec, Style};
+use crate::names;
+
+use super::rust;
+
+/// Writes the file.
+pub(super) fn write(spec: &Spec) -> String {
+    let code: String = spec.operations.iter().map(call).collect();
+    let own = rust::own_types(spec).map(|name| (name, "super::types"));
+    let imports = rust::imports(&code, own);
+    format!("//! One function per operation, which builds its request.\n\n{imports}\n{code}")
+}
+
+/// What a call takes besides endpoint and body: the parameters of the path in its order, and those of the query by name.
+pub(super) fn arguments(operation: &Operation) -> Vec<&Parameter> {
+    let of = |place| {
+        operation
+            .parameters
+            .iter()
+            .filter(move |it| it.place == place)
+    };
+    let mut path: Vec<&Parameter> = of(Place::Path).collect();
+    path.sort_by_key(|it| operation.path.find(&format!("{{{}}}", it.name)));
+    let mut query: Vec<&Parameter> = of(Place::Query).collect();
+    query.sort_by_key(|it| &it.name);
+    path.append(&mut query);
+    path
+}
+
+/// The type of a body's bytes, and the method of a draft that takes them.
+fn body(body: &Body) -> (&'static str, &'static str) {
+    match (body.required, body.form) {
+        (true, false) => ("BodyBytes", "json"),
+        (true, true) => ("BodyBytes", "form"),
+        (false, false) => ("Option<BodyBytes>", "json_if"),
+        (false, true) => ("Option<BodyBytes>", "form_if"),
+    }
+}
+
+fn call(operation: &Operation) -> String {
+    let body = operation.body.as_ref().map(body);
+    let mut inputs = vec!["endpoint: &Endpoint".to_owned()];
+    let (mut route, mut segments, mut query) = (operation.path.clone(), Vec::new(), String::new());
+    for parameter in arguments(operation) {
+        let Parameter {
+            name, field, ty, ..
+        } = parameter;
+        inputs.push(format!("{field}: {}", rust::borrowed(ty)));
+        if parameter.place == Place::Path {
+            route = route.replace(&format!("{{{name}}}"), "{}");
+            let by_value = !rust::borrowed(ty).starts_with('&');
+            let borrow = if by_value { "&" } else { "" };
+            segments.push(format!(", encode_segment({borrow}{field})"));
+            continue;
+        }
+        let value = if ty.is_option() {
+            field.clone()
+        } else {
+            format!("Some({field})")
+        };
+        let _ = if let Shape::Array { .. } = parameter.value.shape {
+            write!(
+                query,
+                ".list({name:?}, {value}, ListStyle::{})",
+                style(parameter)
+            )
+        } else {
+            write!(query, ".query({name:?}, {value})")
+        };
+    }
+    inputs.extend(body.map(|(ty, _)| format!("body: {ty}")));
+    let path = if segments.is_empty() {
+        format!("{route:?}")
+    } else {
+        format!("&format!({route:?}{})", segments.concat())
+    };
+    format!(
+        "/// `{}`.\npub(crate) fn {}({}) -> Draft {{\nendpoint.{}({path}){query}{}\n}}\n\n",
+        operation.route(),
+        names::snake(&operation.id),
+        inputs.join(", "),
+        operation.method.key(),
+        body.map_or_else(String::new, |(_, method)| format!(".{method}(body)"))
+    )
+}
+
+/// How a list stands in the query, as the runtime calls it.
+pub(super) fn style(parameter: &Parameter) -> &'static str {
+    match parameter.style {
+        Style::Repeated => "Repeated",
+        Style::Comma => "Comma",
+        Style::Space => "Space",
+        Style::Pipe => "Pipe",
+    }
+}

@@ -1,0 +1,118 @@
+//! The checks of a body's members, as code.
+
+use std::fmt::Write as _;
+
+use crate::model::{Kind, Property, Schemas, Shape, Ty};
+
+use super::rust::limit;
+
+/// A value that is checked: as an expression, and borrowed.
+struct Place {
+    value: String,
+    borrowed: String,
+}
+
+impl Place {
+    /// A variable that holds a borrow.
+    fn of(variable: &str) -> Self {
+        Self {
+            value: format!("*{variable}"),
+            borrowed: variable.to_owned(),
+        }
+    }
+}
+
+/// The checks of one member.
+pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
+    let (member, value, field) = (&property.name, &property.value, &property.field);
+    let is_boxed = matches!(property.ty.bare(), Ty::Boxed(_));
+    let mut place = if property.ty.is_option() {
+        Place::of("value")
+    } else {
+        Place {
+            value: format!("self.{field}"),
+            borrowed: format!("&self.{field}"),
+        }
+    };
+    if is_boxed {
+        place.borrowed = format!("&*{}", place.value);
+    }
+    let checks = if value.shape == Shape::Record {
+        let (nullable, borrowed) = (value.nullable, &place.borrowed);
+        format!("check.object({member:?}, {borrowed}, {nullable})?;\n")
+    } else {
+        checks(schemas, &value.shape, member, &place)
+    };
+    if checks.is_empty() || !property.ty.is_option() {
+        return checks;
+    }
+    format!("if let Some(value) = &self.{field} {{\n{checks}}}\n")
+}
+
+/// The checks of an item of a list, in the variable `item`.
+pub(super) fn item(schemas: &Schemas, items: &Shape, name: &str) -> String {
+    checks(schemas, items, name, &Place::of("item"))
+}
+
+fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> String {
+    let Place { value, borrowed } = place;
+    let each = |items: &Shape, head: &str| {
+        let inner = checks(schemas, items, member, &Place::of("item"));
+        if inner.is_empty() {
+            return inner;
+        }
+        format!("{head} {borrowed} {{\n{inner}}}\n")
+    };
+    let validate = format!("Validate::validate({borrowed}, &check.member({member:?}))?;\n");
+    match shape {
+        Shape::Text { min, max, .. } if min.is_some() || max.is_some() => {
+            let (min, max) = (min.unwrap_or(0), limit("usize", *max));
+            format!("check.length({member:?}, Some({borrowed}), {min}, {max})?;\n")
+        }
+        Shape::Integer { min, max } if min.is_some() || max.is_some() => {
+            let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
+            let max = limit("i64", *max);
+            format!("check.integer({member:?}, {value}, {min}, {max})?;\n")
+        }
+        Shape::Array { items, min, max } => {
+            let mut code = String::new();
+            if min.is_some() || max.is_some() {
+                let list = borrowed.trim_start_matches('&');
+                let (min, max) = (min.unwrap_or(0), limit("usize", *max));
+                let _ = writeln!(
+                    code,
+                    "check.items({member:?}, {list}.len(), {min}, {max})?;"
+                );
+            }
+            if has_rules(schemas, items) {
+                return code + &validate;
+            }
+            code + &each(items, "for item in")
+        }
+        Shape::Map(values) if has_rules(schemas, values) => validate,
+        Shape::Map(values) => each(values, "for (_, item) in"),
+        Shape::Nullable(inner) => each(inner, "if let Some(item) ="),
+        Shape::Timestamp | Shape::Date => {
+            format!("check.rfc3339({member:?}, Some({borrowed}))?;\n")
+        }
+        shape => match schemas.kind(shape) {
+            Some(Kind::Enum { closed: true, .. } | Kind::IntegerEnum { closed: true, .. }) => {
+                format!("check.known({member:?}, Some({borrowed}))?;\n")
+            }
+            Some(Kind::Reference(_)) => format!("check.reference({member:?}, {borrowed})?;\n"),
+            Some(Kind::Constant(constant)) => {
+                format!("check.constant({member:?}, Some({borrowed}), {constant:?})?;\n")
+            }
+            _ if has_rules(schemas, shape) => validate,
+            _ => String::new(),
+        },
+    }
+}
+
+/// Whether values of a shape know their own rules.
+pub(super) fn has_rules(schemas: &Schemas, shape: &Shape) -> bool {
+    matches!(
+        schemas.kind(shape),
+        Some(Kind::Struct(_) | Kind::Union { .. })
+    )
+}

@@ -1,0 +1,48 @@
+//! The files of one client crate.
+
+use std::path::Path;
+
+use crate::Result;
+use crate::model::{Reach, Spec};
+
+use super::tree::Tree;
+use super::{calls, face, root, table, types};
+
+/// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style.
+const MODULE: &str = "\
+#![allow(clippy::all, clippy::pedantic)]
+
+pub(crate) mod calls;
+pub(crate) mod face;
+pub mod operations;
+pub mod types;
+";
+
+/// Adds them.
+pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
+    let reach = Reach::of(spec);
+    let folder = format!("{}/src/generated", spec.app.folder);
+    let (types, face) = (types::write(spec, &reach)?, face::write(spec, &reach)?);
+    // What the contract marks as deprecated is still checked and sent.
+    let has_deprecated = [&types, &face]
+        .iter()
+        .any(|code| code.contains("#[deprecated"));
+    let module = if has_deprecated {
+        MODULE.replacen("pedantic)", "pedantic, deprecated)", 1)
+    } else {
+        MODULE.to_owned()
+    };
+    for (name, code) in [
+        ("mod.rs", module),
+        ("types.rs", types),
+        ("calls.rs", calls::write(spec)),
+        ("operations.rs", table::write(spec)),
+        ("face.rs", face),
+    ] {
+        tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
+    }
+    let library = format!("{}/src/lib.rs", spec.app.folder);
+    tree.add_rust(root, library, &spec.file(), &root::write(spec))?;
+    tree.own(folder);
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! The model as files: one for each output. Nothing here reads a document.
+
+mod builder;
+mod calls;
+mod checks;
+pub(crate) mod client;
+mod docs;
+mod example;
+mod face;
+pub(crate) mod gaps;
+mod inputs;
+mod object;
+mod provenance;
+pub(crate) mod readme;
+mod request;
+mod root;
+pub(crate) mod rust;
+pub(crate) mod server;
+mod table;
+#[cfg(test)]
+mod tests;
+mod text;
+pub(crate) mod tree;
+mod types;

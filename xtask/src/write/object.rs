@@ -1,0 +1,152 @@
+//! A struct of the client: which members become fields, and how it is written and read.
+
+use std::fmt::Write as _;
+
+use crate::model::{Component, Kind, Property, Reach, Schemas, Spec, Ty};
+
+use super::text::comment;
+use super::{docs, provenance};
+
+/// A struct of the client.
+pub(super) struct Object<'a> {
+    pub(super) component: &'a Component,
+    /// Whether it occurs in requests.
+    pub(super) is_input: bool,
+    /// Members that are stated instead of stored: the constants of what occurs in requests alone.
+    pub(super) constants: Vec<(&'a str, &'a str)>,
+    pub(super) fields: Vec<&'a Property>,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn new(spec: &'a Spec, reach: &Reach, component: &'a Component) -> Self {
+        let is_input = reach.requests.contains(&component.name);
+        // A reply may bring another constant, which is kept.
+        let states = is_input && !reach.replies.contains(&component.name);
+        // The union that it is a variant of is nothing without its tag.
+        let is_tag = |property: &Property| {
+            spec.schemas.components.values().any(|it| match &it.kind {
+                Kind::Union { tag, variants } => {
+                    *tag == property.name
+                        && variants.iter().any(|it| it.component == component.name)
+                }
+                _ => false,
+            })
+        };
+        let (mut constants, mut fields) = (Vec::new(), Vec::new());
+        for property in component.members() {
+            match spec.schemas.constant(&property.value.shape) {
+                Some(value) if states && (property.required || is_tag(property)) => {
+                    constants.push((&*property.name, value));
+                }
+                _ => fields.push(property),
+            }
+        }
+        Self {
+            component,
+            is_input,
+            constants,
+            fields,
+        }
+    }
+
+    /// Whether a value with no member set makes sense.
+    pub(super) fn has_default(&self) -> bool {
+        self.is_input && self.fields.iter().all(|field| field.ty.is_option())
+    }
+
+    /// The struct with its traits.
+    pub(super) fn write(&self, schemas: &Schemas) -> String {
+        let Component { name, .. } = self.component;
+        // Unknown members may be secret where known ones are.
+        let redacted = self.fields.iter().any(|field| is_secret(&field.ty));
+        let derives = match (redacted, self.has_default()) {
+            (false, true) => "Clone, Debug, Default, PartialEq",
+            (false, false) => "Clone, Debug, PartialEq",
+            (true, true) => "Clone, Default, PartialEq",
+            (true, false) => "Clone, PartialEq",
+        };
+        let mut code = comment(&provenance::described(self.component));
+        let _ = writeln!(
+            code,
+            "#[derive({derives})]\n#[non_exhaustive]\npub struct {name} {{"
+        );
+        let mut description = format!("sdk_core::json_object!({name} {{\n");
+        for field in &self.fields {
+            let Property {
+                field: ident, ty, ..
+            } = field;
+            code.push_str(&comment(&docs::member(schemas, field)));
+            code.push_str(docs::deprecated(field.deprecated));
+            let _ = writeln!(code, "pub {ident}: {ty},");
+            let (kind, member) = (kind(schemas, field), &field.name);
+            let _ = writeln!(description, "    {ident}: {kind} {member:?},");
+        }
+        code.push_str("/// Members that the contract does not show, kept and written back unchanged.\npub extra: Members,\n}\n\n");
+        code.push_str(&description);
+        code.push('}');
+        if !self.constants.is_empty() {
+            code.push_str(" constants {\n");
+            for (member, value) in &self.constants {
+                let _ = writeln!(code, "    {member:?} = {value:?},");
+            }
+            code.push('}');
+        }
+        code.push_str(");\n\n");
+        if redacted {
+            let fields: Vec<&str> = self.fields.iter().map(|field| &*field.field).collect();
+            let _ = write!(
+                code,
+                "sdk_core::redacted_debug!({name} {{ {} }});\n\n",
+                fields.join(", ")
+            );
+        }
+        code
+    }
+
+    /// What makes a reply of it.
+    pub(super) fn reply(&self) -> String {
+        let version = self
+            .fields
+            .iter()
+            .find(|field| field.name == "schemaVersion" && *field.ty.bare() == Ty::Text);
+        let body = version.map(|field| {
+            let value = if field.ty.is_option() {
+                "self.schema_version.as_deref()"
+            } else {
+                "Some(&self.schema_version)"
+            };
+            format!("fn schema_version(&self) -> Option<&str> {{ {value} }}")
+        });
+        format!(
+            "impl FromReply for {} {{ {} }}\n\n",
+            self.component.name,
+            body.unwrap_or_default()
+        )
+    }
+}
+
+/// How `json_object!` reads and writes a member.
+fn kind(schemas: &Schemas, field: &Property) -> String {
+    let value = &field.value;
+    // A schema version has its own check and its own error.
+    let constant = schemas
+        .constant(&value.shape)
+        .filter(|_| field.name != "schemaVersion");
+    match (field.required, value.nullable, constant) {
+        (true, false, Some(constant)) => return format!("{constant:?}"),
+        (true, false, None) => "required",
+        (true, true, _) => "nullable",
+        (false, ..) if !value.type_assumptions.is_empty() => "assumed",
+        // The contract does not state the bounds of `i64`.
+        (false, ..) if *field.ty.bare() == Ty::I64 => "bounded",
+        (false, ..) => "optional",
+    }
+    .to_owned()
+}
+
+fn is_secret(ty: &Ty) -> bool {
+    match ty {
+        Ty::Option(inner) | Ty::List(inner) | Ty::Map(inner) | Ty::Boxed(inner) => is_secret(inner),
+        ty => *ty == Ty::Own("Secret"),
+    }
+}

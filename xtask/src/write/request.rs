@@ -1,0 +1,251 @@
+//! The methods of a request builder that check, build and send the request.
+
+use std::fmt::Write as _;
+
+use crate::model::{Body, Kind, Parameter, Pattern, Place, Shape, Ty};
+use crate::{Result, at, names};
+
+use super::builder::Builder;
+use super::rust::limit;
+use super::{calls, checks, rust};
+
+impl Builder<'_> {
+    /// The method that checks the parameters and builds the request.
+    pub(super) fn request(&self) -> Result<String> {
+        let operation = self.operation;
+        let mut checks = String::new();
+        for parameter in &operation.parameters {
+            let place = format!("parameter `{}`", parameter.name);
+            checks += &self.check(parameter).map_err(at(place))?;
+        }
+        let field = |name: &str| match operation.parameter(name) {
+            Some(parameter) => parameter.field.clone(),
+            None => names::snake(name),
+        };
+        for (left, right) in &operation.exclusive {
+            let set = |name| format!("({name:?}, self.{}.is_some())", field(name));
+            let (left, right) = (set(left), set(right));
+            let _ = writeln!(checks, "check.exclusive(&[{left}, {right}])?;");
+        }
+        for (first, last) in &operation.ordered {
+            let time = |name| format!("{name:?}, self.{}.as_ref()", field(name));
+            let (first, last) = (time(first), time(last));
+            let _ = writeln!(checks, "check.ordered({first}, {last})?;");
+        }
+        if !checks.is_empty() {
+            checks.insert_str(0, "let check = self.call.check();\n");
+        }
+        let mut arguments = vec!["self.call.endpoint()".to_owned()];
+        for parameter in calls::arguments(operation) {
+            arguments.push(match &*parameter.name {
+                "cursor" if operation.is_list() => "cursor".to_owned(),
+                _ => rust::borrow(&parameter.ty, &format!("self.{}", parameter.field)),
+            });
+        }
+        arguments.extend(operation.body.as_ref().map(|body: &Body| {
+            if body.required {
+                "self.body.bytes()?".to_owned()
+            } else {
+                "self.body.as_ref().map(Body::bytes).transpose()?".to_owned()
+            }
+        }));
+        let cursor = if operation.is_list() {
+            ", cursor: Option<&str>"
+        } else {
+            ""
+        };
+        Ok(format!(
+            "fn request(&self{cursor}) -> Result<Draft, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
+            names::snake(&operation.id),
+            arguments.join(", ")
+        ))
+    }
+
+    fn check(&self, parameter: &Parameter) -> Result<String> {
+        let Parameter {
+            name,
+            field,
+            required,
+            ty,
+            value,
+            ..
+        } = parameter;
+        let in_path = parameter.place == Place::Path;
+        let own = format!("self.{field}");
+        // What is checked, as an `Option` of what the call borrows.
+        let optional = match (self.operation.is_list() && name == "cursor", required) {
+            (true, _) => "cursor".to_owned(),
+            (false, true) => format!("Some({})", rust::borrow(ty, &own)),
+            (false, false) => rust::borrow(ty, &own),
+        };
+        let segment = |place: String| {
+            let check = format!("check.segment({name:?}, {place})?;\n");
+            if in_path { check } else { String::new() }
+        };
+        Ok(match &value.shape {
+            Shape::Text { min, max, .. } => {
+                let mut checks = segment(format!("&self.{field}"));
+                if (min, max) != (&None, &None) {
+                    let (min, max) = (min.unwrap_or(0), limit("usize", *max));
+                    let _ = writeln!(checks, "check.length({name:?}, {optional}, {min}, {max})?;");
+                }
+                checks
+            }
+            Shape::Integer {
+                min: None,
+                max: None,
+            } => String::new(),
+            Shape::Integer { min, max } if *ty.bare() == Ty::U32 => {
+                let bound = |bound: Option<i64>| {
+                    bound
+                        .map(u32::try_from)
+                        .transpose()
+                        .map_err(|_| "its bounds must be those of a u32")
+                };
+                let (min, max) = (bound(*min)?.unwrap_or(0), limit("u32", bound(*max)?));
+                format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
+            }
+            Shape::Integer { min, max } => {
+                let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
+                let max = limit("i64", *max);
+                format!(
+                    "if let Some({field}) = {optional} {{\ncheck.integer({name:?}, {field}, {min}, {max})?;\n}}\n"
+                )
+            }
+            Shape::Array { items, min, max } => {
+                let (style, min) = (calls::style(parameter), min.unwrap_or(0));
+                let max = limit("usize", *max);
+                let list = format!(
+                    "check.list({name:?}, {optional}, ListStyle::{style}, {min}, {max})?;\n"
+                );
+                let each = self.items(name, items);
+                if each.is_empty() {
+                    list
+                } else {
+                    format!("{list}for item in {optional}.into_iter().flatten() {{\n{each}}}\n")
+                }
+            }
+            Shape::Timestamp | Shape::Date => {
+                format!("check.rfc3339({name:?}, {optional})?;\n")
+            }
+            shape => match self.spec.schemas.kind(shape) {
+                Some(Kind::Enum { closed, .. }) => {
+                    let known = if *closed {
+                        format!("check.known({name:?}, {optional})?;\n")
+                    } else {
+                        String::new()
+                    };
+                    known + &segment(format!("self.{field}.as_str()"))
+                }
+                Some(Kind::IntegerEnum { closed: true, .. }) => {
+                    format!("check.known({name:?}, {optional})?;\n")
+                }
+                Some(Kind::Reference(pattern)) if *required => {
+                    let sample = Pattern::compile(pattern)?.sample();
+                    // One that admits `..` could climb the path.
+                    let is_safe = sample.starts_with(|first: char| first.is_ascii_alphanumeric());
+                    let reference = format!("check.reference({name:?}, &self.{field})?;\n");
+                    if is_safe {
+                        reference
+                    } else {
+                        reference + &segment(format!("self.{field}.as_str()"))
+                    }
+                }
+                Some(Kind::Reference(_)) => {
+                    format!(
+                        "if let Some({field}) = &self.{field} {{\ncheck.reference({name:?}, {field})?;\n}}\n"
+                    )
+                }
+                Some(Kind::Constant(constant)) => {
+                    format!("check.constant({name:?}, {optional}, {constant:?})?;\n")
+                        + &segment(format!("&self.{field}"))
+                }
+                _ => String::new(),
+            },
+        })
+    }
+
+    /// The checks of each item of a list.
+    fn items(&self, name: &str, items: &Shape) -> String {
+        checks::item(&self.spec.schemas, items, name)
+    }
+
+    /// The method that puts the documented headers among the options, with which they are sent and stored; none if there
+    /// are none.
+    fn headers(&self) -> Option<String> {
+        let mut lines = String::new();
+        let headers = |parameter: &&Parameter| parameter.place == Place::Header;
+        for Parameter {
+            name,
+            field,
+            required,
+            ty,
+            value,
+            ..
+        } in self.operation.parameters.iter().filter(headers)
+        {
+            let is_integer = matches!(
+                self.spec.schemas.kind(&value.shape),
+                Some(Kind::IntegerEnum { .. })
+            );
+            let text = |value: String, borrow: &str| match ty.bare() {
+                Ty::Text => format!("{borrow}{value}"),
+                Ty::Named(_) | Ty::Own(_) if !is_integer => format!("{value}.as_str()"),
+                _ => format!("&{value}.to_string()"),
+            };
+            let set = |value| {
+                format!(
+                    "self.call.change(|options| options.with_documented_header({name:?}, {value}));\n"
+                )
+            };
+            if *required {
+                lines += &set(text(format!("self.{field}"), "&"));
+            } else {
+                let set = set(text(field.clone(), ""));
+                let _ = write!(lines, "if let Some({field}) = &self.{field} {{\n{set}}}\n");
+            }
+        }
+        (!lines.is_empty()).then(|| format!("fn headers(mut self) -> Self {{\n{lines}self\n}}\n\n"))
+    }
+
+    /// The methods that send it.
+    pub(super) fn sending(&self) -> String {
+        let reply = self.reply();
+        let headers = self.headers();
+        let (with, this) = match headers {
+            Some(_) => ("let this = self.headers();\n", "this"),
+            None => ("", "self"),
+        };
+        // `send` is for callers who like to name it; `.await` does without its future around the other one.
+        let methods = |wrapper: &str, docs: &str, cursor: &str, method: &str| {
+            format!(
+                "/// {docs}\npub async fn send(self) -> Result<{wrapper}<{reply}>, Error> {{\n\
+                 self.sending().await\n}}\n\n\
+                 fn sending(self) -> impl Future<Output = Result<{wrapper}<{reply}>, Error>> + Send + 'static {{\n\
+                 {with}let request = {this}.request({cursor});\n{this}.call.{method}(request)\n}}\n"
+            )
+        };
+        let sending = if let Some(item) = self.item() {
+            let cursor = format!("{this}.cursor.as_deref()");
+            methods("Response", "Gets one page.", &cursor, "send")
+                + &format!(
+                    "\n/// All pages from here on, fetched one by one as they are asked for.\n\
+                     pub fn pages(self) -> Pages<{item}> {{\n\
+                     {with}let (call, cursor) = ({this}.call.clone(), {this}.cursor.clone());\n\
+                     Pages::new(call, cursor, move |cursor| {this}.request(cursor))\n}}\n\n\
+                     /// All items from here on; their pages are fetched as they are needed.\n\
+                     pub fn items(self) -> Items<{item}> {{\nself.pages().items()\n}}\n"
+                )
+        } else if self.operation.is_command() {
+            methods("Receipt", "Sends the command.", "", "command")
+                + &format!(
+                    "\n/// Makes a command of it that can be stored, and sent later, also by another process.\n\
+                     pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
+                     {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
+                )
+        } else {
+            methods("Response", "Sends the request.", "", "send")
+        };
+        headers.unwrap_or_default() + &sending
+    }
+}

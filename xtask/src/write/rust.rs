@@ -1,0 +1,268 @@
+//! Types, values and imports of the generated code as text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{Display, Write as _};
+
+use crate::Result;
+use crate::model::taken::IMPORTS;
+use crate::model::{Kind, Pattern, Piece, Reply, Schemas, Shape, Spec, Ty};
+
+/// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
+pub(super) fn imports<'a>(code: &str, own: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let words = words(code);
+    let mut modules = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for (name, module) in IMPORTS.iter().copied().chain(own) {
+        if words.contains(name) {
+            modules.entry(module).or_default().insert(name);
+        }
+    }
+    let mut text = String::new();
+    for (module, names) in modules {
+        let names: Vec<&str> = names.into_iter().collect();
+        let _ = writeln!(text, "use {module}::{{{}}};", names.join(", "));
+    }
+    text
+}
+
+/// The names of the types that a client declares.
+pub(super) fn own_types(spec: &Spec) -> impl Iterator<Item = &str> {
+    let components = spec.schemas.components.values();
+    let components = components.filter(|component| component.is_type());
+    let replies = spec.operations.iter().filter_map(|it| match &it.reply {
+        Reply::Several { name, .. } => Some(&**name),
+        _ => None,
+    });
+    components.map(|component| &*component.name).chain(replies)
+}
+
+/// The identifiers in code that need an import: those that do not follow a `::` and stand in no text.
+fn words(code: &str) -> BTreeSet<&str> {
+    let mut words = BTreeSet::new();
+    for line in code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+    {
+        // Texts of the code hold no quotation mark that would need an escape, but for those of attributes.
+        for piece in line.split('"').step_by(2) {
+            let mut rest = piece;
+            while let Some(start) = rest.find(|c: char| c == '_' || c.is_ascii_alphabetic()) {
+                let word = &rest[start..];
+                let end = word
+                    .find(|c: char| c != '_' && !c.is_ascii_alphanumeric())
+                    .unwrap_or(word.len());
+                // What stands before an equals sign is the type of a trait, as in `Item = String`.
+                let is_bound = word[end..].starts_with(" =");
+                if !is_bound && !rest[..start].ends_with("::") {
+                    words.insert(&word[..end]);
+                }
+                rest = &word[end..];
+            }
+        }
+    }
+    words
+}
+
+/// The type of a shape that has no place in the type graph: that of a reply, a body or an item of a page.
+pub(crate) fn type_of(schemas: &Schemas, shape: &Shape) -> Ty {
+    let inner = |shape: &Shape| Box::new(type_of(schemas, shape));
+    match shape {
+        Shape::Named(name) => match schemas.kind(shape) {
+            Some(Kind::Constant(_)) => Ty::Text,
+            Some(Kind::Plain(plain)) => type_of(schemas, plain),
+            _ => Ty::Named(name.clone()),
+        },
+        Shape::Value | Shape::Page { .. } => Ty::Own("RawJson"),
+        Shape::Record => Ty::Own("Record"),
+        Shape::Text { secret: true, .. } => Ty::Own("Secret"),
+        Shape::Text { .. } => Ty::Text,
+        Shape::Timestamp => Ty::Own("Timestamp"),
+        Shape::Date => Ty::Own("Date"),
+        Shape::Integer { .. } => Ty::I64,
+        Shape::Number => Ty::Own("Number"),
+        Shape::Boolean => Ty::Bool,
+        Shape::Array { items, .. } => Ty::List(inner(items)),
+        Shape::Map(values) => Ty::Map(inner(values)),
+        Shape::Nullable(value) => Ty::Option(inner(value)),
+    }
+}
+
+/// The type of a page's items: an object that is not shown, if nothing is said of them.
+pub(super) fn item_type(schemas: &Schemas, items: &Shape) -> String {
+    match items {
+        Shape::Value => "Record".to_owned(),
+        items => type_of(schemas, items).to_string(),
+    }
+}
+
+/// The type that a reply decodes into.
+pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
+    let value = match reply {
+        Reply::Empty => return "()".to_owned(),
+        Reply::Bytes(_) => return "Bytes".to_owned(),
+        Reply::Several { name, .. } => return name.clone(),
+        Reply::Json(value) => value,
+    };
+    if let Shape::Page { items, .. } = &value.shape {
+        return format!("Page<{}>", item_type(schemas, items));
+    }
+    let ty = type_of(schemas, &value.shape);
+    match ty {
+        _ if value.nullable && ty != Ty::Own("RawJson") => format!("Option<{}>", ty.bare()),
+        // Of a single one of these, a caller is served as well by its text.
+        Ty::Own("Timestamp" | "Date" | "Number" | "Secret") => "RawJson".to_owned(),
+        ty => ty.to_string(),
+    }
+}
+
+/// Whether a variant of a union is behind a pointer, because it contains the union itself.
+pub(super) fn is_boxed(schemas: &Schemas, union: &str, component: &str) -> bool {
+    holds(schemas, component, union, &mut BTreeSet::new())
+}
+
+/// Whether values of a type hold one of another type within their own memory.
+fn holds<'a>(
+    schemas: &'a Schemas,
+    name: &'a str,
+    sought: &str,
+    seen: &mut BTreeSet<&'a str>,
+) -> bool {
+    if name == sought {
+        return true;
+    }
+    let Some(component) = schemas.components.get(name).filter(|_| seen.insert(name)) else {
+        return false;
+    };
+    match &component.kind {
+        Kind::Struct(members) => members.iter().any(|member| match member.ty.bare() {
+            Ty::Named(name) => holds(schemas, name, sought, seen),
+            _ => false,
+        }),
+        Kind::Union { variants, .. } => variants
+            .iter()
+            .any(|variant| holds(schemas, &variant.component, sought, seen)),
+        _ => false,
+    }
+}
+
+/// The type of what a call borrows.
+pub(super) fn borrowed(ty: &Ty) -> String {
+    match ty {
+        Ty::Option(inner) => format!("Option<{}>", borrowed(inner)),
+        Ty::Text => "&str".to_owned(),
+        Ty::Bool | Ty::I64 | Ty::U32 => ty.to_string(),
+        Ty::List(item) => format!("&[{item}]"),
+        other => format!("&{other}"),
+    }
+}
+
+/// What makes of a field what a call borrows.
+pub(super) fn borrow(ty: &Ty, field: &str) -> String {
+    match (ty, ty.bare()) {
+        (_, Ty::Bool | Ty::I64 | Ty::U32) => field.to_owned(),
+        (Ty::Option(_), Ty::Text | Ty::List(_)) => format!("{field}.as_deref()"),
+        (Ty::Option(_), _) => format!("{field}.as_ref()"),
+        _ => format!("&{field}"),
+    }
+}
+
+/// A value that a caller hands in: the type of the argument, and the expression that makes the field of it.
+pub(super) struct Argument {
+    pub(super) ty: String,
+    pub(super) value: String,
+}
+
+impl Argument {
+    /// The field of this name, in a struct that is made of arguments.
+    pub(super) fn field(&self, name: &str) -> String {
+        if self.value == name {
+            name.to_owned()
+        } else {
+            format!("{name}: {}", self.value)
+        }
+    }
+}
+
+/// How a caller hands in a value of a type: whatever turns into it, where that helps.
+pub(super) fn argument(schemas: &Schemas, shape: &Shape, ty: &Ty, name: &str) -> Argument {
+    let converts = |shape: &Shape| {
+        let named = matches!(
+            schemas.kind(shape),
+            Some(Kind::Reference(_) | Kind::Union { .. } | Kind::Constant(_))
+        );
+        named
+            || matches!(
+                shape,
+                Shape::Text { .. } | Shape::Value | Shape::Record | Shape::Timestamp | Shape::Date
+            )
+    };
+    // Of an empty collection of any JSON nobody could say what turns into it.
+    let item_converts = |item: &Shape| converts(item) && *item != Shape::Value;
+    let (ty, value) = match (shape, ty) {
+        (Shape::Array { items, .. }, Ty::List(item)) if item_converts(items) => (
+            format!("impl IntoIterator<Item = impl Into<{item}>>"),
+            format!("{name}.into_iter().map(Into::into).collect()"),
+        ),
+        (_, Ty::List(item)) => (
+            format!("impl IntoIterator<Item = {item}>"),
+            format!("{name}.into_iter().collect()"),
+        ),
+        (Shape::Map(values), Ty::Map(value)) => {
+            let (ty, into) = if item_converts(values) {
+                (format!("impl Into<{value}>"), "value.into()")
+            } else {
+                (value.to_string(), "value")
+            };
+            (
+                format!("impl IntoIterator<Item = (impl Into<String>, {ty})>"),
+                format!("{name}.into_iter().map(|(name, value)| (name.into(), {into})).collect()"),
+            )
+        }
+        (shape, Ty::Boxed(inner)) if converts(shape) => (
+            format!("impl Into<{inner}>"),
+            format!("Box::new({name}.into())"),
+        ),
+        (_, Ty::Boxed(inner)) => (inner.to_string(), format!("Box::new({name})")),
+        (shape, ty) if converts(shape) => (format!("impl Into<{ty}>"), format!("{name}.into()")),
+        (_, ty) => (ty.to_string(), name.to_owned()),
+    };
+    Argument { ty, value }
+}
+
+/// An upper bound as Rust writes it.
+pub(super) fn limit(ty: &str, max: Option<impl Display>) -> String {
+    max.map_or_else(|| format!("{ty}::MAX"), |max| max.to_string())
+}
+
+/// A pattern as an expression of Rust.
+pub(super) fn pattern(source: &str) -> Result<String> {
+    let pattern = Pattern::compile(source)?;
+    let mut text = format!("Pattern::new(\n        {source:?},\n        &[\n");
+    for pieces in pattern.alternatives() {
+        text.push_str("            &[\n");
+        for piece in pieces {
+            let piece = match piece {
+                Piece::Literal(text) => format!("Piece::Literal({text:?})"),
+                Piece::Class { ranges, min, max } => {
+                    let max = limit("u32", Some(*max).filter(|max| *max < u32::MAX));
+                    format!("Piece::Class {{ ranges: &{ranges:?}, min: {min}, max: {max} }}")
+                }
+            };
+            let _ = writeln!(text, "                {piece},");
+        }
+        text.push_str("            ],\n");
+    }
+    Ok(text + "        ],\n    )")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::imports;
+
+    #[test]
+    fn what_is_a_type_in_code_is_imported_and_nothing_else() {
+        let code = "/// A Page.\nfn page(at: impl IntoIterator<Item = Date>) -> Future<Output = Record> {\n\
+                    check(\"Secret\", sdk_core::Number, &self.number)\n}";
+        let own = [("Item", "types"), ("Output", "types")];
+        assert_eq!(imports(code, own), "use sdk_core::{Date, Record};\n");
+    }
+}

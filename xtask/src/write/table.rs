@@ -1,0 +1,130 @@
+//! `operations.rs` of a client: the operation table.
+
+use std::fmt::Write as _;
+
+use crate::model::{Auth, Operation, Replay, Reply, Spec};
+use crate::names;
+
+use super::text::{comment, prose};
+
+/// Writes the file.
+pub(super) fn write(spec: &Spec) -> String {
+    let mut code = String::from("//! The operation table.\n");
+    code.push_str(&skipped(spec));
+    code.push_str(
+        "\nuse sdk_core::codegen::{Application, RawOperations, Row};\nuse sdk_core::{App, Method, Operation, Provenance, Replay, Safety};\n\n",
+    );
+    for operation in &spec.operations {
+        code.push_str(&row(spec, operation));
+    }
+    code.push_str("/// All operations, in the order of the spec.\npub static OPERATIONS: &[&Operation] = &[\n");
+    for operation in &spec.operations {
+        let _ = writeln!(code, "&{},", names::screaming(&operation.id));
+    }
+    let (title, version, statuses) = (&spec.title, &spec.version, &spec.statuses);
+    let (app, envelope) = (names::pascal(spec.app.name), spec.shows_envelope);
+    let (members, operation) = (metadata(spec), spec.metadata_operation());
+    let metadata = operation.map_or_else(
+        || "None".to_owned(),
+        |operation| format!("Some(&{})", names::screaming(&operation.id)),
+    );
+    let _ = write!(
+        code,
+        "];\n\n/// The application that these operations belong to.\n\
+         pub static APPLICATION: Application = Application {{\n\
+         app: App::{app}, title: {title:?}, contract_version: {version:?}, statuses: &{statuses:?}, \
+         shows_envelope: {envelope}, metadata: {metadata}, metadata_members: &{members:?}, operations: OPERATIONS,\n\
+         raw: RawOperations::of(App::{app}),\n}};\n"
+    );
+    code
+}
+
+/// The operations that are left out, with the reasons.
+fn skipped(spec: &Spec) -> String {
+    if spec.skipped.is_empty() {
+        return String::new();
+    }
+    let lines = spec.skipped.iter();
+    let lines = lines.map(|it| format!("- `{}`: {}", it.route, prose(&it.reason)));
+    let lines: Vec<String> = lines.collect();
+    let text = format!(
+        "\n\n# Not generated\n\n{}\n\nCall them with `raw_call`.",
+        lines.join("\n")
+    );
+    format!("///\n{}", comment(&text)).replace("///", "//!")
+}
+
+/// The members that the service's metadata must have, with the value of each constant; none where they are not shown.
+fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
+    let reply = spec.metadata_operation().and_then(|it| it.reply.shape());
+    let members = reply.map_or(&[][..], |shape| spec.schemas.members(shape));
+    members
+        .iter()
+        .filter(|member| member.required)
+        .map(|member| (&*member.name, spec.schemas.constant(&member.value.shape)))
+        .collect()
+}
+
+fn row(spec: &Spec, operation: &Operation) -> String {
+    let statuses = operation.statuses.documented.iter();
+    let statuses: Vec<u16> = statuses.map(|(status, _)| *status).collect();
+    let assumptions: Vec<&String> = operation.assumptions.iter().collect();
+    let replay = match operation.replay {
+        Replay::NotShown => "NotShown".to_owned(),
+        Replay::Status(status) => format!("Status({status})"),
+        Replay::Member => "Member".to_owned(),
+    };
+    let provenance = names::pascal(operation.provenance());
+    let body = operation.body.as_ref();
+    let holds_secret = |shape| spec.schemas.holds_secret(shape);
+    format!(
+        "/// `{route}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
+         id: {id:?}, application: App::{application}, group: {group:?}, name: {name:?},\n\
+         method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
+         safety: Safety::{safety:?}, replay: Replay::{replay}, cursor: {cursor}, body: {body},\n\
+         optional_body: {optional}, media_type: {media_type:?}, accept: {accept:?}, schema_version: {version:?},\n\
+         secret_reply: {secret},\n\
+         provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
+         summary: {summary:?},\n}});\n\n",
+        route = operation.route(),
+        path = operation.path,
+        constant = names::screaming(&operation.id),
+        id = operation.id,
+        application = names::pascal(spec.app.name),
+        group = operation.group,
+        name = operation.name,
+        method = names::pascal(operation.method.key()),
+        scopes = operation.scopes,
+        authenticated = operation.auth == Auth::Bearer,
+        cursor = operation.is_list(),
+        safety = operation.safety,
+        body = body.is_some(),
+        optional = body.is_some_and(|body| !body.required),
+        media_type = body.and_then(|body| body.media_type.as_deref()),
+        accept = accept(&operation.reply),
+        version = operation.schema_version,
+        secret = operation.reply.shapes().into_iter().any(holds_secret),
+        summary = operation.summary,
+    )
+}
+
+/// The media types of the successes, unless all of them are JSON.
+fn accept(reply: &Reply) -> Option<String> {
+    let cases = match reply {
+        Reply::Several { cases, .. } => cases.iter().map(|case| &case.reply).collect(),
+        one => vec![one],
+    };
+    let mut types: Vec<&str> = Vec::new();
+    for case in cases {
+        let media = match case {
+            Reply::Bytes(media) => media,
+            Reply::Json(_) => "application/json",
+            Reply::Empty | Reply::Several { .. } => continue,
+        };
+        if !types.contains(&media) {
+            types.push(media);
+        }
+    }
+    let accept = types.join(", ");
+    (!["", "application/json"].contains(&accept.as_str())).then_some(accept)
+}

@@ -1,0 +1,232 @@
+//! What becomes of a document: the printed text.
+
+use crate::findings::Findings;
+use crate::model::app::APPS;
+use crate::model::{Reach, Spec};
+use crate::read as reader;
+
+use super::{calls, face, readme, rust, table, types};
+
+/// A spec with one of everything that matters.
+const SAMPLE: &str = r##"
+openapi: 3.0.3
+info: {title: Sample API, version: "1"}
+tags: [{name: things, description: Things.}]
+paths:
+  /things:
+    get:
+      operationId: listThings
+      x-provenance: documented
+      x-sdk-method: list
+      tags: [things]
+      summary: List things.
+      description: "Source: contract, Endpoints."
+      security: [{suiteToken: ["things:read"]}, {suiteToken: ["things:write"]}]
+      parameters:
+        - {name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 50, default: 25}}
+        - {name: cursor, in: query, schema: {type: string, minLength: 20}}
+      responses:
+        "200": {description: A page., content: {application/json: {schema: {$ref: "#/components/schemas/ThingPage"}}}}
+        "400": {description: Invalid.}
+    post:
+      operationId: createThing
+      x-provenance: documented
+      x-sdk-method: create
+      tags: [things]
+      summary: Create a thing.
+      description: "Source: contract, Endpoints."
+      security: [{suiteToken: ["things:write"]}]
+      parameters: [{name: Idempotency-Key, in: header, required: true, schema: {type: string}}]
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Open"}}}}
+      responses:
+        "200": {description: Replayed., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+        "201": {description: Created., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+components:
+  schemas:
+    Open: {description: Any JSON value.}
+    Version: {type: string, enum: [thing.v1], x-const: true}
+    ThingPage: {type: object, x-page: true, properties: {items: {type: array, items: {}}}}
+    Thing:
+      type: object
+      required: [schemaVersion]
+      properties:
+        schemaVersion: {$ref: "#/components/schemas/Version"}
+        at: {type: string, format: date-time}
+        amount: {description: Not shown.}
+      additionalProperties: {}
+"##;
+
+fn read(text: &str) -> Spec {
+    reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
+}
+
+/// What becomes of a spec: `face.rs` and `types.rs`.
+fn written(spec: &Spec) -> (String, String) {
+    let reach = Reach::of(spec);
+    (
+        face::write(spec, &reach).unwrap(),
+        types::write(spec, &reach).unwrap(),
+    )
+}
+
+#[test]
+fn a_header_is_sent_and_stored_with_the_options_of_the_call() {
+    let header =
+        "{name: X-Workspace, in: header, required: true, schema: {type: string, maxLength: 40}}";
+    let text = SAMPLE.replace(
+        "- {name: limit,",
+        &format!("- {header}\n        - {{name: limit,"),
+    );
+    let spec = read(&text);
+
+    let (face, _) = written(&spec);
+
+    for code in [
+        "pub fn list(&self, x_workspace: impl Into<String>) -> ListThings {",
+        "check.length(\"X-Workspace\", Some(&self.x_workspace), 0, 40)?;",
+        "self.call.change(|options| options.with_documented_header(\"X-Workspace\", &self.x_workspace));",
+        "let this = self.headers();",
+    ] {
+        assert!(face.contains(code), "{code}\n{face}");
+    }
+}
+
+#[test]
+fn a_time_is_handed_in_as_what_turns_into_it_and_checked() {
+    let times = "{name: since, in: query, schema: {type: string, format: date-time}}\n        \
+                 - {name: day, in: query, required: true, schema: {type: string, format: date}}\n        - ";
+    let text = SAMPLE.replace("{name: limit,", &format!("{times}{{name: limit,"));
+    let open = "Open: {description: Any JSON value.}";
+    let closed = "Open: {type: object, properties: {at: {type: string, format: date-time}}, additionalProperties: {}}";
+    let text = text.replace(open, closed);
+
+    let (face, types) = written(&read(&text));
+
+    for (file, code) in [
+        (&face, "pub fn list(&self, day: impl Into<Date>)"),
+        (&face, "day: day.into()"),
+        (&face, "pub fn since(mut self, since: impl Into<Timestamp>)"),
+        (&face, "check.rfc3339(\"since\", self.since.as_ref())?;"),
+        (&face, "check.rfc3339(\"day\", Some(&self.day))?;"),
+        (&face, "day: sdk_core::Date"),
+        (&types, "at: optional \"at\","),
+        (&types, "check.rfc3339(\"at\", Some(value))?;"),
+    ] {
+        assert!(file.contains(code), "{code}\n{file}");
+    }
+}
+
+#[test]
+fn the_readme_gets_its_table_between_the_markers() {
+    let specs = [read(SAMPLE)];
+    assert_eq!(readme::update("no markers", &specs), Ok(None));
+
+    let text = "a\n<!-- operations:begin -->\nold\n<!-- operations:end -->\nb\n";
+    let updated = readme::update(text, &specs).unwrap().unwrap();
+    let row = "| `createThing` | `POST /things` | `crm.things().create(body)` | `things:write` | documented |\n";
+    assert!(updated.starts_with("a\n<!-- operations:begin -->\n| Operation |"));
+    assert!(updated.ends_with(&format!("{row}<!-- operations:end -->\nb\n")));
+    assert_eq!(readme::update(&updated, &specs), Ok(Some(updated)));
+}
+
+/// A document without any extension of ours, with what our own specs do not have.
+const VENDOR: &str = r##"
+openapi: 3.1.0
+x-adopted-from: vendor
+info: {title: Vendor API, version: "2"}
+paths:
+  /things/{id}:
+    parameters: [{name: id, in: path, required: true, schema: {type: integer, format: int64}}]
+    put:
+      operationId: replaceThing
+      tags: [Things]
+      summary: Replace a thing.
+      deprecated: true
+      parameters:
+        - {name: colours, in: query, explode: false, schema: {type: array, maxItems: 3, items: {enum: [red, green], type: string}}}
+        - {name: timeout, in: query, deprecated: true, schema: {type: boolean}}
+        - {name: If-Match, in: header, required: true, schema: {type: string}}
+      requestBody: {required: true, content: {application/merge-patch+json: {schema: {$ref: "#/components/schemas/Shape"}}}}
+      responses:
+        "200":
+          description: Replaced.
+          headers: {ETag: {description: Its version., schema: {type: string}}}
+          content: {application/json: {schema: {$ref: "#/components/schemas/Shape"}}}
+        "202": {description: Later., content: {text/csv: {schema: {type: string}}}}
+        "204": {description: Nothing to do.}
+    delete:
+      operationId: deleteThing
+      tags: [Things]
+      summary: Delete a thing.
+      requestBody: {content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Shape"}}}}}
+      responses: {"204": {description: Gone.}}
+components:
+  schemas:
+    Shape:
+      oneOf: [{$ref: "#/components/schemas/Circle"}, {$ref: "#/components/schemas/Group"}]
+      discriminator: {propertyName: kind, mapping: {circle: "#/components/schemas/Circle", group: "#/components/schemas/Group"}}
+    Circle: {type: object, required: [kind, radius], properties: {kind: {const: circle}, radius: {type: integer}, level: {type: integer, enum: [1, 3]}}}
+    Group:
+      type: object
+      required: [kind]
+      properties:
+        kind: {const: group}
+        first: {$ref: "#/components/schemas/Shape"}
+        all: {type: array, items: {$ref: "#/components/schemas/Shape"}}
+        by: {type: object, additionalProperties: {type: string, maxLength: 5}}
+        named: {type: array, items: {type: string, maxLength: 7, nullable: true}}
+"##;
+
+#[test]
+fn each_construct_of_a_vendor_has_its_place() {
+    let spec = read(VENDOR);
+    let (face, types) = written(&spec);
+    let files = [face, types, calls::write(&spec), table::write(&spec)];
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let files = one_line(&files.concat());
+
+    for code in [
+        // The parameters.
+        "pub(crate) fn replace_thing(endpoint: &Endpoint, id: i64, colours: Option<&[ReplaceThingColour]>, timeout_: Option<bool>, body: BodyBytes) -> Draft {",
+        "endpoint.put(&format!(\"/things/{}\", encode_segment(&id))).list(\"colours\", colours, ListStyle::Comma).query(\"timeout\", timeout_).json(body)",
+        "check.list(\"colours\", self.colours.as_deref(), ListStyle::Comma, 0, 3)?;",
+        "for item in self.colours.as_deref().into_iter().flatten() { check.known(\"colours\", Some(item))?; }",
+        "#[deprecated = \"deprecated by the contract\"] pub fn timeout_(mut self, timeout_: bool) -> Self {",
+        "options.with_documented_header(\"If-Match\", &self.if_match)",
+        // The bodies.
+        "body: Body::json(&operations::REPLACE_THING, body)",
+        "media_type: Some(\"application/merge-patch+json\")",
+        "pub fn body(mut self, body: &[Shape]) -> Self { self.body = Some(Body::list(&operations::DELETE_THING, body, 0, usize::MAX));",
+        "self.body.as_ref().map(Body::bytes).transpose()?",
+        ".json_if(body)",
+        // The replies.
+        "sdk_core::command_options!(DeleteThing => Receipt<()>);",
+        "safety: Safety::Idempotent",
+        "accept: Some(\"application/json, text/csv\")",
+        "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape) = 200, /// 202: Later. Accepted(Bytes) = 202, /// 204: Nothing to do. NoContent = 204, }",
+        "/// # Reply headers /// /// - `ETag`: Its version. /// /// `receipt.header(\"ETag\")` reads one.",
+        "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
+        // The types: a pointer where a variant contains its union, and a constant that is filled in.
+        "inputs /// The schema `Shape`. /// /// Provenance: documented. pub enum Shape by \"kind\" { /// `circle`. Circle(Circle) = \"circle\", /// `group`. Group(Box<Group>) = \"group\", }",
+        "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, level: None, extra: Members::new() } }",
+        "sdk_core::open_integer_enum! { closed",
+        "/// `3`. Value3 = 3,",
+        "pub fn by(mut self, by: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {",
+        "for (_, item) in value { check.length(\"by\", Some(item), 0, 5)?; }",
+        "for item in value { if let Some(item) = item { check.length(\"named\", Some(item), 0, 7)?; } }",
+        "/// The member `named`. /// /// Limits: each at most 7 characters. pub named: Option<Vec<Option<String>>>,",
+        "Validate::validate(value, &check.member(\"all\"))?;",
+        // The examples.
+        "let body = Shape::Circle(Circle::new(1));",
+        "let body = [Shape::Circle(Circle::new(1))];",
+    ] {
+        assert!(files.contains(code), "{code}\n{files}");
+    }
+}
+
+#[test]
+fn a_type_that_only_shares_its_name_is_not_imported() {
+    let code = "fn of(items: impl IntoIterator<Item = Thing>)";
+    let own = [("Item", "super::types"), ("Thing", "super::types")];
+    assert_eq!(rust::imports(code, own), "use super::types::{Thing};\n");
+}

@@ -1,0 +1,178 @@
+//! `types.rs` of a client: its structs, enumerations, unions and references, and the replies that differ by status.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::model::{Case, Choice, Component, Kind, Operation, Reach, Reply, Spec, taken};
+use crate::{Result, at, names};
+
+use super::object::Object;
+use super::text::{code, codes, comment, indented, prose};
+use super::{inputs, provenance, rust};
+
+/// Writes the file.
+pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
+    let mut code = String::new();
+    // What imports are found in. Macros bring their own, and their variants may have the name of an import.
+    let mut scanned = String::new();
+    let components = spec.schemas.components.values();
+    for component in components.filter(|component| reach.contains(&component.name)) {
+        let name = &component.name;
+        let item = item(spec, reach, component).map_err(at(format!("schema `{name}`")))?;
+        if matches!(component.kind, Kind::Struct(_)) {
+            scanned.push_str(&item);
+        } else if matches!(component.kind, Kind::Reference(_)) {
+            scanned.push_str("Pattern Piece\n");
+        }
+        code.push_str(&item);
+        if component.is_type() && reach.whole_replies.contains(name) {
+            scanned.push_str("FromReply\n");
+            if !matches!(component.kind, Kind::Struct(_)) {
+                let _ = write!(code, "impl FromReply for {name} {{}}\n\n");
+            }
+        }
+    }
+    for operation in &spec.operations {
+        if let Reply::Several { name, cases } = &operation.reply {
+            let place = format!("operation `{}`", operation.id);
+            code.push_str(&replies(spec, operation, name, cases, &mut scanned).map_err(at(place))?);
+        }
+    }
+    Ok(format!(
+        "//! What the operations send and return.\n\n{}\n{code}",
+        rust::imports(&scanned, [])
+    ))
+}
+
+fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
+    let name = &component.name;
+    let docs = || indented(&comment(&provenance::described(component)));
+    Ok(match &component.kind {
+        Kind::Struct(_) => {
+            let object = Object::new(spec, reach, component);
+            let mut code = object.write(&spec.schemas);
+            if object.is_input {
+                code.push_str(&inputs::write(&spec.schemas, &object));
+            }
+            if reach.whole_replies.contains(name) {
+                code.push_str(&object.reply());
+            }
+            code
+        }
+        Kind::Enum { values, closed } => {
+            let values = choices(values, |value| format!("{value:?}"))?;
+            enumeration("open_enum", *closed, &docs(), name, &values)
+        }
+        Kind::IntegerEnum { values, closed } => {
+            let values = choices(values, str::to_owned)?;
+            enumeration("open_integer_enum", *closed, &docs(), name, &values)
+        }
+        Kind::Union { tag, variants } => {
+            distinct(variants.iter().map(|it| &*it.name), taken::is_taken_variant)?;
+            let input = if reach.requests.contains(name) {
+                "inputs\n"
+            } else {
+                ""
+            };
+            let mut code = format!(
+                "sdk_core::open_union! {{\n{}{}    pub enum {name} by {tag:?} {{\n",
+                indented(input),
+                docs()
+            );
+            for variant in variants {
+                let mut payload = variant.component.clone();
+                if rust::is_boxed(&spec.schemas, name, &payload) {
+                    payload = format!("Box<{payload}>");
+                }
+                let values: Vec<String> =
+                    variant.values.iter().map(|it| format!("{it:?}")).collect();
+                let _ = writeln!(
+                    code,
+                    "        /// {}.\n        {}({payload}) = {},",
+                    codes(&variant.values).join(" or "),
+                    variant.name,
+                    values.join(" | ")
+                );
+            }
+            code + "    }\n}\n\n"
+        }
+        Kind::Reference(pattern) => format!(
+            "sdk_core::reference! {{\n{}    pub struct {name} = {};\n}}\n\n",
+            docs(),
+            rust::pattern(pattern)?
+        ),
+        Kind::Constant(_) | Kind::Plain(_) => String::new(),
+    })
+}
+
+fn enumeration(kind: &str, closed: bool, docs: &str, name: &str, values: &str) -> String {
+    let set = if closed { "closed" } else { "open" };
+    format!("sdk_core::{kind}! {{\n    {set}\n{docs}    pub enum {name} {{\n{values}    }}\n}}\n\n")
+}
+
+/// The variants of an enumeration, with their values written as literals.
+fn choices(values: &[Choice], literal: impl Fn(&str) -> String) -> Result<String> {
+    distinct(
+        values.iter().map(|it| &*it.variant),
+        taken::is_taken_variant,
+    )?;
+    let lines = values.iter().map(|Choice { value, variant }| {
+        format!(
+            "        /// {}.\n        {variant} = {},\n",
+            code(value),
+            literal(value)
+        )
+    });
+    Ok(lines.collect())
+}
+
+/// Names of variants differ, and the one that is ours is not among them.
+fn distinct<'a>(variants: impl Iterator<Item = &'a str>, is_taken: fn(&str) -> bool) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for variant in variants {
+        if !names::is_pascal(variant) {
+            return Err(format!("`{variant}` is no name of a variant"));
+        }
+        if is_taken(variant) || !seen.insert(variant) {
+            return Err(format!("it has a variant `{variant}` already"));
+        }
+    }
+    Ok(())
+}
+
+/// The successes of an operation that differ by status.
+fn replies(
+    spec: &Spec,
+    operation: &Operation,
+    name: &str,
+    cases: &[Case],
+    scanned: &mut String,
+) -> Result<String> {
+    distinct(cases.iter().map(|it| &*it.variant), taken::is_taken_case)?;
+    let docs = comment(&format!(
+        "What `{}` returns, by the status.\n\n{}",
+        operation.id,
+        provenance::operation(operation)
+    ));
+    let mut code = format!(
+        "sdk_core::replies! {{\n{}    pub enum {name} {{\n",
+        indented(&docs)
+    );
+    for case in cases {
+        let Case {
+            status, variant, ..
+        } = case;
+        let docs = comment(&format!("{status}: {}", prose(&case.description)));
+        code.push_str(&indented(&indented(&docs)));
+        let payload = match &case.reply {
+            Reply::Empty => String::new(),
+            reply => {
+                let ty = rust::reply_type(&spec.schemas, reply);
+                let _ = writeln!(scanned, "{ty}");
+                format!("({ty})")
+            }
+        };
+        let _ = writeln!(code, "        {variant}{payload} = {status},");
+    }
+    Ok(code + "    }\n}\n\n")
+}
