@@ -9,7 +9,7 @@ use sdk_adopted::types::{
     MoveOpportunityBody, MoveOpportunityReply, OpportunityStage, PeoplePageMembers, PersonInput,
     PersonPatch, Priority, TaskInput, TaskPatch,
 };
-use sdk_adopted::{Client, Effect, Error, ErrorKind, RawJson, Safety, operations};
+use sdk_adopted::{CallOptions, Client, Effect, Error, ErrorKind, RawJson, Safety, operations};
 use sdk_reference_server::{App, RecordedRequest, ReferenceServer};
 
 use crate::support::builder_for;
@@ -76,6 +76,23 @@ async fn put_patch_and_delete_are_sent_as_documented() {
     assert_eq!((gone.http_status(), gone.bytes().len()), (204, 0));
     let () = gone.into_inner();
     assert_eq!(only(&server, "tasks-delete").method, "DELETE");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_documented_header_takes_the_place_of_a_default() {
+    let (server, crm) = world();
+    let crm = crm.with_defaults(CallOptions::default().with_header("If-Match", "*"));
+    let person = PersonInput::new("Ada");
+    let replace = crm.people().replace(PERSON, "\"7\"", &person);
+    let prepared = replace.clone().prepare().unwrap();
+    replace.await.unwrap();
+    crm.send_prepared(&prepared).await.unwrap();
+    for request in server.requests_for("People_Replace") {
+        let conditions = request.headers.iter().filter(|it| it.0 == "if-match");
+        let conditions: Vec<_> = conditions.map(|it| &*it.1).collect();
+        assert_eq!(conditions, ["\"7\""]);
+    }
+    assert_eq!(server.attempts("People_Replace"), 2);
 }
 
 #[tokio::test(start_paused = true)]

@@ -44,6 +44,7 @@ impl Call {
             return Err(Error::prepared(message).of(self.operation));
         }
         let mut headers = self.client.defaults().headers();
+        headers.retain(|(name, _)| !self.options.replaces(name));
         headers.extend(self.options.headers());
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
         let body = body.map_err(|error| {

@@ -75,6 +75,8 @@ pub struct CallOptions {
     pub(crate) schema_policy: Option<SchemaPolicy>,
     pub(crate) scope_policy: Option<ScopePolicy>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    /// Those that the contract documents.
+    documented: Vec<HeaderName>,
     query: Vec<(String, String)>,
     /// Whether the call is sent without a token although its operation takes one.
     pub(crate) without_token: bool,
@@ -130,7 +132,9 @@ impl CallOptions {
             self.invalid = Some(Error::invalid(&format!("header {name}"), rule, "it twice"));
             return self;
         }
-        self.with_header(name, value)
+        self = self.with_header(name, value);
+        self.documented.extend(name.parse::<HeaderName>());
+        self
     }
 
     /// Adds a query parameter that the SDK does not know yet, or whose value it would refuse. The only check is that the call
@@ -190,7 +194,17 @@ impl CallOptions {
         self.headers.iter().any(|(name, _)| *name == RANGE)
     }
 
+    /// Whether a default of that name gives way: two conditions would be one list for the service.
+    pub(crate) fn replaces(&self, name: &str) -> bool {
+        self.documented
+            .iter()
+            .any(|it| it.as_str().eq_ignore_ascii_case(name))
+    }
+
     pub(crate) fn apply_headers(&self, headers: &mut HeaderMap) {
+        for name in &self.documented {
+            headers.remove(name);
+        }
         for (name, value) in &self.headers {
             headers.append(name.clone(), value.clone());
         }
