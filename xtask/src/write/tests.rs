@@ -5,7 +5,7 @@ use crate::model::app::APPS;
 use crate::model::{Reach, Spec};
 use crate::read as reader;
 
-use super::{calls, face, readme, rust, table, types};
+use super::{calls, face, readme, root, rust, table, types};
 
 /// A spec with one of everything that matters.
 const SAMPLE: &str = r##"
@@ -222,6 +222,55 @@ fn each_construct_of_a_vendor_has_its_place() {
     ] {
         assert!(files.contains(code), "{code}\n{files}");
     }
+}
+
+#[test]
+fn what_a_vendor_leaves_open_stays_open() {
+    let text = r##"
+openapi: 3.1.0
+x-adopted-from: vendor
+info: {title: "Odd [things]\nAPI", version: "2"}
+paths:
+  /things:
+    parameters: [{name: cursor, in: query, schema: {type: string}}]
+    get:
+      operationId: listThings
+      responses: {"200": {description: A page., content: {application/json: {schema: {$ref: "#/components/schemas/ThingPage"}}}}}
+    patch:
+      operationId: patchThing
+      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/ThingPatch"}}}}
+      responses: {"200": {description: It., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}}
+components:
+  schemas:
+    ThingPage: {type: object, properties: {items: {type: array, items: {$ref: "#/components/schemas/Thing"}}, nextCursor: {type: string}}}
+    Thing: {type: object, required: [key], properties: {name: {type: string}, key: {type: string, format: password, writeOnly: true}}}
+    ThingPatch: {type: object, properties: {status: {const: closed}, name: {type: string}}}
+"##;
+    let spec = read(text);
+    let (face, types) = written(&spec);
+    // Without a cursor that must be there, nobody knows the last page.
+    assert!(!face.contains("fn pages("), "{face}");
+    // A patch says only what its caller says.
+    assert!(
+        types.contains("check.constant(\"status\", Some(value), \"closed\")?;"),
+        "{types}"
+    );
+    assert!(!types.contains("constants {"), "{types}");
+    // A service that repeats a secret finds it redacted.
+    assert!(
+        types.contains("redacted_debug!(Thing { name, key });"),
+        "{types}"
+    );
+    assert!(types.contains("pub key: Option<Secret>,"), "{types}");
+    let root = root::write(&spec);
+    assert!(
+        root.contains(r"Client of the suite's Odd \[things\] application."),
+        "{root}"
+    );
+
+    let odd = text.replace("  /things:", "  /things?all=1:");
+    let refused = reader::spec(&APPS[0], &odd, &mut Findings::default()).unwrap_err();
+    assert!(refused.contains("its path has a query"), "{refused}");
 }
 
 #[test]
