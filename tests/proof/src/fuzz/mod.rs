@@ -1,0 +1,1 @@
+//! What reads bytes from outside, with the properties that any input must keep.
