@@ -4,6 +4,7 @@
 
 pub(crate) mod bearer;
 pub(crate) mod cache;
+pub(crate) mod caller;
 pub(crate) mod common;
 pub(crate) mod contained;
 pub(crate) mod credentials;

@@ -74,11 +74,11 @@ impl Target {
 /// must neither turn each call into an exchange nor cost other calls a token that works. Such a target refuses tokens as soon
 /// as they arrive: the first two of these rejections are believed at once. Further ones are believed more and more rarely, if
 /// they follow each other closely and no call to the target succeeds in between.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rejections(BTreeMap<Key, Streak>);
 
 /// Tokens in a row that an operation, or one of its paths, refused as soon as they arrived.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Streak {
     length: u32,
     last: Instant,
