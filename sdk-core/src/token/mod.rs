@@ -24,6 +24,8 @@ pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod transport;
 
+#[cfg(test)]
+mod search;
 // The endpoint of these tests is spoken to through reqwest.
 #[cfg(all(test, feature = "reqwest-013"))]
 mod tests;

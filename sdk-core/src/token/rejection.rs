@@ -47,7 +47,7 @@ pub struct Target {
 }
 
 /// An operation, or one of its paths.
-type Key = (usize, Option<u64>);
+pub(super) type Key = (usize, Option<u64>);
 
 impl Target {
     /// The target of a request.
@@ -75,16 +75,16 @@ impl Target {
 /// as they arrive: the first two of these rejections are believed at once. Further ones are believed more and more rarely, if
 /// they follow each other closely and no call to the target succeeds in between.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rejections(BTreeMap<Key, Streak>);
+pub(super) struct Rejections(pub(super) BTreeMap<Key, Streak>);
 
 /// Tokens in a row that an operation, or one of its paths, refused as soon as they arrived.
 #[derive(Clone, Debug)]
-struct Streak {
-    length: u32,
-    last: Instant,
-    backoff_until: Option<Instant>,
+pub(super) struct Streak {
+    pub(super) length: u32,
+    pub(super) last: Instant,
+    pub(super) backoff_until: Option<Instant>,
     /// The last token that was counted.
-    generation: u64,
+    pub(super) generation: u64,
 }
 
 impl Streak {

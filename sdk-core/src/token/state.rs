@@ -17,25 +17,25 @@ use crate::token::source::AccessToken;
 
 /// A failed renewal, and until when all callers get its error.
 #[derive(Clone, Debug)]
-struct Setback {
+pub(super) struct Setback {
     error: TokenError,
-    until: Instant,
+    pub(super) until: Instant,
     /// The renewal, whose waiters all get the error.
-    flight: u64,
+    pub(super) flight: u64,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    token: Option<Arc<BearerToken>>,
+    pub(super) token: Option<Arc<BearerToken>>,
     generation: u64,
-    flight: Option<Flight>,
+    pub(super) flight: Option<Flight>,
     flights: u64,
     /// The last renewal that succeeded.
-    landed: u64,
-    failures: u32,
-    setback: Option<Setback>,
+    pub(super) landed: u64,
+    pub(super) failures: u32,
+    pub(super) setback: Option<Setback>,
     /// The earliest routine renewal after a successful one.
-    next_routine: Option<Instant>,
+    pub(super) next_routine: Option<Instant>,
     rejections: Rejections,
 }
 
