@@ -17,6 +17,8 @@ pub enum Event {
         installation: u32,
         sent: Sent,
     },
+    /// The network took the body of a request: from here on its suite cannot know that it did not arrive.
+    Begun { request: u64 },
     /// The server read a request whole.
     Arrived { request: u64 },
     /// The server decided on its answer, which the network may lose: the HTTP status, the digest of the body, and what it did.

@@ -29,6 +29,7 @@ pub(crate) struct Request<'a> {
     pub(crate) installation: u32,
     pub(crate) sent: &'a Sent,
     pub(crate) departed: Micros,
+    pub(crate) begun: bool,
     pub(crate) arrived: bool,
     pub(crate) answer: Option<Answer<'a>>,
     pub(crate) end: Option<(Micros, End)>,
@@ -131,12 +132,14 @@ impl<'a> Facts<'a> {
                     installation: *installation,
                     sent,
                     departed: at,
+                    begun: false,
                     arrived: false,
                     answer: None,
                     end: None,
                 };
                 self.requests.insert(*request, departed);
             }
+            Event::Begun { request } => self.change(*request, |it| it.begun = true),
             Event::Arrived { request } => self.change(*request, |it| it.arrived = true),
             Event::Answered {
                 request,

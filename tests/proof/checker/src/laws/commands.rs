@@ -76,7 +76,7 @@ fn attempts(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
 fn had_no_effect(request: &Request<'_>) -> bool {
     match (request.delivered(), request.end) {
         (Some(answer), _) => answer.status / 100 == 4,
-        (None, Some((_, End::Broke))) => !request.arrived,
+        (None, Some((_, End::Broke | End::Abandoned))) => !request.begun && !request.arrived,
         _ => false,
     }
 }
