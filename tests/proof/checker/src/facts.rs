@@ -89,6 +89,14 @@ pub(crate) struct Token<'a> {
     pub(crate) lifetime: Micros,
 }
 
+impl Token<'_> {
+    /// Whether its suite has `other` in its place at `now`: it keeps the one that ends later.
+    pub(crate) fn is_in_shadow_of(&self, other: &Self, now: Micros) -> bool {
+        let known = other.delivered.is_some_and(|it| it < now);
+        known && other.asked + other.lifetime > self.asked + self.lifetime
+    }
+}
+
 /// The longest lifetime that the contract allows.
 const LONGEST: Micros = 300_000_000;
 /// The shortest lifetime that a suite assumes, or it would never do anything but exchange.

@@ -93,10 +93,17 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
             let commits = |it: &Request<'_>| {
                 it.committed() == Some(reference) && it.answer.is_some_and(|it| it.at <= at)
             };
-            let earlier =
-                |it: &Request<'_>| *replayed && key.is_some() && it.key() == key.as_deref();
-            let committed = facts.attempts(call).any(commits)
-                || facts.requests.values().any(|it| earlier(it) && commits(it));
+            let same_key = |it: &Request<'_>| key.is_some() && it.key() == key.as_deref();
+            let same_command = |it: &&Call<'_>| it.command.is_some() && it.command == call.command;
+            let earlier = || {
+                let calls = facts.calls.values().filter(same_command);
+                facts
+                    .requests
+                    .values()
+                    .any(|it| same_key(it) && commits(it))
+                    || calls.flat_map(|it| facts.attempts(it)).any(commits)
+            };
+            let committed = facts.attempts(call).any(commits) || (*replayed && earlier());
             found.hold("a receipt has its commit", at, committed, || {
                 format!("call {id}: nobody committed {reference}, replayed: {replayed}")
             });

@@ -86,13 +86,16 @@ fn exchanged(facts: &Facts<'_>, found: &mut Found) {
         }
         let end = request.end.map_or(u64::MAX, |(end, _)| end);
         flights.insert(at, (request.id, end));
-        let held = tokens.get(&at).into_iter().flatten();
-        let useful = held.filter(|(digest, token)| {
+        let held = tokens.get(&at).map_or(&[][..], Vec::as_slice);
+        let useful = held.iter().filter(|(digest, token)| {
             let known = token.delivered.is_some_and(|delivered| delivered <= now);
             // A quarter is left for the renewal, and up to a twentieth of chance.
             let fresh = now + TICK < token.asked + token.lifetime * 7 / 10;
             known
                 && fresh
+                && !held
+                    .iter()
+                    .any(|(_, other)| token.is_in_shadow_of(other, now))
                 && rejected
                     .range((*digest, 0)..=(*digest, now))
                     .next()
@@ -137,9 +140,16 @@ fn missed(facts: &Facts<'_>, found: &mut Found) {
             let known = token.delivered.is_some_and(|delivered| delivered < at);
             let live = at + TICK < token.asked + token.lifetime;
             let own = token.suite == call.suite && Some(&token.audience) == audience;
+            let replaced = || {
+                let others = facts.tokens.values();
+                let mut others =
+                    others.filter(|it| (it.suite, it.audience) == (token.suite, token.audience));
+                others.any(|other| token.is_in_shadow_of(other, at))
+            };
             known
                 && live
                 && own
+                && !replaced()
                 && rejected
                     .range((**digest, 0)..=(**digest, at))
                     .next()
