@@ -25,7 +25,7 @@ pub(super) enum Fault {
 }
 
 /// What becomes of a request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
     /// How long it takes until a connection takes it.
     pub(super) connect: Duration,
@@ -34,6 +34,19 @@ pub(super) struct Fate {
     /// How long the reply is on its way.
     pub(super) back: Duration,
     pub(super) fault: Option<Fault>,
+}
+
+impl Fate {
+    /// That nothing happens to it.
+    pub(super) fn calm() -> Self {
+        let way = Duration::from_millis(1);
+        Self {
+            connect: Duration::ZERO,
+            out: way,
+            back: way,
+            fault: None,
+        }
+    }
 }
 
 impl Fault {

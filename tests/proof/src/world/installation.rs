@@ -128,7 +128,8 @@ impl Installation {
     pub(super) fn set_terms(&self, stage: &Stage, rng: &mut Rng) -> Duration {
         let [least, most] = self.lifetimes;
         let lies = rng.u8(..100) < self.lies && !stage.is_calm();
-        let mut lasts = Duration::from_millis(rng.u64(least * 1_000..=most * 1_000));
+        // Tokens state whole seconds.
+        let mut lasts = Duration::from_secs(rng.u64(least..=most));
         if stage.is_calm() {
             lasts = Duration::from_secs(300);
         }

@@ -142,7 +142,7 @@ async fn trouble(
     network: &Network,
     mut rng: Rng,
 ) {
-    let often = [1_000, 10_000, 100_000][rng.usize(..3)];
+    let often = [4_000, 30_000, 200_000][rng.usize(..3)];
     let mut followers = JoinSet::new();
     loop {
         sleep(Duration::from_millis(rng.u64(1..2 * often))).await;

@@ -97,7 +97,7 @@ impl Network {
     fn fate(&self, installation: usize, app: usize) -> Fate {
         let it = &self.0;
         if it.stage.is_calm() {
-            return Fate::default();
+            return Fate::calm();
         }
         let place = (it.installations[installation].number, APPS[app].0);
         let down = locked(&it.down).get(&place).copied();
@@ -199,7 +199,7 @@ impl Network {
             let token = token.strip_prefix("Bearer ");
             let key = headers.get(KEY);
             Sent::Attempt {
-                call: call[0].or(call[1]).unwrap_or_default(),
+                call: call[1].or(call[0]).unwrap_or_default(),
                 audience,
                 token: token.map(|it| self.token(it)),
                 key: key.map(|it| it.to_str().unwrap_or_default().to_owned()),
@@ -341,6 +341,8 @@ fn response(mut answer: Answer, fault: Option<Fault>, ticket: Ticket) -> Respons
     if fault == Some(Fault::Truncate) && answer.body.len().is_multiple_of(2) {
         answer.headers.remove(header::CONTENT_LENGTH);
     }
+    // Only the head of a refusal counts, and that was read.
+    let fault = fault.filter(|it| answer.status.is_success() || matches!(it, Fault::Replace(_)));
     let mut response = Response::new(Arriving::new(answer.body, fault, ticket));
     *response.status_mut() = answer.status;
     *response.headers_mut() = answer.headers;

@@ -3,12 +3,13 @@
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
+use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::{Effect, Error, PreparedCommand, StoredRule, StoredStep};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
 use super::call::{Options, Outcome as _, with_options};
-use super::caller::{EventResult, draft, event, key, person};
+use super::caller::{draft, event, key, person, reply};
 use super::network::CALL;
 use super::service::Store;
 use super::stage::{Number, locked};
@@ -83,7 +84,8 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
             .invoice_drafts()
             .create(&draft(seat, &name))
             .prepare(),
-        _ => seat.crm.commands().submit(person(&name)).prepare(),
+        4 => seat.crm.commands().submit(person(&name)).prepare(),
+        _ => seat.calendar.attendance().respond(reply(&name)).prepare(),
     };
     let command = command.expect("it is valid");
     seat.stage.record(Event::Stored {
@@ -130,7 +132,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         }};
     }
     let made = match command.application() {
-        "calendar" => sent!(calendar, EventResult),
+        "calendar" => sent!(calendar, CalendarCommandResult),
         "accounting" => sent!(accounting),
         _ => sent!(crm),
     };
@@ -161,9 +163,10 @@ fn is_final(error: &Error) -> bool {
 
 /// What the sending of a stored command is called: nothing else at another application has that name.
 fn stored(command: &PreparedCommand) -> &'static str {
-    match command.application() {
-        "calendar" => "stored event",
-        "accounting" => "stored draft",
-        _ => "stored person",
+    match command.operation() {
+        "submitEventCommand" => "stored event",
+        "createInvoiceDraft" => "stored draft",
+        "submitCommand" => "stored person",
+        _ => "stored reply",
     }
 }

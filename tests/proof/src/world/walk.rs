@@ -82,7 +82,8 @@ fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Re
 }
 
 /// Keeps records for good, together with the checkpoint behind them.
-fn keep(seat: &Seat, store: &Store, slot: usize, walk: u64, records: &[Record], at: &Checkpoint) {
+fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record], at: &Checkpoint) {
+    let walk = kept.number;
     for record in records {
         seat.stage.count(Count::Taken);
         seat.stage.record(Event::Took {
@@ -113,7 +114,7 @@ async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut
     };
     if let Some(Ok(page)) = about.make(&options, page).await {
         let records = page.items().unwrap_or_default();
-        keep(seat, store, slot, kept.number, records, &pages.checkpoint());
+        keep(seat, store, slot, &kept, records, &pages.checkpoint());
     }
 }
 
@@ -135,50 +136,30 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
     });
     // What a page failed with is not recorded: the attempts of the call are those of all its pages.
     let _open = Open(&seat.stage, options.number, None);
+    let keep = |records: &[Record], at: Checkpoint| keep(seat, store, slot, &kept, records, &at);
     let (mut records, mut taken) = (Vec::new(), 0);
-    loop {
+    while taken < enough {
         match items.try_next().await {
             Ok(Some(record)) => records.push(record),
-            Ok(None) => {
-                keep(
-                    seat,
-                    store,
-                    slot,
-                    kept.number,
-                    &records,
-                    &items.checkpoint(),
-                );
-                break;
-            }
+            Ok(None) => return keep(&records, items.checkpoint()),
             Err(error) => {
-                // What came before the failure counts.
+                seat.stage.log(&error);
+                // What came before the failure counts, if its consumer likes.
                 if rng.bool() {
-                    keep(
-                        seat,
-                        store,
-                        slot,
-                        kept.number,
-                        &records,
-                        &items.checkpoint(),
-                    );
+                    keep(&records, items.checkpoint());
                 }
-                return seat.stage.log(&error);
+                return;
             }
         }
-        if records.len() >= batch {
-            keep(
-                seat,
-                store,
-                slot,
-                kept.number,
-                &records,
-                &items.checkpoint(),
-            );
+        if records.len() == batch {
+            let at = items.checkpoint();
+            let ended = at.is_finished();
+            keep(&records, at);
+            if ended {
+                return;
+            }
             taken += records.len();
             records.clear();
-            if taken > enough {
-                break;
-            }
             if rng.u8(..8) == 0 {
                 sleep(Duration::from_millis(rng.u64(0..2_000))).await;
             }
