@@ -13,7 +13,6 @@ use tokio::time::{sleep, timeout};
 use super::call::{Options, with_options};
 use super::network::CALL;
 use super::suites::Seat;
-use super::totals::Count;
 
 /// Calls until nobody begins anything new. `pace` is the longest usual pause, in milliseconds.
 pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
@@ -50,7 +49,7 @@ async fn pause(rng: &mut Rng, pace: u64) {
 }
 
 async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
-    seat.stage.count(Count::Reads);
+    seat.stage.count("reads");
     let about = |operation| seat.about(operation, Kind::Read);
     let (people, limit) = (&seat.installation().people, rng.u32(1..=50));
     let person = people[rng.usize(..people.len())].as_str();
@@ -72,7 +71,7 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
 
 /// A command with a key: its caller's, or one that the suite draws. Left in doubt, it is sometimes sent again.
 async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
-    seat.stage.count(Count::Keyed);
+    seat.stage.count("commands: keyed");
     let own = rng.bool().then(|| key(seat.at, &options.header));
     let about = |operation| seat.about(operation, Kind::Keyed);
     macro_rules! command {
@@ -85,7 +84,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let Some(command) = in_doubt(made).filter(|_| rng.bool()) else {
                 return;
             };
-            seat.stage.count(Count::Resent);
+            seat.stage.count("commands: sent again by hand");
             let options = Options::draw(&seat.stage, rng);
             let call = seat.$client.send_prepared(&command);
             let call = with_options!(call, options, CALL[1]);
@@ -122,7 +121,7 @@ fn in_doubt<R>(made: Option<Result<R, Error>>) -> Option<sdk_core::PreparedComma
 }
 
 async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
-    seat.stage.count(Count::Unkeyed);
+    seat.stage.count("commands: unkeyed");
     let people = &seat.installation().people;
     let about = |operation| seat.about(operation, Kind::Unkeyed);
     // A list that grows makes every walk longer, so most commands change what is there.

@@ -13,7 +13,6 @@ use super::network::CALL;
 use super::service::Store;
 use super::stage::{Number, locked};
 use super::suites::Seat;
-use super::totals::Count;
 
 /// A walk, as its consumer keeps it.
 #[derive(Clone)]
@@ -45,7 +44,7 @@ pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: R
 fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
     let (seat, list) = (&seats[rng.usize(..seats.len())], rng.usize(..LISTS.len()));
     let number = seat.stage.next(Number::Walk);
-    seat.stage.count(Count::Walks);
+    seat.stage.count("walks");
     seat.stage.record(Event::WalkBegan {
         walk: number,
         installation: seat.installation().number,
@@ -85,7 +84,7 @@ fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Re
 fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record], at: &Checkpoint) {
     let walk = kept.number;
     for record in records {
-        seat.stage.count(Count::Taken);
+        seat.stage.count("walks: records taken");
         seat.stage.record(Event::Took {
             walk,
             record: record.text("publicReference").unwrap_or_default(),
@@ -93,7 +92,7 @@ fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record]
     }
     let mut walks = locked(&store.walks);
     if at.is_finished() {
-        seat.stage.count(Count::WalksEnded);
+        seat.stage.count("walks ended");
         seat.stage.record(Event::WalkEnded { walk });
         walks[slot] = None;
     } else if let Some(kept) = &mut walks[slot] {
