@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use suite_checker::{Event, History, Sent, Violation, check};
-use suite_proof::world::{Count, Totals, World};
+use suite_proof::world::{Totals, World};
 
 const USAGE: &str = "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]]";
 
@@ -84,10 +84,10 @@ impl Plan {
 
 /// One line of what was done so far.
 fn summary(totals: &Totals, took: Duration) {
-    let requests = totals.of(Count::Requests);
+    let requests = totals.of("requests");
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
     let rate = requests as f64 / took.as_secs_f64();
-    let worlds = totals.of(Count::Worlds);
+    let worlds = totals.of("worlds");
     println!("{worlds} worlds, {requests} requests in {took:.1?}, {rate:.0} a second");
 }
 

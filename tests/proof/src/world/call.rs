@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sdk_accounting::types::AccountingCommandResult;
-use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{self as sdk, Backoff, Error, RawJson, Receipt, Response, RetryPolicy};
+use sdk_core::{self as sdk, Backoff, Error, Receipt, Response, RetryPolicy};
 use suite_checker::{Effect, Event, Kind, Told};
 use tokio::time::timeout;
 
+use super::installation::{json, reference};
 use super::stage::{Number, Stage, digest};
-use super::totals::Count;
 
 /// The options of a call, drawn for it.
 pub(super) struct Options {
@@ -82,41 +80,14 @@ impl<T> Reply for Response<T> {
     }
 }
 
-impl<T: Outcome> Reply for Receipt<T> {
+impl<T> Reply for Receipt<T> {
     fn told(&self) -> Told {
         Told::Receipt {
             body: digest(self.bytes()),
             key: self.idempotency_key().map(|it| it.as_str().to_owned()),
-            reference: self.reference(),
+            reference: reference(&json(self.bytes())),
             replayed: self.is_replay() == Some(true),
         }
-    }
-}
-
-/// The result of a command.
-pub(super) trait Outcome {
-    /// The record that it names.
-    fn reference(&self) -> String;
-}
-
-impl Outcome for CalendarCommandResult {
-    fn reference(&self) -> String {
-        self.public_reference.clone()
-    }
-}
-
-impl Outcome for AccountingCommandResult {
-    fn reference(&self) -> String {
-        self.subject_reference.clone()
-    }
-}
-
-impl Outcome for RawJson {
-    fn reference(&self) -> String {
-        let value = self.to_value().unwrap_or_default();
-        let members = ["publicReference", "subjectReference"];
-        let mut named = members.iter().filter_map(|name| value[name].as_str());
-        named.next().unwrap_or_default().to_owned()
     }
 }
 
@@ -130,7 +101,7 @@ pub(super) struct Open<'a>(
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         let told = self.2.take().unwrap_or_else(|| {
-            self.0.count(Count::Dropped);
+            self.0.count("calls dropped");
             Told::Dropped
         });
         self.0.record(Event::Returned { call: self.1, told });
@@ -182,7 +153,7 @@ impl About {
 
 /// What an error tells.
 fn told(stage: &Stage, error: &Error) -> Told {
-    stage.count(Count::Failed);
+    stage.count("calls failed");
     if stage.keeps_lines() {
         stage.log(error);
         stage.log(&format!("{error:?}"));

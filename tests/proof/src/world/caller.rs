@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
-use sdk_calendar::types::{CalendarCommandResult, EventCommand};
+use sdk_calendar::types::EventCommand;
 use sdk_core::{Effect, Error, IdempotencyKey};
 use serde_json::{Value, json};
 use suite_checker::Kind;
@@ -13,7 +13,6 @@ use tokio::time::{sleep, timeout};
 use super::call::{Options, with_options};
 use super::network::CALL;
 use super::suites::Seat;
-use super::totals::Count;
 
 /// Calls until nobody begins anything new. `pace` is the longest usual pause, in milliseconds.
 pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
@@ -50,7 +49,7 @@ async fn pause(rng: &mut Rng, pace: u64) {
 }
 
 async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
-    seat.stage.count(Count::Reads);
+    seat.stage.count("reads");
     let about = |operation| seat.about(operation, Kind::Read);
     let (people, limit) = (&seat.installation().people, rng.u32(1..=50));
     let person = people[rng.usize(..people.len())].as_str();
@@ -72,7 +71,7 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
 
 /// A command with a key: its caller's, or one that the suite draws. Left in doubt, it is sometimes sent again.
 async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
-    seat.stage.count(Count::Keyed);
+    seat.stage.count("commands: keyed");
     let own = rng.bool().then(|| key(seat.at, &options.header));
     let about = |operation| seat.about(operation, Kind::Keyed);
     macro_rules! command {
@@ -85,7 +84,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let Some(command) = in_doubt(made).filter(|_| rng.bool()) else {
                 return;
             };
-            seat.stage.count(Count::Resent);
+            seat.stage.count("commands: sent again by hand");
             let options = Options::draw(&seat.stage, rng);
             let call = seat.$client.send_prepared(&command);
             let call = with_options!(call, options, CALL[1]);
@@ -122,21 +121,26 @@ fn in_doubt<R>(made: Option<Result<R, Error>>) -> Option<sdk_core::PreparedComma
 }
 
 async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
-    seat.stage.count(Count::Unkeyed);
+    seat.stage.count("commands: unkeyed");
     let people = &seat.installation().people;
-    // A record that grows makes every walk longer, so most commands change one that is there.
-    let body = if rng.u8(..4) == 0 {
-        person(&options.header)
-    } else {
-        json!({
+    let about = |operation| seat.about(operation, Kind::Unkeyed);
+    // A list that grows makes every walk longer, so most commands change what is there.
+    let body = match rng.u8(..6) {
+        0 => person(&options.header),
+        1..4 => json!({
             "commandType": "person.update",
             "subjectReference": people[rng.usize(..people.len())],
             "payload": {"jobTitle": format!("job {}", options.header)},
-        })
+        }),
+        _ => {
+            let call = seat.calendar.attendance().respond(reply(&options.header));
+            let call = with_options!(call, options, CALL[0]);
+            let _told = about("respondAttendance").make(options, call.send()).await;
+            return;
+        }
     };
     let call = with_options!(seat.crm.commands().submit(body), options, CALL[0]);
-    let about = seat.about("submitCommand", Kind::Unkeyed);
-    let _told = about.make(options, call.send()).await;
+    let _told = about("submitCommand").make(options, call.send()).await;
 }
 
 async fn prewarm(seat: &Seat, rng: &mut Rng) {
@@ -170,6 +174,11 @@ pub(super) fn person(name: &str) -> Value {
     json!({"commandType": "person.create", "payload": {"displayName": format!("Ann {name}")}})
 }
 
+/// A command that is known by name only: nothing recognises a second one.
+pub(super) fn reply(note: &str) -> Value {
+    json!({"note": note})
+}
+
 pub(super) fn draft(seat: &Seat, note: &str) -> InvoiceDraftCreate {
     let tax = TaxAmount::new()
         .currency("EUR")
@@ -185,6 +194,3 @@ fn import(adapter: &str) -> ImportRunCreate {
     let mode = ImportMode::EvidenceOnly;
     ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
 }
-
-/// What a receipt of a stored command may be read as.
-pub(super) type EventResult = CalendarCommandResult;

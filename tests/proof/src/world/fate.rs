@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use fastrand::Rng;
 
-use super::totals::Count;
-
 /// What strikes a request on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -18,6 +16,8 @@ pub(super) enum Fault {
     Drip,
     Truncate,
     Break,
+    /// The page names itself as the next one.
+    Loop,
     /// This status before anybody read the request, and how many seconds to wait.
     Gateway(u16, Option<u32>),
     /// This status in place of the true reply.
@@ -25,7 +25,7 @@ pub(super) enum Fault {
 }
 
 /// What becomes of a request.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
     /// How long it takes until a connection takes it.
     pub(super) connect: Duration,
@@ -36,22 +36,37 @@ pub(super) struct Fate {
     pub(super) fault: Option<Fault>,
 }
 
+impl Fate {
+    /// That nothing happens to it.
+    pub(super) fn calm() -> Self {
+        let way = Duration::from_millis(1);
+        Self {
+            connect: Duration::ZERO,
+            out: way,
+            back: way,
+            fault: None,
+        }
+    }
+}
+
 impl Fault {
-    pub(super) fn count(self) -> Count {
+    /// What it is counted as.
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Self::Refuse => Count::Refused,
-            Self::Unreached => Count::Unreached,
-            Self::Cut => Count::Cut,
-            Self::Swallow => Count::Swallowed,
-            Self::Lose => Count::Lost,
-            Self::Stall => Count::Stalled,
-            Self::Drip => Count::Dripped,
-            Self::Truncate => Count::Truncated,
-            Self::Break => Count::Broken,
-            Self::Gateway(429, _) => Count::Limited,
-            Self::Gateway(401, _) => Count::Denied,
-            Self::Gateway(..) => Count::Unavailable,
-            Self::Replace(_) => Count::Replaced,
+            Self::Refuse => "fault: connection refused",
+            Self::Unreached => "fault: connection never made",
+            Self::Cut => "fault: cut before arrival",
+            Self::Swallow => "fault: never arrived, never told",
+            Self::Lose => "fault: reply lost",
+            Self::Stall => "fault: never answered",
+            Self::Drip => "fault: dripping body",
+            Self::Truncate => "fault: truncated body",
+            Self::Break => "fault: broken body",
+            Self::Loop => "fault: page that names itself as the next, if it is one",
+            Self::Gateway(429, _) => "fault: 429",
+            Self::Gateway(401, _) => "fault: 4xx of a token endpoint",
+            Self::Gateway(..) => "fault: 5xx before arrival",
+            Self::Replace(_) => "fault: 5xx after arrival",
         }
     }
 
@@ -62,7 +77,7 @@ impl Fault {
     }
 
     fn draw(rng: &mut Rng) -> Self {
-        match rng.u8(..11) {
+        match rng.u8(..12) {
             0 => Self::Refuse,
             1 => Self::Unreached,
             2 => Self::Cut,
@@ -72,7 +87,8 @@ impl Fault {
             6 => Self::Drip,
             7 => Self::Truncate,
             8 => Self::Break,
-            9 => Self::Replace([500, 502, 503][rng.usize(..3)]),
+            9 => Self::Loop,
+            10 => Self::Replace([500, 502, 503][rng.usize(..3)]),
             _ => Self::gateway(rng),
         }
     }

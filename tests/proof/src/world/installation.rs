@@ -14,7 +14,6 @@ use suite_checker::Event;
 use tower_service::Service as _;
 
 use super::stage::{Stage, locked};
-use super::totals::Count;
 
 /// The applications, and what their hosts are called.
 pub(super) const APPS: [(App, server::App, &str); 4] = [
@@ -128,13 +127,14 @@ impl Installation {
     pub(super) fn set_terms(&self, stage: &Stage, rng: &mut Rng) -> Duration {
         let [least, most] = self.lifetimes;
         let lies = rng.u8(..100) < self.lies && !stage.is_calm();
-        let mut lasts = Duration::from_millis(rng.u64(least * 1_000..=most * 1_000));
+        // Tokens state whole seconds.
+        let mut lasts = Duration::from_secs(rng.u64(least..=most));
         if stage.is_calm() {
             lasts = Duration::from_secs(300);
         }
         self.server.honest_expires_in();
         if lies {
-            stage.count(Count::Lied);
+            stage.count("fault: lifetime misstated");
             match rng.u8(..6) {
                 0 => self.server.token_expires_in(3_600),
                 1 => self.server.token_expires_in(1),
@@ -206,7 +206,7 @@ impl Installation {
         let (one, other) = (often(rng), often(rng));
         let kind = rng.u8(..12);
         if kind < 4 {
-            stage.count(Count::Drifts);
+            stage.count("fault: installation with drift");
             let fault = self.server.fault_everywhere().probability(one, rng.u64(..));
             let _fault = fault.unknown_member();
         }
@@ -218,7 +218,7 @@ impl Installation {
             let _fault = fault.unknown_enum();
         }
         if kind == 4 {
-            stage.count(Count::Drifts);
+            stage.count("fault: installation with drift");
             let fault = self
                 .server
                 .fault_everywhere()
@@ -246,4 +246,11 @@ pub(super) fn uri(host: &str, path: &str) -> Uri {
 
 pub(super) fn json(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_default()
+}
+
+/// The record that the result of a command names.
+pub(super) fn reference(result: &Value) -> String {
+    let members = ["publicReference", "subjectReference"];
+    let mut named = members.iter().filter_map(|name| result[name].as_str());
+    named.next().unwrap_or_default().to_owned()
 }

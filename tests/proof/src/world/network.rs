@@ -21,9 +21,8 @@ use tower_service::Service;
 
 use super::body::{Arriving, Ticket};
 use super::fate::{Fate, Fault, Weather};
-use super::installation::{APPS, Answer, Installation, NAMES, json, uri};
+use super::installation::{APPS, Answer, Installation, NAMES, json, reference, uri};
 use super::stage::{Number, Stage, digest, locked};
-use super::totals::Count;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -85,7 +84,7 @@ impl Network {
 
     /// Takes an application down for a while.
     pub(super) fn take_down(&self, installation: u32, app: App, time: Duration, how: u8) {
-        self.0.stage.count(Count::Outages);
+        self.0.stage.count("fault: outage of an application");
         let until = (Instant::now() + time, how);
         locked(&self.0.down).insert((installation, app), until);
     }
@@ -97,7 +96,7 @@ impl Network {
     fn fate(&self, installation: usize, app: usize) -> Fate {
         let it = &self.0;
         if it.stage.is_calm() {
-            return Fate::default();
+            return Fate::calm();
         }
         let place = (it.installations[installation].number, APPS[app].0);
         let down = locked(&it.down).get(&place).copied();
@@ -107,10 +106,10 @@ impl Network {
             .weather
             .fate(&mut locked(&it.rng), is_exchange, down.map(|it| it.1));
         if let Some(fault) = fate.fault {
-            it.stage.count(fault.count());
+            it.stage.count(fault.name());
         }
         if fate.out + fate.back > Duration::from_secs(1) {
-            it.stage.count(Count::Delayed);
+            it.stage.count("fault: delayed");
         }
         fate
     }
@@ -128,7 +127,7 @@ impl Network {
             return pending().await;
         }
         let number = self.0.stage.next(Number::Request);
-        self.0.stage.count(Count::Requests);
+        self.0.stage.count("requests");
         let mut parcel = Parcel {
             number,
             installation,
@@ -188,7 +187,7 @@ impl Network {
         let installation = &it.installations[parcel.installation];
         let audience = installation.audience(APPS[parcel.app].0).to_owned();
         let sent = if parcel.is_exchange() {
-            it.stage.count(Count::Exchanges);
+            it.stage.count("exchanges");
             let form = std::str::from_utf8(&parcel.body).unwrap_or_default();
             Sent::Exchange {
                 audience: field(form, "audience"),
@@ -199,7 +198,7 @@ impl Network {
             let token = token.strip_prefix("Bearer ");
             let key = headers.get(KEY);
             Sent::Attempt {
-                call: call[0].or(call[1]).unwrap_or_default(),
+                call: call[1].or(call[0]).unwrap_or_default(),
                 audience,
                 token: token.map(|it| self.token(it)),
                 key: key.map(|it| it.to_str().unwrap_or_default().to_owned()),
@@ -230,7 +229,7 @@ impl Network {
             Some(Fault::Swallow) => return tell.closed().await,
             _ => {}
         }
-        let mut answer = self.serve(parcel).await;
+        let mut answer = self.serve(parcel, fate.fault == Some(Fault::Loop)).await;
         wait(fate.back).await;
         match fate.fault {
             Some(Fault::Lose) => return,
@@ -242,7 +241,7 @@ impl Network {
     }
 
     /// Lets the server answer.
-    async fn serve(&self, parcel: Parcel) -> Answer {
+    async fn serve(&self, parcel: Parcel, loops: bool) -> Answer {
         let stage = &self.0.stage;
         let installation = &self.0.installations[parcel.installation];
         let is_exchange = parcel.is_exchange();
@@ -261,9 +260,13 @@ impl Network {
             std::str::from_utf8(&parcel.body).unwrap_or_default(),
             "audience",
         );
+        let cursor = loops.then(|| field(parcel.head.uri.query().unwrap_or_default(), "cursor"));
         let request = parcel.into_request();
         stage.record(Event::Arrived { request: number });
-        let answer = installation.serve(request).await;
+        let mut answer = installation.serve(request).await;
+        if let Some(cursor) = cursor.filter(|it| !it.is_empty()) {
+            name_next(&mut answer, cursor);
+        }
         let done = match (answer.status.is_success(), is_exchange) {
             (true, true) => self.issued(&answer.body, lasts, audience),
             (true, false) if method == Method::POST => committed(&answer),
@@ -341,6 +344,8 @@ fn response(mut answer: Answer, fault: Option<Fault>, ticket: Ticket) -> Respons
     if fault == Some(Fault::Truncate) && answer.body.len().is_multiple_of(2) {
         answer.headers.remove(header::CONTENT_LENGTH);
     }
+    // Only the head of a refusal counts, and that was read.
+    let fault = fault.filter(|it| answer.status.is_success() || matches!(it, Fault::Replace(_)));
     let mut response = Response::new(Arriving::new(answer.body, fault, ticket));
     *response.status_mut() = answer.status;
     *response.headers_mut() = answer.headers;
@@ -366,11 +371,20 @@ fn gateway(status: u16, seconds: Option<u32>) -> Answer {
     }
 }
 
+/// Names the next page, if this is one and not the last.
+fn name_next(answer: &mut Answer, cursor: String) {
+    let mut page = json(&answer.body);
+    if page["nextCursor"].is_string() {
+        page["nextCursor"] = cursor.into();
+        answer.body = page.to_string().into();
+        answer.headers.remove(header::CONTENT_LENGTH);
+    }
+}
+
 /// What a command did, by the documented members of its result.
 fn committed(answer: &Answer) -> Done {
     let result = json(&answer.body);
-    let named = ["publicReference", "subjectReference"].map(|name| result[name].as_str());
-    let reference = named[0].or(named[1]).unwrap_or_default().to_owned();
+    let reference = reference(&result);
     let replayed = result["replayed"].as_bool();
     if replayed.unwrap_or(answer.status == StatusCode::OK) {
         Done::Replayed { reference }

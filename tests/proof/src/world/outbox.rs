@@ -3,17 +3,20 @@
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
+use sdk_accounting::types::AccountingCommandResult;
+use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::{Effect, Error, PreparedCommand, StoredRule, StoredStep};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
-use super::call::{Options, Outcome as _, with_options};
-use super::caller::{EventResult, draft, event, key, person};
+use super::call::{Options, with_options};
+
+use super::caller::{draft, event, key, person, reply};
+use super::installation::{json, reference};
 use super::network::CALL;
 use super::service::Store;
 use super::stage::{Number, locked};
 use super::suites::Seat;
-use super::totals::Count;
 
 /// A command that has neither a receipt nor been left to a person.
 #[derive(Clone)]
@@ -66,7 +69,7 @@ pub(super) async fn work(seats: Vec<Seat>, store: Store, epoch: SystemTime, mut 
 
 /// Prepares a command and stores it.
 fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
-    seat.stage.count(Count::Stored);
+    seat.stage.count("commands: stored");
     let number = seat.stage.next(Number::Command);
     let name = format!("stored {number}");
     let command = match rng.u8(..6) {
@@ -83,7 +86,8 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
             .invoice_drafts()
             .create(&draft(seat, &name))
             .prepare(),
-        _ => seat.crm.commands().submit(person(&name)).prepare(),
+        4 => seat.crm.commands().submit(person(&name)).prepare(),
+        _ => seat.calendar.attendance().respond(reply(&name)).prepare(),
     };
     let command = command.expect("it is valid");
     seat.stage.record(Event::Stored {
@@ -102,7 +106,7 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
 async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut Rng) {
     let command: PreparedCommand = serde_json::from_str(&row.command).expect("it was stored");
     let park = |refused: bool, reason: String| {
-        seat.stage.count(Count::Parked);
+        seat.stage.count("commands: stored, left to a person");
         locked(&store.rows).retain(|it| it.number != row.number);
         seat.stage.record(Event::Parked {
             command: row.number,
@@ -126,17 +130,18 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
             let call = seat.$client.send_prepared(&command)$(.typed::<$typed>())?;
             let call = with_options!(call, options, CALL[1]);
             let made = about.make(&options, call.send()).await;
-            made.map(|it| it.map(|receipt| receipt.reference()))
+            made.map(|it| it.map(|receipt| reference(&json(receipt.bytes()))))
         }};
     }
-    let made = match command.application() {
-        "calendar" => sent!(calendar, EventResult),
-        "accounting" => sent!(accounting),
-        _ => sent!(crm),
+    let made = match command.operation() {
+        "submitEventCommand" => sent!(calendar, CalendarCommandResult),
+        "createInvoiceDraft" => sent!(accounting, AccountingCommandResult),
+        "submitCommand" => sent!(crm),
+        _ => sent!(calendar),
     };
     match made {
         Some(Ok(reference)) => {
-            seat.stage.count(Count::Settled);
+            seat.stage.count("commands: stored, receipt");
             locked(&store.rows).retain(|it| it.number != row.number);
             seat.stage.record(Event::Settled {
                 command: row.number,
@@ -161,9 +166,10 @@ fn is_final(error: &Error) -> bool {
 
 /// What the sending of a stored command is called: nothing else at another application has that name.
 fn stored(command: &PreparedCommand) -> &'static str {
-    match command.application() {
-        "calendar" => "stored event",
-        "accounting" => "stored draft",
-        _ => "stored person",
+    match command.operation() {
+        "submitEventCommand" => "stored event",
+        "createInvoiceDraft" => "stored draft",
+        "submitCommand" => "stored person",
+        _ => "stored reply",
     }
 }

@@ -13,7 +13,6 @@ use super::network::Network;
 use super::outbox::Row;
 use super::stage::{Stage, locked};
 use super::suites::Seat;
-use super::totals::Count;
 use super::walk::Kept;
 use super::{caller, outbox, walk};
 
@@ -60,7 +59,7 @@ impl Service {
                 // If it was to be killed, that time is over.
                 return all(&mut tasks).await;
             }
-            self.stage.count(Count::Crashes);
+            self.stage.count("crashes");
             self.network.kill(&suites);
             self.stage.record(Event::Crashed { suites });
             tasks.shutdown().await;

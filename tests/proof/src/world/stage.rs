@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use suite_checker::{Event, History, Micros};
 use tokio::time::Instant;
 
-use super::totals::{Count, Totals};
+use super::totals::Totals;
 
 /// The stage of one world. It runs on one thread, so nobody ever waits for its locks.
 pub(super) struct Stage {
@@ -73,8 +73,8 @@ impl Stage {
         self.numbers[Number::Request as usize].load(Ordering::Relaxed)
     }
 
-    pub(super) fn count(&self, count: Count) {
-        locked(&self.totals).count(count);
+    pub(super) fn count(&self, name: &'static str) {
+        locked(&self.totals).count(name);
     }
 
     /// Whether nothing goes wrong any more, and nobody begins anything new.

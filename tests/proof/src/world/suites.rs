@@ -11,7 +11,6 @@ use super::call::{About, retry};
 use super::installation::Installation;
 use super::network::{AGENT, Network};
 use super::stage::Stage;
-use super::totals::Count;
 
 /// A suite and its clients.
 #[derive(Clone)]
@@ -40,7 +39,7 @@ impl Seat {
         beside: Option<&Self>,
         rng: &mut Rng,
     ) -> Self {
-        stage.count(Count::Suites);
+        stage.count("suites");
         let suite = stage.next_suite();
         let builder = installations[at].addressed(Suite::builder());
         let mut builder = builder

@@ -13,7 +13,6 @@ use super::network::CALL;
 use super::service::Store;
 use super::stage::{Number, locked};
 use super::suites::Seat;
-use super::totals::Count;
 
 /// A walk, as its consumer keeps it.
 #[derive(Clone)]
@@ -45,7 +44,7 @@ pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: R
 fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
     let (seat, list) = (&seats[rng.usize(..seats.len())], rng.usize(..LISTS.len()));
     let number = seat.stage.next(Number::Walk);
-    seat.stage.count(Count::Walks);
+    seat.stage.count("walks");
     seat.stage.record(Event::WalkBegan {
         walk: number,
         installation: seat.installation().number,
@@ -82,9 +81,10 @@ fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Re
 }
 
 /// Keeps records for good, together with the checkpoint behind them.
-fn keep(seat: &Seat, store: &Store, slot: usize, walk: u64, records: &[Record], at: &Checkpoint) {
+fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record], at: &Checkpoint) {
+    let walk = kept.number;
     for record in records {
-        seat.stage.count(Count::Taken);
+        seat.stage.count("walks: records taken");
         seat.stage.record(Event::Took {
             walk,
             record: record.text("publicReference").unwrap_or_default(),
@@ -92,7 +92,7 @@ fn keep(seat: &Seat, store: &Store, slot: usize, walk: u64, records: &[Record], 
     }
     let mut walks = locked(&store.walks);
     if at.is_finished() {
-        seat.stage.count(Count::WalksEnded);
+        seat.stage.count("walks ended");
         seat.stage.record(Event::WalkEnded { walk });
         walks[slot] = None;
     } else if let Some(kept) = &mut walks[slot] {
@@ -113,7 +113,7 @@ async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut
     };
     if let Some(Ok(page)) = about.make(&options, page).await {
         let records = page.items().unwrap_or_default();
-        keep(seat, store, slot, kept.number, records, &pages.checkpoint());
+        keep(seat, store, slot, &kept, records, &pages.checkpoint());
     }
 }
 
@@ -135,50 +135,30 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
     });
     // What a page failed with is not recorded: the attempts of the call are those of all its pages.
     let _open = Open(&seat.stage, options.number, None);
+    let keep = |records: &[Record], at: Checkpoint| keep(seat, store, slot, &kept, records, &at);
     let (mut records, mut taken) = (Vec::new(), 0);
-    loop {
+    while taken < enough {
         match items.try_next().await {
             Ok(Some(record)) => records.push(record),
-            Ok(None) => {
-                keep(
-                    seat,
-                    store,
-                    slot,
-                    kept.number,
-                    &records,
-                    &items.checkpoint(),
-                );
-                break;
-            }
+            Ok(None) => return keep(&records, items.checkpoint()),
             Err(error) => {
-                // What came before the failure counts.
+                seat.stage.log(&error);
+                // What came before the failure counts, if its consumer likes.
                 if rng.bool() {
-                    keep(
-                        seat,
-                        store,
-                        slot,
-                        kept.number,
-                        &records,
-                        &items.checkpoint(),
-                    );
+                    keep(&records, items.checkpoint());
                 }
-                return seat.stage.log(&error);
+                return;
             }
         }
-        if records.len() >= batch {
-            keep(
-                seat,
-                store,
-                slot,
-                kept.number,
-                &records,
-                &items.checkpoint(),
-            );
+        if records.len() == batch {
+            let at = items.checkpoint();
+            let ended = at.is_finished();
+            keep(&records, at);
+            if ended {
+                return;
+            }
             taken += records.len();
             records.clear();
-            if taken > enough {
-                break;
-            }
             if rng.u8(..8) == 0 {
                 sleep(Duration::from_millis(rng.u64(0..2_000))).await;
             }
