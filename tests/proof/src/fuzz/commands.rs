@@ -26,7 +26,8 @@ pub(super) fn run(data: &[u8]) {
         serde_json::from_str::<PreparedCommand>(&written).expect("as written"),
         command
     );
-    let unchanged = stored["digest"] == digest(&stored);
+    // The digest of no time is that of the largest one.
+    let unchanged = stored["digest"] == digest(&stored) && stored["preparedAt"] != u64::MAX;
     assert!(unchanged || command.verify().is_err(), "{written}");
     let body = r#"{"schemaVersion": "suite-calendar-command-result.v1"}"#;
     on(vec![reply(200, body)], async |stage| {

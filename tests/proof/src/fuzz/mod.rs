@@ -33,6 +33,17 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("waits", waits::run),
 ];
 
+/// Words that decide something somewhere, from a dictionary of libFuzzer.
+///
+/// # Panics
+/// If one of them is not a JSON string, too.
+pub fn words() -> Vec<String> {
+    let lines = include_str!("../../../../fuzz/words.dict").lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("a word"))
+        .collect()
+}
+
 /// The first byte, which chooses among variants, and the rest.
 fn choice(data: &[u8]) -> (usize, &[u8]) {
     data.split_first()

@@ -4,13 +4,10 @@ use std::path::Path;
 
 use fastrand::Rng;
 
-use super::TARGETS;
+use super::{TARGETS, words};
 
 /// How many mutations of the corpus a target meets.
 const MUTATIONS: usize = 1_500;
-
-/// Words that decide something somewhere.
-const WORDS: &str = include_str!("../../../../fuzz/words.txt");
 
 /// The inputs of a target's folder, in order.
 fn corpus(name: &str) -> Vec<Vec<u8>> {
@@ -24,9 +21,8 @@ fn corpus(name: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
+fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
     let mut input = rng.choice(corpus).cloned().unwrap_or_default();
-    let words: Vec<&str> = WORDS.lines().collect();
     for _ in 0..rng.usize(1..5) {
         let (from, to) = (rng.usize(..=input.len()), rng.usize(..=input.len()));
         let (from, to) = (from.min(to), from.max(to));
@@ -52,11 +48,12 @@ fn mutate(rng: &mut Rng, corpus: &[Vec<u8>]) -> Vec<u8> {
 
 #[test]
 fn no_mutation_of_the_corpus_breaks_a_property() {
+    let words = words();
     for (name, target) in TARGETS {
         let corpus = corpus(name);
         assert!(corpus.len() > 2, "{name} has no corpus");
         let mut rng = Rng::with_seed(15);
-        let mutations = (0..MUTATIONS).map(|_| mutate(&mut rng, &corpus));
+        let mutations = (0..MUTATIONS).map(|_| mutate(&mut rng, &corpus, &words));
         let all: Vec<_> = corpus.iter().cloned().chain(mutations).collect();
         for (at, input) in all.iter().enumerate() {
             let shown = String::from_utf8_lossy(&input[..input.len().min(2_000)]);

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sdk_platform::types::TokenForm;
 use tokio::time::{Instant, sleep};
 
 use super::choice;
-use super::stage::{alone, hides, is_sound, reply};
+use super::stage::{SECRET, alone, hides, is_sound, reply};
 use super::tree::Tree;
 
 pub(super) fn run(data: &[u8]) {
@@ -19,6 +20,21 @@ pub(super) fn run(data: &[u8]) {
         .and_then(|it| it.member("access_token")?.text())
         .unwrap_or_default();
     let answer = reply(status, body.to_vec());
+    if pick & 8 != 0 {
+        return alone(
+            |suite| suite,
+            Some(answer),
+            Vec::new(),
+            async |stage| {
+                let form = TokenForm::new().client_secret(SECRET);
+                let result = stage.platform.oauth().token(&form).await;
+                result.as_ref().err().into_iter().for_each(is_sound);
+                if is_telling(token) {
+                    hides(&format!("{result:?}"), &[token]);
+                }
+            },
+        );
+    }
     alone(
         |suite| suite,
         Some(answer),
@@ -33,7 +49,7 @@ pub(super) fn run(data: &[u8]) {
                 );
                 assert!(exchanges() <= 3 && started.elapsed() <= Duration::from_secs(30));
                 is_sound(&error);
-                if token.len() >= 12 && token.bytes().filter(u8::is_ascii_digit).count() >= 4 {
+                if is_telling(token) {
                     hides(&format!("{error} {error:?}"), &[token]);
                 }
                 return;
@@ -53,6 +69,11 @@ pub(super) fn run(data: &[u8]) {
             assert_eq!(exchanges(), 2, "a token was used after {lifetime:?}");
         },
     );
+}
+
+/// Whether nobody says this by accident.
+fn is_telling(token: &str) -> bool {
+    token.len() >= 12 && token.bytes().filter(u8::is_ascii_digit).count() >= 4
 }
 
 /// The shorter of what the reply states and what a JWT says, at least one second and at most 300; `None` for an odd text.
