@@ -103,6 +103,18 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
 }
 
 #[tokio::test]
+async fn a_replay_that_only_the_status_shows_is_told() {
+    let (diary, _peer, crm) = watched([committed(), committed().with_status(200)]);
+    add_person(&crm).await.unwrap();
+    add_person(&crm).await.unwrap();
+    let expected = [
+        "call submitCommand ok after 1 status 201",
+        "call submitCommand ok after 1 status 200 replayed",
+    ];
+    assert_eq!(diary.lines(&["call submitCommand ok"]), expected);
+}
+
+#[tokio::test]
 async fn replays_and_tolerated_mismatches_are_told() {
     let diary = Diary::default();
     let other = br#"{"schemaVersion":"suite-calendar-command-result.v9","outcome":"succeeded","operation":"event.create","publicReference":"EVT-1","recordVersion":1,"replayed":true,"other":true}"#;
