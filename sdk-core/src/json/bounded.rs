@@ -100,6 +100,19 @@ mod tests {
     }
 
     #[test]
+    fn a_large_whole_number_is_itself_or_refused() {
+        const EXACT: i64 = 1 << 53;
+        for number in (0..2_000).map(|at| EXACT + 999 - at * 4_503_599_627_777) {
+            for zeros in 1..8 {
+                let text = format!("{number}.{}", "0".repeat(zeros));
+                let read = serde_json::from_str::<Integral>(&text).ok();
+                let exact = (number < EXACT).then_some(number);
+                assert_eq!(read.map(|it| it.0), exact, "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn a_whole_number_is_an_integer_however_it_is_written() {
         for (text, number) in [
             ("1.0", 1),
@@ -107,6 +120,7 @@ mod tests {
             ("1e2", 100),
             ("-0", 0),
             ("-0.0", 0),
+            ("-7", -7),
         ] {
             let item = item(&format!(r#"{{"recordVersion":{text}}}"#));
             assert_eq!(item.version, Some(number), "{text}");
@@ -114,6 +128,7 @@ mod tests {
         }
         for text in [
             "1.5",
+            "9007199254740992.0",
             "9007199254740993.0",
             "1e400",
             "9223372036854775808",

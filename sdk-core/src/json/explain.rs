@@ -294,6 +294,13 @@ mod tests {
     }
 
     #[test]
+    fn a_literal_is_shown_where_no_number_is() {
+        for (found, shown) in [("null", "null"), ("17", "a number of 2 bytes")] {
+            assert_eq!(Found::Named.show(found), shown);
+        }
+    }
+
+    #[test]
     fn an_instant_that_is_none_is_shown() {
         assert_eq!(
             said(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#),

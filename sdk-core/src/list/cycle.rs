@@ -81,6 +81,7 @@ mod tests {
         assert_eq!(pages_until_found(0, 1), 1);
         assert_eq!(pages_until_found(0, 2), 2);
         assert_eq!(pages_until_found(5, 1000), 1005);
+        assert_eq!(pages_until_found(0, RECENT), RECENT);
     }
 
     #[test]

@@ -83,4 +83,11 @@ mod tests {
         }
         assert!(budget.withdraw() && !budget.withdraw());
     }
+
+    #[test]
+    fn a_full_budget_takes_no_more() {
+        let budget = RetryBudget::new(9);
+        budget.refund();
+        assert!(budget.withdraw() && !budget.withdraw());
+    }
 }

@@ -324,3 +324,23 @@ pub(crate) fn is_segment(text: &str) -> bool {
 pub fn bad_reference(name: &str, pattern: &str, text: &str) -> Error {
     Error::invalid(name, &format!("match {pattern}"), &format!("{text:?}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Check;
+    use crate::app::App;
+    use crate::error::kind::ErrorKind;
+    use crate::operation::RawOperations;
+
+    static RAW: RawOperations = RawOperations::of(App::Crm);
+
+    #[test]
+    fn a_constant_is_itself_or_absent() {
+        let check = Check::new(&RAW.command);
+        assert!(check.constant("kind", Some("person"), "person").is_ok());
+        assert!(check.constant("kind", None, "person").is_ok());
+        let error = check.constant("kind", Some("place"), "person").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().contains(r#"be "person""#), "{error}");
+    }
+}

@@ -278,6 +278,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_long_enough_is_found_within_a_word_and_nothing_shorter() {
+        for (secret, text, withheld) in [
+            ("ab1cd", "xxab1cdxx", true),
+            ("a1b", "xxa1bxx", false),
+            ("password", "mypasswords", true),
+            ("hunters", "myhuntersx", false),
+            // Its first part begins the text.
+            ("correct horse battery", "correct h", true),
+            // Little of it is ASCII in one piece.
+            ("añbñcñdñ1ñ2ñ3ñe", "a?b?c?d?1?2?3?e", true),
+        ] {
+            assert_eq!(shown(secret, text) == WITHHELD, withheld, "{secret}");
+        }
+    }
+
+    #[test]
+    fn the_secrets_of_a_json_text_are_those_with_a_telling_name() {
+        let mut confidential = Confidential::default();
+        let json =
+            r#"{"clientSecrets":["canary-one",{"x":"canary-two"}],"token_type":"Bearer-of"}"#;
+        confidential.add_secrets_of(json.as_bytes());
+        let is_in = |text: &str| confidential.is_in(text);
+        assert_eq!(
+            ["canary-one", "canary-two", "Bearer-of"].map(is_in),
+            [true, true, false]
+        );
+    }
+
+    #[test]
     fn the_latest_secrets_are_remembered_with_all_that_belongs_to_them() {
         let recent = Recent::default();
         let is_known = |text: &str| {
@@ -310,6 +339,14 @@ mod tests {
             ("it begins with 0123456789", false),
         ] {
             assert_eq!(confidential.is_in(text), is_in, "{text}");
+        }
+        // One that is not twice as long as a part counts as a whole.
+        for (length, is_in) in [(31, false), (32, true)] {
+            let value = &"0123456789abcdefghijklmnopqrstuvwxyz"[..length];
+            let mut confidential = Confidential::default();
+            confidential.add(value);
+            assert_eq!(confidential.is_in(&value[..20]), is_in, "{length}");
+            assert!(confidential.is_in(value));
         }
     }
 

@@ -215,7 +215,42 @@ fn from_hex_list(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::forms;
+    use super::{forms, from_base64, is_base64, runs, text_of, unescaped};
+
+    #[test]
+    fn each_escape_is_what_it_stands_for() {
+        for (escaped, text) in [
+            (
+                "&lt;&gt;&quot;&apos;&percnt;&plus;&equals;&sol;",
+                "<>\"'%+=/",
+            ),
+            (
+                "&colon;&period;&lowbar;&hyphen;&dash;&amp;&copy;",
+                ":._--&&copy;",
+            ),
+            (r#"a\/b\"c\\d\'e"#, r#"a/b"c\d'e"#),
+            (r"a\nb\rc\td\be\ff\g", r"a b c d e f\g"),
+            // Bytes of a character, and characters.
+            ("%C3%BC =C3=BC", "ü ü"),
+            (r"\xc3\xbc \303\274", "ü ü"),
+            (r"\u00fc \u{fc} \U000000fc &#252; &#xfc;", "ü ü ü ü ü"),
+        ] {
+            assert_eq!(unescaped(escaped), text, "{escaped}");
+        }
+    }
+
+    #[test]
+    fn a_text_without_escapes_has_one_form() {
+        assert_eq!(forms("plain"), ["plain"]);
+        let run = "Y2FuYXJ5";
+        assert_eq!(runs("Y2Fu YXJ5", is_base64), [run]);
+        assert_eq!(runs(run, is_base64), [run]);
+        // A character too many, and bytes that are no text.
+        assert_eq!(from_base64("Q2FuY2FuYXJ5x", 0).unwrap(), "Cancanary");
+        assert_eq!(text_of(b"abc\x01").as_deref(), Some("abc\x01"));
+        assert_eq!(text_of(b"ab\x01"), None);
+        assert_eq!(text_of(&[0, 1, 2, 0xff]), None);
+    }
 
     #[test]
     fn what_was_escaped_or_encoded_comes_out() {

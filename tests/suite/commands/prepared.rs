@@ -88,6 +88,17 @@ async fn headers_and_parameters_of_the_call_go_along_once() {
 }
 
 #[tokio::test]
+async fn the_digest_can_be_read_and_the_key_is_named_without_being_shown() {
+    let stage = Stage::start().await;
+    let command = kick_off(&stage.calendar).prepare().unwrap();
+    let form = serde_json::to_value(&command).unwrap();
+    assert_eq!(form["digest"], command.digest());
+    assert_eq!(command.digest().len(), 64);
+    let key = command.idempotency_key().unwrap();
+    assert_eq!(format!("{key:?}"), "IdempotencyKey(redacted)");
+}
+
+#[tokio::test]
 async fn nothing_confidential_is_in_what_a_command_prints() {
     let stage = Stage::start().await;
     let call = kick_off(&stage.calendar);

@@ -6,6 +6,10 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+use sdk_core::{Members, RawJson, Record};
+
+use crate::support::assert_says;
+
 /// A JSON value; a number is the text that it came as.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Json {
@@ -100,4 +104,30 @@ fn reading_and_writing_keeps_digits_order_and_equal_names() {
         Json::parse(text).to_string(),
         text.replace("\\u0022", "\\\"")
     );
+}
+
+#[test]
+fn a_member_is_there_or_not_whatever_else_is() {
+    let record: Record = r#"{"name":"Ann","note":null}"#.parse().unwrap();
+    assert_eq!(record.get::<String>("name").unwrap().unwrap(), "Ann");
+    assert_eq!(record.get::<String>("note").unwrap(), None);
+    assert_eq!(record.get::<String>("other").unwrap(), None);
+    let odd: Record = "[1]".parse().unwrap();
+    let error = odd.get::<String>("name").unwrap_err();
+    assert_says(&error, &["member `name`", "[1]"]);
+
+    let raw = RawJson::from(record);
+    assert_eq!(raw.as_str(), r#"{"name":"Ann","note":null}"#);
+    assert_ne!(raw, RawJson::null());
+
+    let mut members = Members::from_iter([("a", raw.clone()), ("b", RawJson::null())]);
+    assert!(!members.is_empty());
+    assert_eq!(members.remove("c"), None);
+    assert_eq!(members.remove("a"), Some(raw));
+    assert_eq!(
+        members.iter().collect::<Vec<_>>(),
+        [("b", &RawJson::null())]
+    );
+    members.remove("b");
+    assert!(members.is_empty());
 }

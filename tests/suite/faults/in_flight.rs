@@ -292,6 +292,15 @@ async fn fault_51_places_that_nobody_will_give_back_are_replaced() {
     assert_eq!(slow.take_most(), 2);
 }
 
+/// Whoever waits looks for lost places when the first attempt must have ended, and finds the second one.
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_place_in_use_is_not_lost() {
+    let slow = Slow::new();
+    let crm = slow.suite(1).timeout(SECOND + SECOND / 10).crm();
+    assert_eq!(crowd(&crm, 6).await, [1; 6]);
+    assert_eq!(slow.take_most(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn fault_51_a_long_attempt_of_old_does_not_keep_lost_places() {
     let slow = Slow::new();

@@ -57,6 +57,23 @@ async fn fault_19_a_retry_after_within_the_deadline_is_waited_for() {
 }
 
 #[tokio::test]
+async fn a_renewed_token_takes_no_retry_away() {
+    for steps in [
+        [reply(401), reply(503), reply(503)],
+        [reply(503), reply(401), reply(503)],
+        [reply(503), reply(503), reply(401)],
+    ] {
+        let peer = Peer::start(script(steps).then_always(person()));
+        assert_eq!(get_person(&crm_at(&peer)).await.unwrap().attempts(), 4);
+    }
+    // Nor does it give one.
+    let down = [reply(401), reply(503), reply(503), reply(503)];
+    let peer = Peer::start(script(down).then_always(person()));
+    let error = get_person(&crm_at(&peer)).await.unwrap_err();
+    assert_eq!((error.status(), error.attempts()), (Some(503), 4));
+}
+
+#[tokio::test]
 async fn fault_20_in_a_long_outage_the_budget_keeps_attempts_per_call_near_one() {
     let with_budget = attempts_per_call(None).await;
     let without = attempts_per_call(Some(u32::MAX)).await;

@@ -1,8 +1,10 @@
 //! Observers, by what they write down.
 
+use std::future::ready;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
+use sdk_core::observe::{AttemptEnded, CallEnded, ExtraHeaders, ObservedAttempt};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
 
@@ -103,6 +105,18 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
 }
 
 #[tokio::test]
+async fn a_replay_that_only_the_status_shows_is_told() {
+    let (diary, _peer, crm) = watched([committed(), committed().with_status(200)]);
+    add_person(&crm).await.unwrap();
+    add_person(&crm).await.unwrap();
+    let expected = [
+        "call submitCommand ok after 1 status 201",
+        "call submitCommand ok after 1 status 200 replayed",
+    ];
+    assert_eq!(diary.lines(&["call submitCommand ok"]), expected);
+}
+
+#[tokio::test]
 async fn replays_and_tolerated_mismatches_are_told() {
     let diary = Diary::default();
     let other = br#"{"schemaVersion":"suite-calendar-command-result.v9","outcome":"succeeded","operation":"event.create","publicReference":"EVT-1","recordVersion":1,"replayed":true,"other":true}"#;
@@ -139,6 +153,73 @@ async fn waits_are_told_with_their_reasons_and_lengths() {
     let millis = retry.strip_prefix("wait crm.getPerson retry_after ");
     let millis: u64 = millis.unwrap().parse().unwrap();
     assert!((2_000..=3_500).contains(&millis), "{millis}");
+}
+
+/// Writes how long calls and attempts took.
+#[derive(Clone, Default)]
+struct Watch(Arc<Mutex<Vec<(&'static str, Duration)>>>);
+
+impl Observer for Watch {
+    fn call_ended(&self, ended: &CallEnded<'_>) {
+        self.0.lock().unwrap().push(("call", ended.duration()));
+    }
+
+    fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
+        self.0.lock().unwrap().push(("attempt", ended.duration()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_and_attempts_tell_how_long_they_took() {
+    let watch = Watch::default();
+    let second = Duration::from_secs(1);
+    let slow = Scripted::new(move |_| async move {
+        tokio::time::sleep(second).await;
+        Ok(person().in_memory())
+    });
+    let crm = slow.suite().observer(watch.clone()).crm();
+    crm.prewarm().await.unwrap();
+    get_person(&crm).await.unwrap();
+    let told = watch.0.lock().unwrap()[1..].to_vec();
+    assert_eq!(told, [("attempt", second), ("call", second)]);
+}
+
+#[tokio::test]
+async fn an_attempt_tells_the_protocol_of_its_reply() {
+    for (version, told) in [
+        (http::Version::HTTP_10, "1.0"),
+        (http::Version::HTTP_11, "1.1"),
+        (http::Version::HTTP_2, "2"),
+        (http::Version::HTTP_3, "3"),
+    ] {
+        let diary = Diary::default();
+        let service = Scripted::new(move |_| {
+            let mut reply = person().in_memory();
+            *reply.version_mut() = version;
+            ready(Ok(reply))
+        });
+        get_person(&service.suite().observer(diary.clone()).crm())
+            .await
+            .unwrap();
+        let line = format!("attempt 1 of getPerson ok status 200 HTTP/{told}");
+        assert_eq!(diary.lines(&["attempt 1 of getPerson ok"]), [line]);
+    }
+}
+
+#[tokio::test]
+async fn an_observer_adds_as_many_headers_as_a_caller() {
+    struct Adds;
+    impl Observer for Adds {
+        fn attempt_started(&self, _: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
+            (0..200).for_each(|it| headers.add(&format!("x-own-{it}"), "1"));
+        }
+    }
+    let service = Scripted::always(person());
+    get_person(&service.suite().observer(Adds).crm())
+        .await
+        .unwrap();
+    let own = |name: &&http::HeaderName| name.as_str().starts_with("x-own-");
+    assert_eq!(service.seen()[0].headers.keys().filter(own).count(), 128);
 }
 
 #[tokio::test]

@@ -71,6 +71,7 @@ async fn what_differs_in_the_metadata_itself_is_told() {
     let report = accounting.check_contract().await.unwrap();
 
     assert_eq!(report.matches, ContractMatch::Incompatible);
+    assert!(!report.is_as_expected());
     assert_eq!(
         report.to_string(),
         "accounting: built for contract 0.1.1, served 0.2.0 (sunset)\n  \
@@ -105,6 +106,8 @@ async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
 
         assert_eq!(report.matches, matches);
         let text = report.to_string();
+        let compared = matches == ContractMatch::Incompatible;
+        assert_eq!(text.contains("cannot be compared with"), compared, "{text}");
         assert!(text.len() < 2_000 && !text.contains('\u{1b}'), "{text}");
         assert_eq!(text.lines().count(), 1 + report.findings.len(), "{text}");
     }

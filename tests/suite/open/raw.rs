@@ -3,7 +3,9 @@ use sdk_crm::operations;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 
-use crate::support::{assert_says, calendar_for, crm_for, once};
+use crate::peer::reply;
+use crate::support::{Clients, assert_says, assert_unsent, calendar_for, crm_for, once};
+use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn a_raw_call_of_an_operation_has_its_route_token_and_retries() {
@@ -167,4 +169,20 @@ async fn a_raw_call_of_what_is_not_there_is_refused_by_name() {
         assert_says(&error, &[why]);
     }
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_url_is_as_long_as_the_transport_takes_it_and_no_longer() {
+    let scripted = Scripted::always(reply(200).body("{}"));
+    let crm = scripted.suite().crm();
+    let base = "https://crm.suite.test/base/".len();
+    for (length, fits) in [(65_534, true), (65_535, false)] {
+        let path = format!("/{}", "a".repeat(length - base));
+        let called = crm.raw_call((Method::Get, &*path)).await;
+        assert_eq!(called.is_ok(), fits);
+        if let Err(error) = called {
+            assert_unsent(&error, ErrorKind::InvalidInput, &["65535 bytes"]);
+        }
+    }
+    assert_eq!(scripted.seen().len(), 1);
 }

@@ -65,7 +65,48 @@ async fn what_a_transport_says_itself_counts_whatever_lies_inside() {
         let suite = suite.token_source(Given).transport(Says(says));
         let error = add_person(&suite.crm()).await.unwrap_err();
         assert_tried(&error, kind, effect, attempts);
+        assert!(!error.to_string().contains("`max_in_flight`"), "{error}");
+        let error = says(reset());
+        assert_eq!(error.may_have_been_sent(), effect == Effect::Unknown);
     }
+    assert!(!TransportError::refused(reset()).may_have_been_sent());
+    for (error, says) in [
+        (
+            TransportError::refused(reset()),
+            "the transport refuses the request",
+        ),
+        (
+            TransportError::not_sent(reset()),
+            "the request was not sent",
+        ),
+        (
+            TransportError::unknown(reset()),
+            "the request may have been sent",
+        ),
+    ] {
+        assert_eq!(error.to_string(), says);
+    }
+}
+
+#[tokio::test]
+async fn what_a_transport_could_not_do_is_named() {
+    let fails = |error: fn() -> TransportError| {
+        let failing = failing(move || io::Error::other(error()), false);
+        async move { get_person(&failing.suite().crm()).await.unwrap_err() }
+    };
+    let full = || TransportError::not_sent(io::Error::from_raw_os_error(24));
+    let error = fails(full).await;
+    assert_says(
+        &error,
+        &["not sent to crm.suite.test:443", "`max_in_flight`"],
+    );
+    let refused = || TransportError::not_sent(io::Error::from(io::ErrorKind::ConnectionRefused));
+    assert_says(&fails(refused).await, &["cannot connect to"]);
+    let late = fails(|| TransportError::not_sent("late").timed_out()).await;
+    assert_says(&late, &["not sent to", "late"]);
+    // Whoever says it last, it was one of time.
+    let late = || TransportError::unknown(TransportError::unknown(reset()).timed_out()).timed_out();
+    assert_eq!(fails(late).await.kind(), ErrorKind::Timeout);
 }
 
 /// What an outsider's transport wrote: the request with its headers.

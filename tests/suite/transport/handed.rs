@@ -34,6 +34,18 @@ async fn a_client_that_exists_already_serves_calls_and_exchanges() {
     }
 }
 
+#[test]
+fn a_client_that_cannot_be_built_is_a_mistake_in_the_settings() {
+    let odd = reqwest::Client::builder().user_agent("two\nlines");
+    let built = builder_at("https://suite.test").http_client(odd).build();
+    let error = built.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Configuration);
+    assert_says(
+        &error,
+        &["the HTTP client cannot be built: ", "header value"],
+    );
+}
+
 #[tokio::test]
 async fn fault_28_a_redirect_that_a_handed_in_client_followed_is_an_error() {
     for status in [301, 302, 303, 307, 308] {

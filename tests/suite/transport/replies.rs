@@ -7,15 +7,15 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName};
-use http_body::Frame;
+use http_body::{Body as _, Frame};
 use http_body_util::StreamBody;
-use sdk_core::transport::ReplyBody;
+use sdk_core::transport::{ReplyBody, RequestBody};
 use sdk_core::{Effect, ErrorKind};
 use tokio::time::sleep;
 
 use super::service::{Scripted, reply};
 use crate::faults::fixtures::{add_person, get_person};
-use crate::support::{Clients, assert_says, assert_tried};
+use crate::support::{Clients, assert_says, assert_tried, quick_tokens};
 
 const PERSON: &str = r#"{"publicReference": "PER-0123456789AB", "displayName": "Ann"}"#;
 
@@ -116,6 +116,49 @@ async fn fault_30_a_body_is_bounded_whoever_brings_it() {
         let error = get_person(&crm).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Decode);
         assert_says(&error, &["larger than 10000 bytes"]);
+    }
+}
+
+#[tokio::test]
+async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
+    const TOKEN: &str = r#"{"access_token": "t-1", "token_type": "Bearer", "expires_in": 300}"#;
+    for (at, announced) in [(0, true), (0, false), (20, false)] {
+        let scripted = Scripted::new(move |request| async move {
+            let is_token = request.uri().path().ends_with("/oauth/token");
+            let text = if is_token { TOKEN } else { PERSON };
+            let (one, two) = text.split_at(at);
+            let mut reply = reply(200, body([one, two].map(Piece::Data)));
+            if announced {
+                let length = text.len().into();
+                reply.headers_mut().insert(CONTENT_LENGTH, length);
+            }
+            Ok(reply)
+        })
+        .without_tokens();
+        let crm = |reply, token| {
+            let tokens = quick_tokens().with_max_response_bytes(token);
+            let suite = scripted.suite().token_policy(tokens);
+            suite.max_response_bytes(reply).crm()
+        };
+        let (reply, token) = (PERSON.len(), TOKEN.len());
+        get_person(&crm(reply, token)).await.unwrap();
+        let error = get_person(&crm(reply - 1, token)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
+        let error = get_person(&crm(reply, token - 1)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
+    }
+}
+
+#[test]
+fn a_whole_body_tells_its_length_and_its_end() {
+    for (text, length) in [("", 0), ("abc", 3)] {
+        let reply = ReplyBody::from(text);
+        let request = RequestBody::from(text);
+        assert_eq!(reply.size_hint().exact(), Some(length));
+        assert_eq!(request.size_hint().exact(), Some(length));
+        assert_eq!(reply.is_end_stream(), text.is_empty());
+        assert_eq!(request.is_end_stream(), text.is_empty());
+        assert_eq!(request.into_bytes().unwrap(), text);
     }
 }
 

@@ -5,3 +5,4 @@ mod impossible;
 mod replies;
 mod scripted;
 mod seeds;
+mod statuses;

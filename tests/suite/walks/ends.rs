@@ -111,11 +111,27 @@ async fn after_an_error_a_walk_is_over_and_asks_for_nothing() {
     assert!(items.try_next().await.unwrap().is_none());
 
     let mut pages = list().pages();
+    assert!(!pages.is_terminated());
     let error = rest_of_pages(&mut pages).await.1.unwrap();
     assert_eq!(error.status(), Some(503));
     assert!(pages.is_terminated());
     assert!(pages.try_next().await.unwrap().is_none());
     assert_eq!(peer.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn only_a_bad_request_for_a_cursor_may_be_about_the_cursor() {
+    for (pages, status, about_cursor) in [(1, 400, true), (0, 400, false), (1, 422, false)] {
+        let begin = (0..pages).map(|_| page(&["a"], "cursor-2"));
+        let peer = Peer::start(script(begin).then_always(reply(status)));
+        let error = rest(&mut crm_at(&peer).people().list().items()).await.1;
+        let shown = error.unwrap().to_string();
+        assert_eq!(
+            shown.contains("refused the cursor"),
+            about_cursor,
+            "{shown}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
 //! Lists of every kind, and pages of shapes that nobody expects.
 
-use sdk_core::{ErrorKind, Record};
+use sdk_core::{ErrorKind, Page, RawJson, Record};
 use serde_json::{Value, json};
 
-use super::{page, rest};
+use super::{name, page, rest};
 use crate::peer::{self, Peer};
 use crate::support::{Ahead as _, assert_says, crm_at};
 
@@ -54,6 +54,52 @@ async fn pages_deliver_a_page_without_items_as_it_came() {
     let single = crm.people().list().await.unwrap().into_inner();
     let error = single.into_items().unwrap_err();
     assert_says(&error, &["`nextCursor`, `people`"]);
+}
+
+#[test]
+fn a_page_is_an_iterator_of_its_records_or_of_one_error() {
+    let page = |text| serde_json::from_str::<Page<Record>>(text).unwrap();
+    let two =
+        page(r#"{"items":[{"publicReference":"a"},{"publicReference":"b"}],"nextCursor":null}"#);
+    assert_eq!((&two).into_iter().size_hint(), (2, Some(2)));
+    let names: Vec<_> = (&two).into_iter().map(|it| name(it.unwrap())).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(
+        two.into_iter()
+            .map(|it| name(&it.unwrap()))
+            .collect::<Vec<_>>(),
+        names
+    );
+
+    let mut none = page(r#"{"nextCursor":null}"#).into_iter();
+    assert_eq!(none.size_hint(), (1, Some(1)));
+    assert_says(&none.next().unwrap().unwrap_err(), &["no `items`"]);
+    assert_eq!(
+        (none.size_hint(), none.next().is_none()),
+        ((0, Some(0)), true)
+    );
+}
+
+#[test]
+fn a_page_is_written_with_each_member_once() {
+    let text = r#"{"schemaVersion":null,"items":null,"nextCursor":null,"total":2}"#;
+    let mut page: Page<Record> = serde_json::from_str(text).unwrap();
+    let write = |page: &Page<Record>| serde_json::to_value(page).unwrap();
+    let once = |page: &Page<Record>, name| {
+        let text = serde_json::to_string(page).unwrap();
+        text.matches(&format!("\"{name}\"")).count()
+    };
+    assert_eq!(write(&page), serde_json::from_str::<Value>(text).unwrap());
+    // What a program sets takes the place of the null that came.
+    (page.schema_version, page.items) = (Some("v".into()), Some(Vec::new()));
+    page.extra.insert("nextCursor", RawJson::null());
+    for name in ["schemaVersion", "items", "nextCursor"] {
+        assert_eq!(once(&page, name), 1, "{name}");
+    }
+    let whole = json!({"schemaVersion": "v", "items": [], "nextCursor": null, "total": 2});
+    assert_eq!(write(&page), whole);
+    let odd = serde_json::from_str::<Page<Record>>("[]").unwrap_err();
+    assert_says(&odd, &["an object (Page)"]);
 }
 
 #[tokio::test]

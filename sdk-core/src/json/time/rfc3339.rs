@@ -140,3 +140,18 @@ fn before_month(year: i64, month: i64) -> Option<i64> {
     let common = BEFORE_MONTH.get(usize::try_from(month).ok()?)?;
     Some(common + i64::from(is_leap && month > 1))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{civil, day};
+
+    #[test]
+    fn each_day_of_four_hundred_years_is_the_one_it_came_from() {
+        for number in -146_097..146_097 {
+            let (year, month, date) = civil(number);
+            let text = format!("{year:04}-{month:02}-{date:02}");
+            let text = text.as_bytes().try_into().unwrap();
+            assert_eq!(day(text), Some(number));
+        }
+    }
+}

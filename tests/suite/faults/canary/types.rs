@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use sdk_core::engine::{ClientCredentialsSource, TokenCache};
 use sdk_core::{
-    AccessToken, CallOptions, ClientAuthentication, Method, Secret, TokenPolicy, TokenRequest,
+    AccessToken, CallOptions, ClientAuthentication, Method, RawJson, Secret, TokenPolicy,
+    TokenRequest,
 };
 use sdk_platform::types;
 use serde_json::json;
@@ -13,7 +14,7 @@ use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tok
 use crate::faults::fixtures::{add_person, get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
 use crate::samples::kick_off;
-use crate::support::{Clients, builder_at, key};
+use crate::support::{Clients, assert_says, builder_at, key};
 
 #[tokio::test]
 async fn fault_32_no_type_prints_what_it_holds() {
@@ -88,6 +89,20 @@ async fn fault_32_a_token_that_is_asked_for_by_hand_is_not_printed() {
     printed += &print(&token.into_inner());
     for _ in 1..replies.len() {
         printed += &print_error(&platform.oauth().token(&form).await.unwrap_err());
+    }
+
+    // What a form sends is not repeated, except for what is public.
+    let says = |text: &str| json(400, &json!({ "message": text }));
+    let echoes = ["canary-secret", "canary-code", "client-4711 is unknown"].map(says);
+    let peer = Peer::start(script([]).tokens(echoes));
+    let platform = builder_at(&peer.url()).platform();
+    let mut form = form.client_id("client-4711");
+    let code = RawJson::encode(&"canary-code").unwrap();
+    form.extra.insert("code", code);
+    for shown in ["withheld", "withheld", "client-4711 is unknown"] {
+        let error = platform.oauth().token(&form).await.unwrap_err();
+        assert_says(&error, &[shown]);
+        printed += &print_error(&error);
     }
 
     assert_silent(&printed);
