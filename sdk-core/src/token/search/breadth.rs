@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use crate::token::search::laws;
 use crate::token::search::print::print;
-use crate::token::search::scope::Scope;
-use crate::token::search::world::{Broken, Event, Place, Rules, World};
+use crate::token::search::scope::{Rules, Scope};
+use crate::token::search::world::{Broken, Event, Place, World};
 
 #[derive(Debug)]
 pub(super) struct Found {
@@ -110,66 +110,44 @@ fn way(ways: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
 /// What happens on a way, for people.
 pub(super) fn told(scope: Scope, way: &[Event]) -> String {
     let rules = Rules::new(scope);
-    let mut world = World::new(&rules);
-    let (begun, mut text) = (world.now, String::new());
+    let (mut world, mut text) = (World::new(&rules), String::new());
+    let begun = world.now;
     for &event in way {
-        let _ = write!(
-            text,
-            "\n{:>5.1} s {}",
-            (world.now - begun).as_secs_f64(),
-            name(event, &scope)
-        );
+        let at = (world.now - begun).as_secs();
+        let _ = write!(text, "\n{at:>4} s {}", named(event, &scope));
         let Ok(after) = world.after(event, &rules) else {
             break;
         };
         world = after;
-        let left = |instant: tokio::time::Instant| {
-            let early = (world.now - instant).as_secs_f64();
-            (instant - world.now).as_secs_f64() - early
-        };
+        let at = |instant: tokio::time::Instant| (instant - begun).as_secs_f64();
         if let Some(token) = &world.state.token {
-            let it = token.schedule;
-            let _ = write!(
-                text,
-                "; token {:.1}/{:.1}/{:.1}",
-                left(it.soft),
-                left(it.hard),
-                left(it.end)
-            );
+            let _ = write!(text, "; token until {:.1}", at(token.end()));
         }
         if let Some(flight) = &world.state.flight {
             let _ = write!(
                 text,
-                "; renewal {} overdue in {:.1}",
+                "; renewal {} until {:.1}",
                 flight.id,
-                left(flight.overdue)
+                at(flight.overdue)
             );
         }
-        if let Some(setback) = &world.state.setback {
-            let _ = write!(text, "; backoff {:.1}", left(setback.until));
-        }
         for place in &world.callers {
-            text.push_str(match place {
-                Place::Away => "; -",
-                Place::Waits { woken: true, .. } => "; woken",
-                Place::Waits { .. } => "; waits",
-                Place::Holds { .. } => "; holds",
-            });
-            if let Place::Waits { caller, look, .. } = place {
-                let _ = write!(text, " for {:?} until {:.1}", caller.waited(), left(*look));
-            }
+            let _ = match place {
+                Place::Away => write!(text, "; -"),
+                Place::Waits { woken: true, .. } => write!(text, "; woken"),
+                Place::Waits { look, .. } => write!(text, "; waits until {:.1}", at(*look)),
+                Place::Holds { .. } => write!(text, "; holds a token"),
+            };
         }
     }
     text
 }
 
-fn name(event: Event, scope: &Scope) -> String {
+fn named(event: Event, scope: &Scope) -> String {
     match event {
         Event::Arrives { kind, target } => {
-            format!(
-                "target {target}: arrives {:?}",
-                scope.kinds[usize::from(kind)]
-            )
+            let kind = scope.kinds[usize::from(kind)];
+            format!("arrives for target {target}: {kind:?}")
         }
         Event::Settles { task, answer, roll } => {
             let answer = scope.answers[usize::from(answer)];

@@ -1,7 +1,8 @@
 //! Laws that hold in every state: what a caller would be told now, and how every wait ends.
 
 use crate::token::caller::{LOST_LIMIT, Step};
-use crate::token::search::world::{Broken, Event, Place, Rules, World, law};
+use crate::token::search::scope::Rules;
+use crate::token::search::world::{Broken, Event, Place, World, law};
 
 pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
     let (state, now, policy) = (&world.state, world.now, &rules.policy);
@@ -13,12 +14,13 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
         let runs = world.tasks.iter().any(|task| task.id == flight.id);
         law!(runs, "4: a renewal that counts is under way");
     }
-    let mut waits = false;
+    let (mut waits, mut foreign) = (false, false);
     for place in &world.callers {
         let Place::Waits { caller, .. } = place else {
             continue;
         };
         waits = true;
+        foreign |= state.flight.is_some_and(|it| it.runtime != caller.runtime);
         if !place.is_runnable(now) {
             let decision = state.clone().next(now, &mut caller.clone(), policy);
             let rests = matches!(decision.step, Step::Wait(_)) && decision.start.is_none();
@@ -26,17 +28,18 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
         }
     }
     if waits {
-        for beats in [false, true] {
-            calms_down(world.clone(), rules, beats)?;
-        }
+        calms_down(world.clone(), rules, false)?;
+    }
+    if foreign {
+        calms_down(world.clone(), rules, true)?;
     }
     Ok(())
 }
 
 /// Every caller ends although nothing happens but time, and perhaps the beats of a slow renewal.
 fn calms_down(mut world: World, rules: &Rules, beats: bool) -> Result<(), Broken> {
-    // Each of its renewals is overdue after three ticks.
-    for _ in 0..=3 * LOST_LIMIT {
+    // Each of its renewals is overdue after four ticks.
+    for _ in 0..=4 * LOST_LIMIT {
         // Those that wake each other look a second time.
         for _ in 0..2 + world.callers.len() {
             for slot in 0..world.callers.len() {

@@ -5,6 +5,9 @@
 //! surrounds the machine is modelled: that all waiters are woken when a renewal ends, and that a timer fires no earlier than
 //! asked.
 //!
+//! Not modelled: threads inside a step, since each holds the lock; what runs between the end of a renewal and its news; clocks
+//! that differ between runtimes; more than two targets.
+//!
 //! The whole search takes some minutes:
 //! `cargo test --release -p sdk-core --lib token::search -- --ignored --nocapture`
 
@@ -12,6 +15,7 @@ mod breadth;
 mod laws;
 mod print;
 mod scope;
+mod targets;
 mod world;
 
 use scope::Scope;
@@ -41,12 +45,12 @@ fn one_caller_breaks_no_law() {
 
 #[test]
 fn two_callers_break_no_law_for_long() {
-    explore("two callers", Scope::lean(2), 60_000);
+    explore("two callers", Scope::lean(2).lazily(), 40_000);
 }
 
 #[test]
-fn one_call_that_is_refused_breaks_no_law() {
-    assert!(explore("one target", Scope::refusing(1, 1), usize::MAX));
+fn two_calls_that_are_refused_break_no_law_for_long() {
+    explore("two calls", Scope::refusing(2, 1), 20_000);
 }
 
 #[test]
@@ -54,18 +58,22 @@ fn one_call_that_is_refused_breaks_no_law() {
 fn the_whole_search() {
     for (name, scope) in [
         ("one caller, all chance", Scope::of(1)),
-        ("two callers", Scope::full(2)),
+        ("two callers", Scope::full(2).lazily()),
         ("three callers", Scope::lean(3)),
         ("two calls, one target", Scope::refusing(2, 1)),
         ("one call, two operations", Scope::refusing(1, 2)),
+        (
+            "one call, two paths",
+            Scope::refusing(1, 2).of_one_operation(),
+        ),
     ] {
         assert!(explore(name, scope, usize::MAX));
     }
-    // Too large for closure.
+    // Too large to be searched whole.
     for (name, scope) in [
         ("two callers, all chance", Scope::of(2)),
         ("two calls, two operations", Scope::refusing(2, 2)),
     ] {
-        explore(name, scope, 20_000_000);
+        explore(name, scope, 5_000_000);
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::token::caller::SILENCE;
-use crate::token::search::world::{Place, Rules, World};
+use crate::token::search::scope::Rules;
+use crate::token::search::world::{Place, World};
 
 pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     let (state, now) = (&world.state, world.now);

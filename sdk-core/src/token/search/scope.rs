@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use tokio::runtime::{self, Builder};
+
+use crate::App;
+use crate::operation::{Operation, RawOperations};
 use crate::policy::backoff::Backoff;
 use crate::token::policy::TokenPolicy;
+use crate::token::rejection::Target;
 
 /// A kind of caller: the number of its runtime, whether it waits for a fresh token, and how many ticks the token has to last.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +99,7 @@ impl Scope {
         Self {
             kinds: FEW_KINDS,
             answers: FEW_ANSWERS,
-            rolls: &[0],
+            rolls: &[500],
             lazy: false,
             tasks: 2,
             ..Self::of(callers)
@@ -116,12 +121,25 @@ impl Scope {
         Self {
             kinds: PLAIN_KIND,
             answers: &[Answer::Lives(4), Answer::Fails(0)],
-            rolls: &[0],
+            rolls: &[500],
             lazy: false,
             tasks: 1,
             targets,
             tick: 5,
             ..Self::of(callers)
+        }
+    }
+
+    /// Time may pass before a caller that was woken runs.
+    pub(super) const fn lazily(self) -> Self {
+        Self { lazy: true, ..self }
+    }
+
+    /// Targets are paths of one operation.
+    pub(super) const fn of_one_operation(self) -> Self {
+        Self {
+            one_operation: true,
+            ..self
         }
     }
 
@@ -134,8 +152,38 @@ impl Scope {
             .with_soft_fraction(0.5)
             .with_hard_fraction(0.25)
             .with_soft_jitter(0.25)
-            .with_min_interval(self.ticks(1))
+            .with_min_interval(self.ticks(2))
             .with_renewal_timeout(self.ticks(2))
             .with_renewal_backoff(Backoff::new(self.ticks(2), self.ticks(4)))
+    }
+}
+
+static OPERATIONS: RawOperations = RawOperations::of(App::Crm);
+
+/// What stays the same throughout a search.
+pub(super) struct Rules {
+    pub(super) scope: Scope,
+    pub(super) policy: TokenPolicy,
+    pub(super) runtimes: [runtime::Id; 2],
+    pub(super) targets: Vec<(&'static Operation, Target)>,
+}
+
+impl Rules {
+    pub(super) fn new(scope: Scope) -> Self {
+        let runtime = || Builder::new_current_thread().build().unwrap();
+        let operation = |number| match number {
+            1 if !scope.one_operation => &OPERATIONS.command,
+            _ => &OPERATIONS.read,
+        };
+        let target = |number: u8| {
+            let operation = operation(number);
+            (operation, Target::new(operation, &number.to_string()))
+        };
+        Self {
+            scope,
+            policy: scope.policy(),
+            runtimes: [runtime(), runtime()].map(|runtime| runtime.handle().id()),
+            targets: (0..scope.targets).map(target).collect(),
+        }
     }
 }

@@ -4,49 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::runtime::{self, Builder};
 use tokio::time::Instant;
 
-use crate::App;
-use crate::operation::{Operation, RawOperations};
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::caller::{Caller, LOST_LIMIT, SILENCE, Step};
 use crate::token::error::TokenError;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::{MOST_RENEWALS, Rejection, Target};
-use crate::token::search::scope::{Answer, Scope};
+use crate::token::search::scope::{Answer, Rules};
 use crate::token::source::AccessToken;
 use crate::token::state::State;
-
-static OPERATIONS: RawOperations = RawOperations::of(App::Crm);
-
-/// What stays the same throughout a search.
-pub(super) struct Rules {
-    pub(super) scope: Scope,
-    pub(super) policy: TokenPolicy,
-    pub(super) runtimes: [runtime::Id; 2],
-    pub(super) targets: Vec<(&'static Operation, Target)>,
-}
-
-impl Rules {
-    pub(super) fn new(scope: Scope) -> Self {
-        let runtime = || Builder::new_current_thread().build().unwrap();
-        let operation = |number| match number {
-            1 if !scope.one_operation => &OPERATIONS.command,
-            _ => &OPERATIONS.read,
-        };
-        let target = |number: u8| {
-            let operation = operation(number);
-            (operation, Target::new(operation, &number.to_string()))
-        };
-        Self {
-            scope,
-            policy: scope.policy(),
-            runtimes: [runtime(), runtime()].map(|runtime| runtime.handle().id()),
-            targets: (0..scope.targets).map(target).collect(),
-        }
-    }
-}
 
 /// Why a caller wants a token, and how many tokens in a row its target has refused.
 #[derive(Clone, Copy, Debug)]
@@ -264,7 +230,7 @@ impl World {
         self.tasks.is_empty() && self.callers.iter().all(|it| matches!(it, Place::Away))
     }
 
-    fn arrival(&self, errand: Errand, rules: &Rules) -> Place {
+    pub(super) fn arrival(&self, errand: Errand, rules: &Rules) -> Place {
         let kind = rules.scope.kinds[usize::from(errand.kind)];
         let runtime = rules.runtimes[usize::from(kind.runtime)];
         Place::Waits {
@@ -337,30 +303,7 @@ impl World {
                 Place::Away
             }
             Step::Wait(look) => {
-                let flight = self.state.flight.ok_or("5: no wait without a renewal")?;
-                let limit = now + policy.renewal_timeout + policy.min_interval;
-                let bound = look <= flight.overdue && flight.overdue <= limit;
-                law!(bound, "5: every wait has an end");
-                let further = earlier.waited() != caller.waited();
-                let counted = caller.renewals == earlier.renewals + u32::from(further)
-                    && earlier.waited() <= caller.waited()
-                    && caller.renewals <= LOST_LIMIT;
-                law!(counted, "5: no caller waits for one renewal after another");
-                let foreign = flight.runtime != caller.runtime;
-                if let Some(wait) = earlier.wait.filter(|it| it.flight == flight.id) {
-                    let silent = foreign && wait.beats == flight.beats && wait.silence <= now;
-                    law!(!silent, "5: who hears nothing waits no longer");
-                    law!(look > now, "5: no caller waits for what is over");
-                }
-                let heard = !foreign || look <= now + SILENCE;
-                law!(heard, "5: another runtime has to show life");
-                if let Some(token) = live {
-                    let rest = token.end() - now;
-                    let due = token.phase(now) == Phase::Hard && rest < caller.need;
-                    let must = caller.eager || due && self.state.failures == 0;
-                    law!(must, "1: no caller waits although its token lasts");
-                    law!(look <= now + rest / 2, "5: half of a live token is left");
-                }
+                self.waits(&earlier, &caller, look, live.as_deref(), policy)?;
                 Place::Waits {
                     errand,
                     caller,
@@ -371,6 +314,48 @@ impl World {
         };
         if decision.news {
             self.wake();
+        }
+        Ok(())
+    }
+
+    /// The laws of a caller that waits from now on.
+    fn waits(
+        &self,
+        earlier: &Caller,
+        caller: &Caller,
+        look: Instant,
+        live: Option<&BearerToken>,
+        policy: &TokenPolicy,
+    ) -> Result<(), Broken> {
+        let now = self.now;
+        let flight = self.state.flight.ok_or("5: no wait without a renewal")?;
+        let limit = now + policy.renewal_timeout + policy.min_interval;
+        let bound = look <= flight.overdue && flight.overdue <= limit;
+        law!(bound, "5: every wait has an end");
+        let further = earlier.waited() != caller.waited();
+        let counted = caller.renewals == earlier.renewals + u32::from(further)
+            && earlier.waited() <= caller.waited()
+            && caller.renewals <= LOST_LIMIT;
+        law!(counted, "5: no caller waits for one renewal after another");
+        let foreign = flight.runtime != caller.runtime;
+        if let Some(wait) = earlier.wait.filter(|it| it.flight == flight.id) {
+            let silent = foreign && wait.beats == flight.beats && wait.silence <= now;
+            law!(!silent, "5: who hears nothing waits no longer");
+            law!(look > now, "5: no caller waits for what is over");
+        }
+        let heard = !foreign || look <= now + SILENCE;
+        law!(heard, "5: another runtime has to show life");
+        let failed = self.state.setback.as_ref();
+        let told = failed.is_some_and(|it| earlier.waited().is_some_and(|id| id <= it.flight));
+        law!(!told, "6: who waited for what failed is told so");
+        if let Some(token) = live {
+            let came = earlier.waited().is_some_and(|it| it <= self.state.landed);
+            law!(!came, "1: who waited for a token takes it");
+            let rest = token.end() - now;
+            let due = token.phase(now) == Phase::Hard && rest < caller.need;
+            let must = caller.eager || due && self.state.failures == 0;
+            law!(must, "1: no caller waits although its token lasts");
+            law!(look <= now + rest / 2, "5: half of a live token is left");
         }
         Ok(())
     }
@@ -446,78 +431,7 @@ impl World {
         }
     }
 
-    /// A target accepts the token of a caller. Other worlds share this token, so here a copy takes its place.
-    fn accept(&mut self, slot: usize, rules: &Rules) {
-        let Place::Holds { errand, token } =
-            std::mem::replace(&mut self.callers[slot], Place::Away)
-        else {
-            unreachable!("only a token that is held is accepted");
-        };
-        let (operation, target) = rules.targets[usize::from(errand.target)];
-        let copy = Arc::new(token.fork());
-        copy.serves(operation);
-        let holders = self.callers.iter_mut().filter_map(|place| match place {
-            Place::Holds { token, .. } => Some(token),
-            _ => None,
-        });
-        for held in holders.chain(&mut self.state.token) {
-            if Arc::ptr_eq(held, &token) {
-                *held = Arc::clone(&copy);
-            }
-        }
-        if self.state.rejections().knows(target) {
-            self.state.rejections_mut().forget(target);
-        }
-        self.storm[usize::from(errand.target)] = self.now;
-    }
-
-    /// A target refuses the token of a caller.
-    fn refuse(&mut self, slot: usize, roll: f64, rules: &Rules) -> Result<(), Broken> {
-        let (now, policy) = (self.now, &rules.policy);
-        let Place::Holds { errand, token } = self.callers[slot].clone() else {
-            unreachable!("only a token that is held is refused");
-        };
-        let number = usize::from(errand.target);
-        let (_, target) = rules.targets[number];
-        let is_held = |state: &State| {
-            let held = state.token.as_ref();
-            held.is_some_and(|held| Arc::ptr_eq(held, &token))
-        };
-        let (held, generation) = (is_held(&self.state), self.generation());
-        let rejection = self
-            .state
-            .reject(&token, target, errand.refused, now, policy, roll);
-        if rejection == Rejection::Dropped {
-            law!(held, "8: only the token that was refused is dropped");
-            law!(self.state.token.is_none(), "8: what is dropped is gone");
-            let paid = token.was_accepted() || self.storm[number] <= now;
-            law!(paid, "8: a target that refuses all tokens causes no storm");
-            if !token.was_accepted() {
-                self.storm[number] = now + policy.renewal_backoff.base / 2;
-            }
-            self.routine = now;
-        } else {
-            law!(self.generation() == generation, "8: what is kept stays");
-        }
-        let again = rejection.allows_resend();
-        law!(
-            !again || !is_held(&self.state),
-            "8: no token is sent again after its 401"
-        );
-        law!(
-            errand.refused <= MOST_RENEWALS,
-            "8: a call asks for few tokens"
-        );
-        self.callers[slot] = if again {
-            let refused = errand.refused + 1;
-            self.arrival(Errand { refused, ..errand }, rules)
-        } else {
-            Place::Away
-        };
-        Ok(())
-    }
-
-    fn generation(&self) -> u64 {
+    pub(super) fn generation(&self) -> u64 {
         self.state
             .token
             .as_ref()
