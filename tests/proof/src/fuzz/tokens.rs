@@ -14,7 +14,8 @@ use super::tree::Tree;
 pub(super) fn run(data: &[u8]) {
     let (pick, body) = choice(data);
     let status = [200, 200, 200, 400, 401, 429, 503, 302][pick % 8];
-    let came = str::from_utf8(body).ok().and_then(Tree::read);
+    // What is no text in a member that nobody reads does not matter.
+    let came = Tree::read(&String::from_utf8_lossy(body));
     let token = came
         .as_ref()
         .and_then(|it| it.member("access_token")?.text())
@@ -88,10 +89,11 @@ fn lifetime(token: &str, stated: Option<&Tree>) -> Option<Duration> {
         let bytes = URL_SAFE_NO_PAD.decode(it.trim_end_matches('=')).ok()?;
         Tree::read(str::from_utf8(&bytes).ok()?)
     });
-    let claimed = claims
-        .as_ref()
-        .and_then(|it| Some(float(it.member("exp")?)? - float(it.member("iat")?)?));
-    let known = [stated.map(|it| it.max(0.0)), claimed.filter(|it| *it > 0.0)];
+    let claim = |name| float(claims.as_ref()?.member(name)?).filter(|it| it.is_finite());
+    let claimed = claim("exp").zip(claim("iat")).map(|(exp, iat)| exp - iat);
+    // A difference beyond any duration is none.
+    let claimed = claimed.filter(|it| *it > 0.0 && Duration::try_from_secs_f64(*it).is_ok());
+    let known = [stated.map(|it| it.max(0.0)), claimed];
     let seconds = known.into_iter().flatten().reduce(f64::min).unwrap_or(60.0);
     Some(Duration::from_secs_f64(seconds.clamp(1.0, 300.0)))
 }
