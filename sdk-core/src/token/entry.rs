@@ -69,7 +69,7 @@ impl TokenEntry {
         self.read().fresh(Instant::now())
     }
 
-    /// Waits until the token is fresh.
+    /// Waits until the token is fresh. If a renewal fails or stalls, a live token is enough.
     pub async fn prewarm(self: &Arc<Self>) -> Result<(), TokenError> {
         self.obtain(true, Duration::MAX).await.map(drop)
     }
