@@ -99,7 +99,8 @@ pub enum Event {
 pub enum Sent {
     /// An exchange of the credential for a token of this audience.
     Exchange { audience: String },
-    /// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any.
+    /// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any. Its
+    /// body is 0 if there is none, or if it has no key: of such a command nobody has taken the body yet.
     Attempt {
         call: u64,
         audience: String,
