@@ -1,7 +1,6 @@
 //! How time and memory grow with an input: each input of the corpus is blown up at each place with each word.
 
 use std::alloc::System;
-use std::panic::catch_unwind;
 use std::process::exit;
 use std::{env, fs};
 
@@ -21,12 +20,7 @@ const LITTLE: [u64; 2] = [20_000_000, 8 << 20];
 /// The processor's nanoseconds and the bytes allocated.
 fn cost(target: Target, input: &[u8]) -> [u64; 2] {
     let (region, before) = (Region::new(ALLOCATOR), processor_time());
-    if catch_unwind(|| target(input)).is_err() {
-        println!(
-            "it breaks a property: {:.400}",
-            String::from_utf8_lossy(input)
-        );
-    }
+    target(input);
     [
         processor_time() - before,
         region.change().bytes_allocated as u64,

@@ -1,14 +1,13 @@
 //! Token requests: any id, secret, scope and extra field arrives as it was given, by Basic or in the form.
 
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http_body_util::Full;
-use sdk_core::{App, ClientAuthentication, ClientCredentials};
+use sdk_core::{App, ClientAuthentication, ClientCredentials, SuiteBuilder};
 use sdk_reference_server::{ClientSpec, ReferenceServer};
 use tower_service::Service as _;
 use url::form_urlencoded;
 
+use super::choice;
 use super::stage::{alone, in_time, is_tidy, reply};
-use super::{choice, line};
 
 thread_local! {
     static SERVER: ReferenceServer = in_time(async { ReferenceServer::builder().frozen_clock().in_memory() });
@@ -17,35 +16,31 @@ thread_local! {
 /// The lines are the secret, the scopes, and the name and value of a field.
 pub(super) fn run(data: &[u8]) {
     let (pick, rest) = choice(data);
-    let Ok(rest) = str::from_utf8(rest) else {
-        return;
-    };
-    let (secret, rest) = line(rest.as_bytes());
-    let (scope, rest) = line(rest);
-    let (name, value) = line(rest);
-    let [secret, scope, name, value] =
-        [secret, scope, name, value].map(|it| str::from_utf8(it).expect("whole lines"));
-    let basic = pick % 2 == 0;
-    let method = if basic {
-        ClientAuthentication::Basic
-    } else {
-        ClientAuthentication::RequestBody
-    };
-    let mut credentials = ClientCredentials::new("fuzz", secret).with_authentication(method);
-    let extra = pick % 4 > 1;
-    if extra {
-        credentials = credentials.with_form_field(name, value);
-    }
+    let text = String::from_utf8_lossy(rest);
+    let mut lines = text.splitn(4, '\n');
+    let [secret, scope, name, value] = [(); 4].map(|()| lines.next().unwrap_or_default());
     if secret.is_empty() || (!scope.is_empty() && !is_scope(scope)) {
         return;
     }
-    let change = |suite: sdk_core::SuiteBuilder| {
-        let suite = suite.credentials(credentials);
+    let (basic, extra) = (pick % 2 == 0, pick % 4 > 1);
+    let methods = [
+        ClientAuthentication::Basic,
+        ClientAuthentication::RequestBody,
+    ];
+    let mut credentials =
+        ClientCredentials::new("fuzz", secret).with_authentication(methods[pick % 2]);
+    if extra {
+        credentials = credentials.with_form_field(name, value);
+    }
+    let audience = SERVER.with(|it| it.audience(sdk_reference_server::App::Platform));
+    let change = |suite: SuiteBuilder| {
+        let suite = suite
+            .credentials(credentials)
+            .audience(App::Platform, &audience);
         if scope.is_empty() {
-            suite
-        } else {
-            suite.scopes(App::Platform, [scope])
+            return suite;
         }
+        suite.scopes(App::Platform, [scope])
     };
     let form = alone(change, None, vec![reply(200, "{}")], async |stage| {
         let result = stage.platform.apps().list().await;
@@ -53,17 +48,15 @@ pub(super) fn run(data: &[u8]) {
         stage.script().forms.pop()
     });
     let form = form.expect("a token was asked for");
-    let fields: Vec<(String, String)> = form_urlencoded::parse(form.body()).into_owned().collect();
     let mut scopes: Vec<&str> = scope.split_whitespace().collect();
     scopes.sort_unstable();
     scopes.dedup();
     let scopes = scopes.join(" ");
-    let audience = "https://platform.suite.test";
     let own = [
         ("grant_type", "client_credentials"),
         ("client_id", "fuzz"),
         ("client_secret", secret),
-        ("audience", audience),
+        ("audience", &audience),
         ("scope", &scopes),
     ];
     let own = own.into_iter().filter(|(field, it)| {
@@ -71,41 +64,22 @@ pub(super) fn run(data: &[u8]) {
         let is_replaced = extra && *field == name;
         !left_out && !is_replaced
     });
-    let expected: Vec<(&str, &str)> = own.chain(extra.then_some((name, value))).collect();
-    let fields: Vec<(&str, &str)> = fields
-        .iter()
-        .map(|(name, value)| (&**name, &**value))
-        .collect();
-    assert_eq!(fields, expected);
+    let expected = own.chain(extra.then_some((name, value)));
+    let fields = form_urlencoded::parse(form.body());
+    assert!(
+        fields.eq(expected.map(|(name, value)| (name.into(), value.into()))),
+        "{text}"
+    );
     if extra || !scope.is_empty() {
         return;
     }
     // The server knows the client by the same secret, however it came.
     SERVER.with(|server| {
         server.add_client(ClientSpec::new("fuzz", secret));
-        let body = String::from_utf8_lossy(form.body()).replace(
-            "https%3A%2F%2Fplatform.suite.test",
-            &form_urlencoded::byte_serialize(
-                server
-                    .audience(sdk_reference_server::App::Platform)
-                    .as_bytes(),
-            )
-            .collect::<String>(),
-        );
-        let request = http::Request::post(server.token_url())
-            .header(CONTENT_TYPE, &form.headers()[CONTENT_TYPE]);
-        let request = form
-            .headers()
-            .get(AUTHORIZATION)
-            .into_iter()
-            .fold(request, |it, header| it.header(AUTHORIZATION, header));
-        let answered = in_time(
-            server.service().call(
-                request
-                    .body(Full::new(bytes::Bytes::from(body)))
-                    .expect("a request"),
-            ),
-        );
+        let (mut head, body) = form.into_parts();
+        head.uri = server.token_url().parse().expect("an address");
+        let request = http::Request::from_parts(head, Full::new(body));
+        let answered = in_time(server.service().call(request));
         assert_eq!(answered.expect("an answer").status(), 200);
     });
 }
