@@ -100,6 +100,12 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_number_is_told_from_what_is_expected() {
+        let error = serde_json::from_str::<Integral>("true").unwrap_err();
+        assert!(error.to_string().contains("expected i64"), "{error}");
+    }
+
+    #[test]
     fn a_large_whole_number_is_itself_or_refused() {
         const EXACT: i64 = 1 << 53;
         for number in (0..2_000).map(|at| EXACT + 999 - at * 4_503_599_627_777) {

@@ -148,7 +148,6 @@ impl<'a> CallWatch<'a> {
             _ if self.is_unseen() => {}
             Ok(reply) => self.tell(&CallEnded {
                 outcome: Outcome::Ok,
-                attempts: reply.attempts,
                 status: Some(reply.status),
                 schema_mismatch: reply.mismatch,
                 reply: Some(reply),
@@ -157,7 +156,6 @@ impl<'a> CallWatch<'a> {
             }),
             Err(error) => self.tell(&CallEnded {
                 outcome: Outcome::Error,
-                attempts: error.attempts(),
                 kind: Some(error.kind()),
                 error_type: Some(ErrorType::of(error).as_str()),
                 status: error.status(),

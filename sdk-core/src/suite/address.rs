@@ -52,9 +52,10 @@ pub(crate) fn parse_url(
     }
     let shown = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     match url.scheme() {
-        "https" if url.has_host() => Ok(url),
-        "http" if insecure_http && url.has_host() || is_plain_loopback(&url) => Ok(url),
-        "http" if url.has_host() => {
+        // Without a host, neither would have been parsed.
+        "https" => Ok(url),
+        "http" if insecure_http || is_plain_loopback(&url) => Ok(url),
+        "http" => {
             let rule = "be HTTPS, or HTTP to loopback (`allow_insecure_http` lifts this rule)";
             refused(rule, &shown)
         }

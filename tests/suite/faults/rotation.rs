@@ -191,6 +191,25 @@ async fn fault_03_a_secret_that_was_replaced_meanwhile_is_tried_at_once() {
     assert_eq!(service.exchanges(), ["wrong-0", "wrong-1"]);
 }
 
+#[tokio::test]
+async fn fault_03_only_a_refused_client_is_tried_with_another_secret() {
+    for (status, code, exchanges) in [
+        (401, "other", 2),
+        (400, "invalid_client", 2),
+        (400, "invalid_scope", 1),
+        (500, "invalid_client", 1),
+    ] {
+        let service = Scripted::always(json(status, &json!({ "error": code }))).without_tokens();
+        let source = Source::secrets(["one", "another"]);
+        let once = quick_tokens().with_attempts(1);
+        let suite = service.suite().credential_source(source);
+        get_person(&suite.token_policy(once).crm())
+            .await
+            .unwrap_err();
+        assert_eq!(service.seen().len(), exchanges, "{status} {code}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
     let (events, _guard) = Events::here();

@@ -293,3 +293,24 @@ fn fault_61_the_program_of_a_stranger_names_what_is_missing() {
     let said = format!("missing environment variables: {missing}");
     assert_says(&told(&output), &[&said]);
 }
+
+#[test]
+fn fault_61_what_is_missing_is_named_by_the_way_it_could_be_given() {
+    let core = || Suite::builder().core_url("https://core.suite.test");
+    let credentials = ClientCredentials::new("client", "secret");
+    let ids = "missing environment variables: SUITE_CLIENT_ID, SUITE_CLIENT_SECRET";
+    for (builder, said) in [
+        (core(), "`credentials`, `token_source` or `environment`"),
+        (
+            core().environment_addresses(),
+            "`environment_addresses` takes none",
+        ),
+        (core().variables(of(&[])), ids),
+        (
+            Suite::builder().credentials(credentials),
+            "call `core_url` or `token_url`",
+        ),
+    ] {
+        assert_unbuilt(builder, &[said]);
+    }
+}

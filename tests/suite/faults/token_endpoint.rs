@@ -1,16 +1,19 @@
 //! Rows 1, 2, 3 and 35: the token endpoint fails, refuses, or reads credentials strictly.
 
 use std::error::Error as _;
+use std::io;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use sdk_core::TokenError;
+use futures_util::future::{join_all, ready};
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
+use sdk_core::{TokenError, TokenErrorKind};
 use sdk_reference_server::{ClientSpec, Operation};
 use tokio::time::advance;
 
-use super::fixtures::{in_memory, server};
+use super::fixtures::{get_person, in_memory, server};
+use crate::peer::reply;
 use crate::support::{Clients, Events, assert_failed, assert_tried, builder_for, until};
+use crate::transport::service::{Answer, Scripted};
 
 #[tokio::test(start_paused = true)]
 async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives() {
@@ -113,4 +116,30 @@ async fn fault_35_any_id_and_secret_pass_a_strict_server() {
         }
     }
     assert_eq!(server.exchanges(), 2 * pairs.len() as u64);
+}
+
+#[tokio::test]
+async fn a_failed_exchange_is_of_the_kind_of_its_failure() {
+    type Failure = fn() -> Answer;
+    let cases: [(Failure, TokenErrorKind); 5] = [
+        (|| Ok(reply(199).in_memory()), TokenErrorKind::Malformed),
+        (|| Ok(reply(499).in_memory()), TokenErrorKind::Refused),
+        (|| Ok(reply(599).in_memory()), TokenErrorKind::Unavailable),
+        (
+            || Err(io::ErrorKind::TimedOut.into()),
+            TokenErrorKind::Timeout,
+        ),
+        (
+            || Err(io::ErrorKind::ConnectionReset.into()),
+            TokenErrorKind::Unreachable,
+        ),
+    ];
+    for (answer, kind) in cases {
+        let service = Scripted::new(move |_| ready(answer())).without_tokens();
+        let suite = service.suite().build().unwrap();
+        let error = get_person(&suite.crm()).await.unwrap_err();
+        let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
+        assert_eq!(cause.kind(), kind, "{error}");
+        assert_eq!(suite.stats().token_exchanges, 1);
+    }
 }

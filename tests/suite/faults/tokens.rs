@@ -10,7 +10,7 @@ use http::request::Parts;
 use sdk_core::{AccessToken, Effect, ErrorKind, Method, TokenError, TokenRequest};
 use sdk_reference_server::Operation;
 use serde_json::json;
-use tokio::time::{Instant, advance};
+use tokio::time::{Instant, advance, sleep};
 
 use super::fixtures::{Tokens, add_person, get_person, in_memory, person};
 use crate::peer::{Peer, always, json, reply, script, token};
@@ -252,4 +252,26 @@ async fn fault_71_a_401_whose_renewal_takes_longer_than_the_call_may_stays_a_401
     assert_refused_with(&error, 401);
     assert_eq!(error.attempts(), 1);
     assert_says(&error, &["deadline"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_could_outlast_its_token_waits_for_the_next_one() {
+    let second = Duration::from_secs(1);
+    for (timeout, sent) in [(2 * second, "Bearer t-0"), (10 * second, "Bearer t-1")] {
+        let given = AtomicUsize::new(0);
+        let source = Tokens(move |_: &TokenRequest| {
+            let token = format!("t-{}", given.fetch_add(1, Ordering::SeqCst));
+            async move {
+                sleep(second).await;
+                Ok(AccessToken::new(token).with_lifetime(100 * second))
+            }
+        });
+        let service = Scripted::always(person());
+        let crm = service.suite().token_source(source).crm();
+        crm.prewarm().await.unwrap();
+        // In its last tenth, a token is good for short attempts only.
+        advance(94 * second).await;
+        get_person(&crm).timeout(timeout).await.unwrap();
+        assert_eq!(service.seen()[0].headers["authorization"], sent);
+    }
 }

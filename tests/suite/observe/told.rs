@@ -173,15 +173,24 @@ impl Observer for Watch {
 async fn calls_and_attempts_tell_how_long_they_took() {
     let watch = Watch::default();
     let second = Duration::from_secs(1);
-    let slow = Scripted::new(move |_| async move {
-        tokio::time::sleep(second).await;
-        Ok(person().in_memory())
-    });
-    let crm = slow.suite().observer(watch.clone()).crm();
+    let slow = |step: crate::peer::Step| {
+        Scripted::new(move |_| {
+            let reply = step.clone().in_memory();
+            async move {
+                tokio::time::sleep(second).await;
+                Ok(reply)
+            }
+        })
+    };
+    let crm = slow(person()).suite().observer(watch.clone()).crm();
     crm.prewarm().await.unwrap();
     get_person(&crm).await.unwrap();
     let told = watch.0.lock().unwrap()[1..].to_vec();
     assert_eq!(told, [("attempt", second), ("call", second)]);
+    // An error tells the same of its attempts.
+    let crm = slow(reply(422)).suite().crm();
+    let error = get_person(&crm).await.unwrap_err();
+    assert_eq!(error.attempt_log()[0].duration, second);
 }
 
 #[tokio::test]

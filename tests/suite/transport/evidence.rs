@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use super::service::{Answer, Scripted, reply};
 use crate::faults::fixtures::{Given, add_person, get_person};
-use crate::support::{Clients, assert_says, assert_tried, builder_at, until};
+use crate::support::{Clients, assert_says, assert_tried, builder_at, key, until};
 
 fn failing(error: impl Fn() -> io::Error + Send + Sync + 'static, reads: bool) -> Scripted {
     Scripted::new(move |request: Request<RequestBody>| {
@@ -139,6 +139,46 @@ async fn fault_41_a_transport_that_quotes_the_request_shows_no_secret() {
         // The address of a call stays.
         let named = error.to_string().contains("crm.suite.test:443");
         assert_eq!(named, !exchange, "{error}");
+    }
+}
+
+/// An error whose two texts differ.
+struct Quotes(&'static str, &'static str);
+
+impl std::fmt::Display for Quotes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::fmt::Debug for Quotes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.1)
+    }
+}
+
+impl std::error::Error for Quotes {}
+
+#[tokio::test]
+async fn fault_41_a_cause_with_a_secret_in_either_text_is_withheld() {
+    let texts = [
+        ("says key-of-the-caller-1", "Quotes"),
+        ("quotes", "Quotes(key-of-the-caller-1)"),
+    ];
+    for (shown, debugged) in texts {
+        let scripted = failing(move || io::Error::other(Quotes(shown, debugged)), true);
+        let call = add_person(&scripted.suite().crm());
+        let error = call
+            .idempotency_key(key("key-of-the-caller-1"))
+            .await
+            .unwrap_err();
+        let causes = std::iter::successors(std::error::Error::source(&error), |it| it.source());
+        let causes: Vec<_> = causes.map(|it| format!("{it} {it:?}")).collect();
+        let causes = causes.concat();
+        assert!(
+            !format!("{error} {error:?} {causes}").contains("key-of-the"),
+            "{causes}"
+        );
     }
 }
 

@@ -205,6 +205,9 @@ fn each_kind_has_an_error_of_its_own() {
         let rest = (error.effect(), error.is_retryable(), error.attempts());
         assert_eq!(rest, (effect, retryable, attempts), "{error}");
     }
+    // The page that it is about, and the proxy that asks for a credential.
+    assert_eq!(made(Kind::Pagination).build().body(), Some(&b"{}"[..]));
+    assert_eq!(made(Kind::Connect).status(407).build().status(), Some(407));
 }
 
 #[test]

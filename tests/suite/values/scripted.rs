@@ -73,6 +73,7 @@ async fn a_made_command_is_sent_and_waits_as_a_scripted_header_asks() {
     let command = &sdk_calendar::operations::SUBMIT_EVENT_COMMAND;
     let command = testing::prepared(command, &serde_json::json!({"title": "Kick-off"}));
     let started = tokio::time::Instant::now();
+    assert_eq!(transport.answers_left(), 2);
 
     let receipt = suite.calendar().send_prepared(&command).await.unwrap();
 

@@ -6,7 +6,9 @@ use sdk_core::{Effect, Error, ErrorKind as Kind, Operation, testing};
 use sdk_crm::operations::{GET_HEALTH, SUBMIT_COMMAND};
 use sdk_platform::operations::LIST_APPS;
 
-use crate::support::{assert_says, key};
+use crate::peer::reply;
+use crate::support::{Clients, assert_says, key};
+use crate::transport::service::Scripted;
 
 fn answered(operation: &'static Operation, status: u16) -> Error {
     testing::reply(operation, status).error()
@@ -100,8 +102,8 @@ fn the_envelope_decides_about_a_retry_where_the_status_leaves_it_open() {
 
 #[test]
 fn an_excerpt_of_a_page_in_between_hides_a_secret_that_it_would_cut() {
-    let own = "order-4711.delivery-of-a-key-that-is-long";
-    for before in [0, 100, 115] {
+    let own = "order-4711.delivery-one";
+    for before in [0, 100, 114] {
         let html = format!("{}{own}</html>", "<".repeat(before));
         let made = testing::reply(&SUBMIT_EVENT_COMMAND, 200).body(html);
         let made = made.idempotency_key(key(own));
@@ -117,4 +119,37 @@ fn each_attempt_of_a_made_error_has_an_effect() {
     let error = error.effect(Effect::Unknown).attempts(3).build();
     let log: Vec<_> = error.attempt_log().iter().map(|it| it.effect).collect();
     assert_eq!(log, [Effect::Unknown, Effect::Unknown, Effect::Refused]);
+}
+
+#[test]
+fn a_body_too_large_to_be_an_envelope_is_kept_and_not_read() {
+    const LARGEST: usize = 256 * 1024;
+    for (length, code) in [(LARGEST, Some("C")), (LARGEST + 1, None)] {
+        let envelope = r#"{"code": "C", "more": "#;
+        let more = "x".repeat(length - envelope.len() - 3);
+        let body = format!("{envelope}\"{more}\"}}");
+        let error = testing::reply(&SUBMIT_COMMAND, 503).body(body).error();
+        assert_eq!((error.code(), error.body().unwrap().len()), (code, length));
+    }
+}
+
+#[test]
+fn operations_and_what_they_consist_of_are_shown_by_name() {
+    let operation = &SUBMIT_COMMAND;
+    let (method, shown) = (operation.method, operation.provenance);
+    assert_eq!(
+        format!("{operation} {method} {shown}"),
+        "submitCommand POST documented"
+    );
+}
+
+#[tokio::test]
+async fn a_path_makes_the_reply_of_no_known_operation_secret() {
+    let service = Scripted::always(reply(200).body("<html>Sign in</html>"));
+    let publications = service.suite().platform().publications();
+    let error = publications
+        .get("crm", "person", "token-1")
+        .await
+        .unwrap_err();
+    assert_says(&error, &["Sign in"]);
 }
