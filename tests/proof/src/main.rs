@@ -7,6 +7,7 @@
 //! cargo run --release -p suite-proof -- --seed 17          # this world once more
 //! ```
 
+use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,9 @@ use suite_checker::{Event, History, Sent, Violation, check};
 use suite_proof::world::{Totals, World};
 
 const USAGE: &str = "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]]";
+
+/// Runs one world once more, before its seed.
+const AGAIN: &str = "cargo run --release -p suite-proof -- --seed";
 
 /// How many of the events that concern a broken law are shown.
 const SHOWN: usize = 30;
@@ -59,13 +63,19 @@ impl Plan {
 
     fn run(&self) -> ExitCode {
         let (began, mut totals, mut told) = (Instant::now(), Totals::default(), 0);
+        // Of all histories: equal worlds give equal ones.
+        let mut digest = 0_u64;
         let until = self.from.saturating_add(self.worlds);
         for seed in self.from..until {
             if began.elapsed().as_secs() >= self.seconds {
                 break;
             }
-            let (history, world) = World::of(seed).run();
+            let Ok((history, world)) = catch_unwind(|| World::of(seed).run()) else {
+                println!("seed {seed} panics; again: {AGAIN} {seed}");
+                return ExitCode::FAILURE;
+            };
             totals += &world;
+            digest = digest.rotate_left(1) ^ history.digest();
             if let Some(broken) = check(&history).first() {
                 report(seed, &history, broken);
                 summary(&totals, began.elapsed());
@@ -77,6 +87,7 @@ impl Plan {
             }
         }
         println!("{totals}");
+        println!("digest {digest:016x}");
         summary(&totals, began.elapsed());
         ExitCode::SUCCESS
     }
@@ -115,7 +126,7 @@ fn report(seed: u64, history: &History, broken: &Violation) {
     for (_, line) in before.iter().chain(after.iter().take(SHOWN)) {
         println!("{line}");
     }
-    println!("again: cargo run --release -p suite-proof -- --seed {seed}");
+    println!("again: {AGAIN} {seed}");
 }
 
 /// What a text names, such as `call 17`, in the form in which events show it.
@@ -123,7 +134,7 @@ fn named(text: &str) -> Vec<String> {
     let words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let pairs = words
         .windows(2)
-        .filter(|pair| pair[1].parse::<u64>().is_ok());
+        .filter(|pair| pair[1].parse::<u64>().is_ok() && !pair[0].is_empty());
     let (wide, narrow): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair[0] == "suite");
     let named = if narrow.is_empty() { wide } else { narrow };
     let one = |word: &str| word.trim_end_matches('s').to_owned();

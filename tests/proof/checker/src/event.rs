@@ -21,12 +21,14 @@ pub enum Event {
     Begun { request: u64 },
     /// The server read a request whole.
     Arrived { request: u64 },
-    /// The server decided on its answer, which the network may lose: the HTTP status, the digest of the body, and what it did.
+    /// The server decided on its answer, which the network may lose: the HTTP status, the digest of the body, what it did, and
+    /// how long to wait before the next attempt, if it says so.
     Answered {
         request: u64,
         status: u16,
         body: Digest,
         done: Done,
+        wait: Option<Micros>,
     },
     /// The suite read the reply to its end.
     Delivered { request: u64 },
@@ -35,7 +37,10 @@ pub enum Event {
     /// The suite stopped waiting for the reply.
     Abandoned { request: u64 },
 
-    /// A caller began a call, which ends at `deadline` at the latest, and sends the stored `command`, if any.
+    /// A suite was built that may have so many attempts at once under way to an application.
+    Opened { suite: u32, most: Option<usize> },
+    /// A caller began a call, which ends at `deadline` at the latest, makes so many attempts at the most, those after a 401
+    /// not counted, and sends the stored `command`, if any. What it sends may have been sent before if that is in `doubt`.
     Called {
         call: u64,
         suite: u32,
@@ -43,6 +48,8 @@ pub enum Event {
         kind: Kind,
         deadline: Option<Micros>,
         command: Option<u64>,
+        attempts: Option<u32>,
+        doubt: bool,
     },
     /// A caller was told how its call ended.
     Returned { call: u64, told: Told },

@@ -20,6 +20,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
     pub(crate) body: Digest,
     pub(crate) done: &'a Done,
+    /// How long to wait before the next attempt.
+    pub(crate) wait: Option<Micros>,
 }
 
 #[derive(Debug)]
@@ -71,6 +73,8 @@ pub(crate) struct Call<'a> {
     pub(crate) began: Micros,
     pub(crate) deadline: Option<Micros>,
     pub(crate) command: Option<u64>,
+    pub(crate) most: Option<u32>,
+    pub(crate) doubt: bool,
     pub(crate) told: Option<(Micros, &'a Told)>,
     /// Its attempts, in the order in which they left.
     pub(crate) attempts: Vec<u64>,
@@ -90,10 +94,14 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Whether its suite has `other` in its place at `now`: it keeps the one that ends later.
+    /// Whether its suite has `other` in its place at `now`: it keeps the one that ends later, and of two
+    /// that end together the first.
     pub(crate) fn is_in_shadow_of(&self, other: &Self, now: Micros) -> bool {
         let known = other.delivered.is_some_and(|it| it < now);
-        known && other.asked + other.lifetime > self.asked + self.lifetime
+        let ends = |it: &Self| it.asked + it.lifetime;
+        let keeps =
+            ends(other) > ends(self) || ends(other) == ends(self) && other.asked < self.asked;
+        known && keeps
     }
 }
 
@@ -154,13 +162,15 @@ impl<'a> Facts<'a> {
                 status,
                 body,
                 done,
+                wait,
             } => {
-                let (status, body) = (*status, *body);
+                let (status, body, wait) = (*status, *body, *wait);
                 let answer = Answer {
                     at,
                     status,
                     body,
                     done,
+                    wait,
                 };
                 self.change(*request, |it| it.answer = Some(answer));
             }
@@ -174,6 +184,8 @@ impl<'a> Facts<'a> {
                 kind,
                 deadline,
                 command,
+                attempts,
+                doubt,
             } => {
                 let began = Call {
                     id: *call,
@@ -183,6 +195,8 @@ impl<'a> Facts<'a> {
                     began: at,
                     deadline: *deadline,
                     command: *command,
+                    most: *attempts,
+                    doubt: *doubt,
                     told: None,
                     attempts: Vec::new(),
                 };

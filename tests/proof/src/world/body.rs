@@ -70,7 +70,15 @@ pub(super) struct Arriving {
 
 impl Arriving {
     pub(super) fn new(body: Bytes, fault: Option<Fault>, ticket: Ticket) -> Self {
-        let (half, length) = (body.slice(..body.len() / 2), body.len());
+        let length = body.len();
+        // Half of it, or all but the last byte.
+        let half = body.slice(
+            ..if length.is_multiple_of(3) {
+                length.saturating_sub(1)
+            } else {
+                length / 2
+            },
+        );
         let (pieces, pause, cut) = match fault {
             Some(Fault::Drip) => {
                 let piece = length / 8 + 1;

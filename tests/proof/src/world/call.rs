@@ -118,6 +118,10 @@ pub(super) struct About {
     pub(super) deadline: Option<Duration>,
     /// The stored command.
     pub(super) command: Option<u64>,
+    /// The attempts of calls that set no policy.
+    pub(super) attempts: u32,
+    /// Whether what it sends may have been sent before.
+    pub(super) doubt: bool,
 }
 
 impl About {
@@ -137,6 +141,8 @@ impl About {
             kind: self.kind,
             deadline: deadline.map(|it| stage.now().saturating_add(micros(it))),
             command: self.command,
+            attempts: Some(options.retry.map_or(self.attempts, |it| it.attempts)),
+            doubt: self.doubt,
         });
         let mut open = Open(stage, options.number, None);
         let result = match options.patience {

@@ -88,7 +88,9 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let options = Options::draw(&seat.stage, rng);
             let call = seat.$client.send_prepared(&command);
             let call = with_options!(call, options, CALL[1]);
-            let _told = about($operation).make(&options, call.send()).await;
+            let mut about = about($operation);
+            about.doubt = command.was_sent();
+            let _told = about.make(&options, call.send()).await;
         }};
     }
     match rng.u8(..4) {

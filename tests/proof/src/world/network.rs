@@ -164,7 +164,8 @@ impl Network {
         self.0.stage.record(Event::Begun { request: number });
         if let Some(Fault::Gateway(status, seconds)) = fate.fault {
             wait(fate.out).await;
-            let answer = gateway(status, seconds);
+            let said = text(&parcel.head.headers, header::AUTHORIZATION.as_str());
+            let answer = gateway(status, seconds, said);
             self.answered(number, &answer, Done::Nothing);
             return Ok(response(answer, None, ticket));
         }
@@ -234,7 +235,7 @@ impl Network {
         match fate.fault {
             Some(Fault::Lose) => return,
             Some(Fault::Stall) => return tell.closed().await,
-            Some(Fault::Replace(status)) => answer = gateway(status, None),
+            Some(Fault::Replace(status)) => answer = gateway(status, None, ""),
             _ => {}
         }
         let _ = tell.send(answer);
@@ -277,11 +278,13 @@ impl Network {
     }
 
     fn answered(&self, request: u64, answer: &Answer, done: Done) {
+        let seconds = text(&answer.headers, header::RETRY_AFTER.as_str()).parse();
         self.0.stage.record(Event::Answered {
             request,
             status: answer.status.as_u16(),
             body: digest(&answer.body),
             done,
+            wait: seconds.ok().map(|it: u64| it * 1_000_000),
         });
     }
 
@@ -353,7 +356,7 @@ fn response(mut answer: Answer, fault: Option<Fault>, ticket: Ticket) -> Respons
 }
 
 /// The answer of somebody between the suite and the server.
-fn gateway(status: u16, seconds: Option<u32>) -> Answer {
+fn gateway(status: u16, seconds: Option<u32>, said: &str) -> Answer {
     let mut headers = HeaderMap::new();
     if let Some(seconds) = seconds {
         headers.insert(header::RETRY_AFTER, seconds.into());
@@ -361,7 +364,8 @@ fn gateway(status: u16, seconds: Option<u32>) -> Answer {
     let body = if status == 401 {
         Bytes::from_static(br#"{"error":"invalid_client"}"#)
     } else {
-        Bytes::from_static(b"<html>try again</html>")
+        // Some repeat what they were sent.
+        Bytes::from(format!("<html>try again {said}</html>"))
     };
     let status = StatusCode::from_u16(status).unwrap_or_default();
     Answer {

@@ -30,6 +30,13 @@ pub(super) struct Row {
 }
 
 impl Row {
+    /// Stores its command anew, if this is its number.
+    pub(super) fn replace_if(&mut self, number: u64, command: &PreparedCommand) {
+        if self.number == number {
+            self.command = serde_json::to_string(command).expect("a command is JSON");
+        }
+    }
+
     /// Sets when it was first sent, if this is its number.
     pub(super) fn set_if(&mut self, number: u64, first: Option<SystemTime>) {
         if self.number == number {
@@ -124,7 +131,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
     let mut about = seat.about(stored(&command), kind);
-    about.command = Some(row.number);
+    (about.command, about.doubt) = (Some(row.number), command.was_sent());
     macro_rules! sent {
         ($client:ident $(, $typed:ty)?) => {{
             let call = seat.$client.send_prepared(&command)$(.typed::<$typed>())?;
@@ -153,7 +160,13 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         Some(Err(error)) if error.effect() == Effect::NotSent => {
             store.set_sent(row.number, row.first_sent);
         }
-        Some(Err(_)) | None => {}
+        // Unless it was refused, it remembers that it was sent.
+        Some(Err(error)) => {
+            if let Some(command) = error.into_command() {
+                store.replace(row.number, &command);
+            }
+        }
+        None => {}
     }
 }
 

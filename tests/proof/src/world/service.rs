@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
+use sdk_core::PreparedCommand;
 use suite_checker::Event;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -37,7 +38,8 @@ pub(super) struct Service {
     pub(super) life: Option<u64>,
     /// The longest usual pause of a caller, in milliseconds.
     pub(super) pace: u64,
-    /// The instant at which the world began, by the wall clock.
+    /// The instant at which the world began, by the wall clock, which prepared commands go by. No world lasts as long as the
+    /// oldest of them may be.
     pub(super) epoch: SystemTime,
 }
 
@@ -97,6 +99,13 @@ impl Service {
 }
 
 impl Store {
+    /// Stores a command anew.
+    pub(super) fn replace(&self, number: u64, command: &PreparedCommand) {
+        for row in &mut *locked(&self.rows) {
+            row.replace_if(number, command);
+        }
+    }
+
     /// Records when a command was first sent.
     pub(super) fn set_sent(&self, number: u64, first: Option<SystemTime>) {
         for row in &mut *locked(&self.rows) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sdk_core::{Backoff, Error, Suite, TokenPolicy};
-use suite_checker::Kind;
+use sdk_core::{Backoff, Error, RetryPolicy, Suite, TokenPolicy};
+use suite_checker::{Event, Kind};
 
 use super::call::{About, retry};
 use super::installation::Installation;
@@ -21,8 +21,9 @@ pub(super) struct Seat {
     pub(super) suite: u32,
     /// The place of its installation.
     pub(super) at: usize,
-    /// The deadline of calls that set none.
+    /// The deadline of calls that set none, and their attempts.
     deadline: Duration,
+    attempts: u32,
     shared: Suite,
     pub(super) crm: sdk_crm::Client,
     pub(super) calendar: sdk_calendar::Client,
@@ -49,21 +50,21 @@ impl Seat {
             Some(other) => builder.transport_of(&other.shared),
             None => builder.transport(network.clone()),
         };
-        let mut deadline = Duration::from_secs(30);
+        let (mut deadline, mut policy) = (Duration::from_secs(30), RetryPolicy::default());
         if rng.bool() {
             deadline = Duration::from_millis(rng.u64(2_000..20_000));
             let timeout = Duration::from_millis(rng.u64(500..4_000));
-            builder = builder
-                .deadline(deadline)
-                .timeout(timeout)
-                .retry(retry(rng));
+            policy = retry(rng);
+            builder = builder.deadline(deadline).timeout(timeout).retry(policy);
         }
         if rng.bool() {
             builder = builder.token_policy(quick(rng));
         }
-        if rng.u8(..4) == 0 {
-            builder = builder.max_in_flight(rng.usize(1..5));
+        let most = (rng.u8(..4) == 0).then(|| rng.usize(1..5));
+        if let Some(most) = most {
+            builder = builder.max_in_flight(most);
         }
+        stage.record(Event::Opened { suite, most });
         let shared = builder.build().expect("its settings are sound");
         let (crm, calendar, accounting) = clients(&shared).expect("they have addresses");
         Self {
@@ -72,6 +73,7 @@ impl Seat {
             suite,
             at,
             deadline,
+            attempts: policy.attempts,
             shared,
             crm,
             calendar,
@@ -98,6 +100,8 @@ impl Seat {
             kind,
             deadline: Some(self.deadline),
             command: None,
+            attempts: self.attempts,
+            doubt: false,
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct Kept {
 /// Walks one list after the other until nobody begins anything new.
 pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: Rng) {
     let stage = seats[0].stage.clone();
-    while !stage.is_calm() {
+    while !stage.is_calm() || locked(&store.walks)[slot].is_some() {
         let kept = locked(&store.walks)[slot].clone();
         let kept = kept.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
         let seat = seats.iter().find(|it| it.at == kept.at);
@@ -132,6 +132,8 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
         kind: Kind::Read,
         deadline: None,
         command: None,
+        attempts: None,
+        doubt: false,
     });
     // What a page failed with is not recorded: the attempts of the call are those of all its pages.
     let _open = Open(&seat.stage, options.number, None);

@@ -12,6 +12,7 @@ const AFTERMATH: u64 = 180_000_000;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     for call in facts.calls.values() {
+        made(facts, call, found);
         let Some((at, told)) = call.told else {
             let (ended, id) = (facts.ended, call.id);
             found.hold("every call ends", call.began, ended.is_none(), || {
@@ -31,6 +32,46 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
         });
         answered(facts, call, at, told, found);
     }
+}
+
+/// The attempts of a call are its own, no more than its policy allows, and none is sooner than the server asks.
+fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
+    let (mut counted, mut earliest) = (0, 0);
+    for attempt in facts.attempts(call) {
+        let (now, id) = (attempt.departed, attempt.id);
+        let own = attempt.suite == call.suite && call.told.is_none_or(|(end, _)| now <= end);
+        found.hold("an attempt belongs to its call", now, own, || {
+            format!("call {}: request {id} of suite {}", call.id, attempt.suite)
+        });
+        found.hold(
+            "no attempt is sooner than asked",
+            now,
+            earliest <= now + TICK,
+            || {
+                format!(
+                    "call {}: request {id}, asked to wait until {earliest}",
+                    call.id
+                )
+            },
+        );
+        let answer = attempt.delivered();
+        if let (Some(wait), Some((read, _))) = (answer.and_then(|it| it.wait), attempt.end) {
+            earliest = read + wait;
+        }
+        counted += u32::from(answer.is_none_or(|it| it.status != 401));
+    }
+    let allowed = call.most.is_none_or(|most| counted <= most.max(1));
+    found.hold(
+        "a call makes no more attempts than allowed",
+        call.began,
+        allowed,
+        || {
+            format!(
+                "call {} of {}: {counted} of {:?}",
+                call.id, call.operation, call.most
+            )
+        },
+    );
 }
 
 fn answered(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut Found) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Effect, Kind, Sent, Told};
+use crate::event::{Done, Effect, Kind, Sent, Told};
 use crate::facts::{Call, End, Facts, Request};
 use crate::laws::Found;
 
@@ -23,10 +23,17 @@ fn keys(facts: &Facts<'_>, found: &mut Found) {
     let mut bodies = BTreeMap::new();
     let mut commits = BTreeMap::new();
     for request in facts.requests.values() {
-        let (Some(key), Sent::Attempt { body, call, .. }) = (request.key(), request.sent) else {
+        let Sent::Attempt {
+            body,
+            call,
+            audience,
+            ..
+        } = request.sent
+        else {
             continue;
         };
-        let at = (request.installation, key);
+        let Some(key) = request.key() else { continue };
+        let at = (request.installation, audience, key);
         let first = *bodies.entry(at).or_insert(*body);
         found.hold(
             "a key has one body",
@@ -88,8 +95,16 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
             key,
             reference,
             replayed,
-            ..
+            body,
         } => {
+            let mut read = facts.attempts(call).filter(|it| it.key() == key.as_deref());
+            let said = read.any(|it| {
+                let answer = it.delivered().filter(|answer| answer.body == *body);
+                answer.is_some_and(|it| matches!(it.done, Done::Replayed { .. }) == *replayed)
+            });
+            found.hold("a receipt says what the server said", at, said, || {
+                format!("call {id}: key {key:?}, replayed: {replayed}")
+            });
             let commits = |it: &Request<'_>| {
                 it.committed() == Some(reference) && it.answer.is_some_and(|it| it.at <= at)
             };
@@ -112,13 +127,14 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
             let arrived = facts.attempts(call).any(|it| it.arrived);
             let committed = facts.attempts(call).any(|it| it.committed().is_some());
             let true_ = match effect {
-                Effect::NotSent => !arrived,
-                Effect::Refused => !committed,
+                Effect::NotSent => !arrived && !call.doubt,
+                Effect::Refused => !committed && !call.doubt,
                 Effect::Unknown => true,
             };
             found.hold("an error tells the effect", at, true_, || {
                 format!(
-                    "call {id}: {kind} says {effect:?}; arrived: {arrived}, committed: {committed}"
+                    "call {id}: {kind} says {effect:?}; arrived: {arrived}, committed: {committed}, in doubt: {}",
+                    call.doubt
                 )
             });
         }

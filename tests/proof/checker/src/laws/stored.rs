@@ -19,7 +19,23 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
     let mut waiting = BTreeMap::new();
     for (at, event) in history.events() {
         match event {
-            Event::Stored { command, key, .. } => {
+            Event::Stored {
+                command,
+                key,
+                installation,
+            } => {
+                let sent = facts
+                    .calls
+                    .values()
+                    .filter(|it| it.command == Some(*command));
+                let sent = sent.flat_map(|it| facts.attempts(it));
+                let place = (*installation, key.as_deref());
+                let same = sent
+                    .into_iter()
+                    .all(|it| (it.installation, it.key()) == place);
+                found.hold("a stored command keeps its key and place", at, same, || {
+                    format!("command {command}, stored for {place:?}")
+                });
                 waiting.insert(*command, (at, key.is_some()));
             }
             Event::Settled { command, reference } => {

@@ -13,6 +13,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     used(facts, found);
     exchanged(facts, found);
     missed(facts, found);
+    resent(facts, found);
 }
 
 fn used(facts: &Facts<'_>, found: &mut Found) {
@@ -54,7 +55,7 @@ fn rejections(facts: &Facts<'_>) -> BTreeSet<(u64, u64)> {
     let attempts = facts.requests.values();
     attempts
         .filter_map(|it| match (it.sent, it.end) {
-            (Sent::Attempt { token, .. }, Some((at, _))) if it.answer?.status == 401 => {
+            (Sent::Attempt { token, .. }, Some((at, _))) if it.delivered()?.status == 401 => {
                 Some(((*token)?, at))
             }
             _ => None,
@@ -108,6 +109,43 @@ fn exchanged(facts: &Facts<'_>, found: &mut Found) {
                     request.id, at.0
                 )
             });
+        }
+    }
+}
+
+/// How long a refusal may be doubted of a token that works elsewhere.
+const DOUBT: u64 = 5_000_000;
+
+/// A token that worked and is refused was revoked: nobody sends it any more.
+fn resent(facts: &Facts<'_>, found: &mut Found) {
+    let rejected = rejections(facts);
+    let mut worked: BTreeMap<u64, u64> = BTreeMap::new();
+    for request in facts.requests.values() {
+        let Sent::Attempt {
+            call,
+            token: Some(token),
+            ..
+        } = request.sent
+        else {
+            continue;
+        };
+        let now = request.departed;
+        let known = worked.get(token).filter(|at| **at + DOUBT < now);
+        let mut refused = known.into_iter().flat_map(|at| {
+            let until = now - DOUBT;
+            rejected.range((*token, *at + 1)..(*token, until.max(*at + 1)))
+        });
+        found.hold(
+            "a revoked token is not sent again",
+            now,
+            refused.next().is_none(),
+            || format!("call {call}: token {token}"),
+        );
+        if let (Some(answer), Some((at, _))) = (request.delivered(), request.end)
+            && matches!(answer.status, 200..=299 | 403 | 404 | 409 | 422)
+        {
+            let first = worked.entry(*token).or_insert(at);
+            *first = at.min(*first);
         }
     }
 }

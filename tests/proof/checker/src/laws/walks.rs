@@ -62,13 +62,20 @@ pub(crate) fn hold(history: &History, found: &mut Found) {
                 }
             }
             Event::WalkEnded { walk } => {
-                let Some(state) = walks.get(walk) else {
+                let Some(state) = walks.remove(walk) else {
                     continue;
                 };
                 let (taken, all) = (state.taken, state.list.len());
                 found.hold("a walk ends at the end", at, taken == all, || {
                     format!("walk {walk} ended after {taken} of {all} records")
                 });
+            }
+            Event::Ended => {
+                for (walk, state) in &walks {
+                    found.hold("a walk ends once the world is calm", at, false, || {
+                        format!("walk {walk} took {} records", state.taken)
+                    });
+                }
             }
             _ => {}
         }
