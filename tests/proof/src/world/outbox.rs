@@ -27,6 +27,8 @@ pub(super) struct Row {
     /// As it is stored.
     command: String,
     first_sent: Option<SystemTime>,
+    /// Whether a sending left it in doubt.
+    doubt: bool,
 }
 
 impl Row {
@@ -34,6 +36,7 @@ impl Row {
     pub(super) fn replace_if(&mut self, number: u64, command: &PreparedCommand) {
         if self.number == number {
             self.command = serde_json::to_string(command).expect("a command is JSON");
+            self.doubt = true;
         }
     }
 
@@ -107,6 +110,7 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
         at: seat.at,
         command: serde_json::to_string(&command).expect("a command is JSON"),
         first_sent: None,
+        doubt: false,
     });
 }
 
@@ -131,7 +135,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
     let mut about = seat.about(stored(&command), kind);
-    (about.command, about.doubt) = (Some(row.number), command.was_sent());
+    (about.command, about.doubt) = (Some(row.number), row.doubt);
     macro_rules! sent {
         ($client:ident $(, $typed:ty)?) => {{
             let call = seat.$client.send_prepared(&command)$(.typed::<$typed>())?;
