@@ -1,9 +1,38 @@
 //! Cursors and sequences of pages: a walk ends, asks for each cursor as it came, and delivers what came.
 
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::stage::{is_sound, on, reply};
 use super::tree::Tree;
+
+/// A page that nobody has a reason to refuse.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Plain {
+    items: Vec<Map<String, Value>>,
+    #[serde(deserialize_with = "Option::deserialize")]
+    next_cursor: Option<String>,
+}
+
+/// How many items the pages up to the last one have, if each is plain and leads to another one.
+fn plain(pages: &[Vec<u8>]) -> Option<usize> {
+    let (mut items, mut cursors) = (0, HashSet::new());
+    for page in pages {
+        let page: Plain = serde_json::from_slice(page).ok()?;
+        items += page.items.len();
+        match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
+            // A longer one may not fit into an address.
+            Some(cursor) if cursor.len() <= 4_000 && cursors.insert(cursor.clone()) => {}
+            Some(_) => return None,
+            None => return Some(items),
+        }
+    }
+    None
+}
 
 /// Each line is a page, or the cursor of an empty one; the last one comes again and again.
 pub(super) fn run(data: &[u8]) {
@@ -53,6 +82,9 @@ pub(super) fn run(data: &[u8]) {
             expected = came
                 .as_ref()
                 .and_then(|it| Some(it.member("nextCursor")?.text()?.to_owned()));
+        }
+        if let Some(sum) = plain(&pages) {
+            assert!(ended.is_none() && items == sum, "{items}/{sum}: {ended:?}");
         }
         match ended {
             // Only what says so is the end of a list.

@@ -1,5 +1,8 @@
-//! Successful replies: what was decoded and is written back equals what came, and nothing is lost.
+//! Successful replies: what was decoded and is written back equals what came, and nothing is lost, however it arrives.
 
+use bytes::Bytes;
+use http::Response as Answer;
+use http::header::CONTENT_LENGTH;
 use sdk_accounting::types::{InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::EventCommand;
 use sdk_core::{Error, Receipt, Response};
@@ -7,13 +10,38 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::choice;
-use super::stage::{is_sound, on, reply};
+use super::stage::{InPieces, is_sound, on, reply};
 use super::tree::Tree;
 
 pub(super) fn run(data: &[u8]) {
+    let accepted = accepts(data);
     let (pick, body) = choice(data);
-    let status = if pick & 0x40 == 0 { 200 } else { 201 };
-    on(vec![reply(status, body.to_vec())], async |stage| {
+    let length = body.len();
+    for announced in [length.saturating_sub(1), length, length + 1] {
+        let mut answer = answer(data);
+        answer.extensions_mut().insert(InPieces(1 + pick / 12));
+        answer
+            .headers_mut()
+            .insert(CONTENT_LENGTH, announced.into());
+        let framed = call(data, answer);
+        assert!(announced <= length || !framed, "a shortened reply");
+        assert!(announced != length || framed == accepted, "in pieces");
+    }
+}
+
+/// Whether the reply is taken for a success as it is.
+pub(super) fn accepts(data: &[u8]) -> bool {
+    call(data, answer(data))
+}
+
+fn answer(data: &[u8]) -> Answer<Bytes> {
+    let (pick, body) = choice(data);
+    reply(if pick & 0x40 == 0 { 200 } else { 201 }, body.to_vec())
+}
+
+fn call(data: &[u8], answer: Answer<Bytes>) -> bool {
+    let (pick, body) = choice(data);
+    on(vec![answer], async |stage| {
         let (crm, accounting) = (&stage.crm, &stage.accounting);
         match pick % 12 {
             0 => same(crm.people().list().await, body),
@@ -29,17 +57,18 @@ pub(super) fn run(data: &[u8]) {
             10 => {
                 let line = json!({"description": "a"}).into();
                 let draft = InvoiceDraftCreate::new("FCP-0123456789AB", TaxAmount::new(), [line]);
-                receipt(accounting.invoice_drafts().create(&draft).await, body);
+                receipt(accounting.invoice_drafts().create(&draft).await, body)
             }
             _ => receipt(
                 stage.calendar.events().command(&EventCommand::new()).await,
                 body,
             ),
         }
-    });
+    })
 }
 
-fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) {
+fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) -> bool {
+    let accepted = result.is_ok();
     match result {
         Ok(response) => {
             assert_eq!(response.bytes(), body);
@@ -54,10 +83,11 @@ fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) {
             assert_eq!(error.body().unwrap_or(body), body);
         }
     }
+    accepted
 }
 
 /// What a receipt says about a replay is what its members say, and nothing where they could be read in two ways.
-fn receipt<T: Serialize>(result: Result<Receipt<T>, Error>, body: &[u8]) {
+fn receipt<T: Serialize>(result: Result<Receipt<T>, Error>, body: &[u8]) -> bool {
     if let Ok(receipt) = &result
         && receipt.api_operation().replay == sdk_core::Replay::Member
     {
@@ -74,5 +104,5 @@ fn receipt<T: Serialize>(result: Result<Receipt<T>, Error>, body: &[u8]) {
             "{written}"
         );
     }
-    same(result.map(Receipt::into_response), body);
+    same(result.map(Receipt::into_response), body)
 }

@@ -1,13 +1,17 @@
 //! Clients of all four applications on a transport that answers from a script, and what must be true of every error.
 
 use std::cell::LazyCell;
+use std::convert::Infallible;
 use std::error::Error as _;
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::StreamBody;
 use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
 use sdk_core::{App, ClientCredentials, Error, RetryPolicy, Suite, SuiteBuilder};
 use tokio::runtime::{Builder, Runtime};
@@ -28,6 +32,10 @@ pub(super) struct Stage {
 
 #[derive(Clone, Default)]
 struct Net(Arc<Mutex<Script>>);
+
+/// An extension of an answer whose body arrives in pieces of this size.
+#[derive(Clone, Copy)]
+pub(super) struct InPieces(pub(super) usize);
 
 /// Answers by their number, the last one for good, and what they answered.
 #[derive(Default)]
@@ -62,7 +70,17 @@ impl Transport for Net {
             script.seen.push(request);
             script.answers[at].clone()
         };
-        Box::pin(ready(Ok(answer.map(ReplyBody::from))))
+        let pieces = answer.extensions().get().copied();
+        Box::pin(ready(Ok(answer.map(|body| match pieces {
+            Some(InPieces(size)) => {
+                let pieces: Vec<_> = body.chunks(size).map(Bytes::copy_from_slice).collect();
+                let frames = pieces
+                    .into_iter()
+                    .map(|it| Ok::<_, Infallible>(Frame::data(it)));
+                ReplyBody::new(StreamBody::new(stream::iter(frames)))
+            }
+            None => body.into(),
+        }))))
     }
 }
 

@@ -1,24 +1,25 @@
 use std::fs;
 use std::panic::catch_unwind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 
-use super::{TARGETS, words};
+use super::{TARGETS, replies, tokens, words};
 
 /// How many mutations of the corpus a target meets.
 const MUTATIONS: usize = 1_500;
 
-/// The inputs of a target's folder, in order.
-fn corpus(name: &str) -> Vec<Vec<u8>> {
+/// The inputs of a target's folder with their names, in order.
+fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let files = fs::read_dir(root.join(name)).expect("a corpus");
     let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     files.sort();
-    files
-        .iter()
-        .map(|file| fs::read(file).expect("an input"))
-        .collect()
+    let named = |file: &PathBuf| {
+        let name = file.file_name().expect("a name").to_string_lossy();
+        (name.into_owned(), fs::read(file).expect("an input"))
+    };
+    files.iter().map(named).collect()
 }
 
 fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
@@ -50,7 +51,7 @@ fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
 fn no_mutation_of_the_corpus_breaks_a_property() {
     let words = words();
     for (name, target) in TARGETS {
-        let corpus = corpus(name);
+        let (_, corpus): (Vec<_>, Vec<_>) = corpus(name).into_iter().unzip();
         assert!(corpus.len() > 2, "{name} has no corpus");
         let mut rng = Rng::with_seed(15);
         let mutations = (0..MUTATIONS).map(|_| mutate(&mut rng, &corpus, &words));
@@ -61,4 +62,18 @@ fn no_mutation_of_the_corpus_breaks_a_property() {
             assert!(holds, "{name}, input {at}: {shown}");
         }
     }
+}
+
+#[test]
+fn what_is_good_is_accepted() {
+    let bad_replies = "another-version calendar-replay web-page";
+    let bad_tokens = "another-type array refused typed-refused unavailable unsendable";
+    let accepted = |(name, accepts, bad): (_, fn(&[u8]) -> bool, &str)| {
+        for (file, input) in corpus(name) {
+            let is_bad = bad.split(' ').any(|it| it == file);
+            assert_ne!(accepts(&input), is_bad, "{name}/{file}");
+        }
+    };
+    accepted(("replies", replies::accepts, bad_replies));
+    accepted(("tokens", tokens::accepts, bad_tokens));
 }

@@ -13,6 +13,11 @@ use super::stage::{SECRET, alone, hides, is_tidy, reply};
 use super::tree::Tree;
 
 pub(super) fn run(data: &[u8]) {
+    accepts(data);
+}
+
+/// Whether the reply gives a token.
+pub(super) fn accepts(data: &[u8]) -> bool {
     let (pick, body) = choice(data);
     let status = [200, 200, 200, 400, 401, 429, 503, 302][pick % 8];
     // What is no text in a member that nobody reads does not matter.
@@ -34,6 +39,7 @@ pub(super) fn run(data: &[u8]) {
                 if is_telling(token) {
                     hides(&format!("{result:?}"), &[token]);
                 }
+                result.is_ok()
             },
         );
     }
@@ -54,14 +60,14 @@ pub(super) fn run(data: &[u8]) {
                 if is_telling(token) {
                     hides(&format!("{error} {error:?}"), &[token]);
                 }
-                return;
+                return false;
             }
             assert_eq!((status, exchanges()), (200, 1));
             let sent = format!("Bearer {token}");
             assert_eq!(stage.script().seen[0].headers()["authorization"], sent);
             let expiry = came.as_ref().and_then(|it| it.member("expires_in"));
             let Some(lifetime) = lifetime(token, expiry) else {
-                return;
+                return true;
             };
             sleep(lifetime.mul_f64(0.6)).await;
             let _ = apps.list().await;
@@ -69,8 +75,9 @@ pub(super) fn run(data: &[u8]) {
             sleep(lifetime.mul_f64(0.4)).await;
             let _ = apps.list().await;
             assert_eq!(exchanges(), 2, "a token was used after {lifetime:?}");
+            true
         },
-    );
+    )
 }
 
 /// No suite here was given the usual token.
