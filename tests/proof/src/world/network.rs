@@ -363,9 +363,11 @@ fn gateway(status: u16, seconds: Option<u32>, said: &str) -> Answer {
     }
     let body = if status == 401 {
         Bytes::from_static(br#"{"error":"invalid_client"}"#)
-    } else {
+    } else if status == 503 {
         // Some repeat what they were sent.
-        Bytes::from(format!("<html>try again {said}</html>"))
+        format!(r#"{{"error":{{"code":"down","message":"try again {said}"}}}}"#).into()
+    } else {
+        format!("<html>try again {said}</html>").into()
     };
     let status = StatusCode::from_u16(status).unwrap_or_default();
     Answer {
