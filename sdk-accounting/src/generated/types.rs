@@ -448,7 +448,7 @@ sdk_core::json_object!(AccountingCommandResult {
     outcome: required "outcome",
     command_receipt_reference: required "commandReceiptReference",
     subject_reference: required "subjectReference",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
     replayed: required "replayed",
 });
 

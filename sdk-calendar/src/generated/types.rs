@@ -345,7 +345,7 @@ sdk_core::json_object!(CalendarCommandResult {
     operation: required "operation",
     outcome: "succeeded" "outcome",
     public_reference: required "publicReference",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
     replayed: required "replayed",
 });
 

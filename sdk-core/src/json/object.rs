@@ -129,6 +129,10 @@ macro_rules! json_object {
         let value: $crate::codegen::Bounded = $map.next_value()?;
         $field = $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra);
     }};
+    (@read integral, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+        let value: $crate::codegen::Integral = $map.next_value()?;
+        $field = ::std::option::Option::Some(value.0);
+    }};
     (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
         let value: ::std::string::String = $map.next_value()?;
         $crate::codegen::constant(__OBJECT, $name, $constant, &value);

@@ -492,7 +492,7 @@ sdk_core::json_object!(IntakeSubmissionDetail {
     review: nullable "review",
     linked_records: required "linkedRecords",
     review_history: required "reviewHistory",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
 });
 
 impl FromReply for IntakeSubmissionDetail {

@@ -134,6 +134,7 @@ fn kind(schemas: &Schemas, field: &Property) -> String {
         .filter(|_| field.name != "schemaVersion");
     match (field.required, value.nullable, constant) {
         (true, false, Some(constant)) => return format!("{constant:?}"),
+        (true, false, None) if field.ty == Ty::I64 => "integral",
         (true, false, None) => "required",
         (true, true, _) => "nullable",
         (false, ..) if !value.type_assumptions.is_empty() => "assumed",

@@ -160,7 +160,7 @@ pub struct Person {
 
 sdk_core::json_object!(Person {
     public_reference: required "publicReference",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
     created_at: required "createdAt",
     updated_at: optional "updatedAt",
     created_by: optional "createdBy",
@@ -767,7 +767,7 @@ pub struct Facet {
 
 sdk_core::json_object!(Facet {
     value: nullable "value",
-    count: required "count",
+    count: integral "count",
 });
 
 /// The schema `TasksPage`.
@@ -852,7 +852,7 @@ pub struct Organization {
 
 sdk_core::json_object!(Organization {
     public_reference: required "publicReference",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
     created_at: required "createdAt",
     updated_at: optional "updatedAt",
     created_by: optional "createdBy",
@@ -1130,7 +1130,7 @@ pub struct Opportunity {
 
 sdk_core::json_object!(Opportunity {
     public_reference: required "publicReference",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
     created_at: required "createdAt",
     updated_at: optional "updatedAt",
     created_by: optional "createdBy",
@@ -1517,7 +1517,7 @@ pub struct Note {
 }
 
 sdk_core::json_object!(Note {
-    id: required "id",
+    id: integral "id",
     subject: optional "subject",
     text: required "text",
     pinned: optional "pinned",
@@ -1757,7 +1757,7 @@ sdk_core::json_object!(IntakeSubmissionDetail {
     review: nullable "review",
     linked_records: required "linkedRecords",
     review_history: required "reviewHistory",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
 });
 
 impl FromReply for IntakeSubmissionDetail {
@@ -1828,7 +1828,7 @@ pub struct AcceptIntake {
 
 sdk_core::json_object!(AcceptIntake {
     submission: required "submission",
-    expected_version: required "expectedVersion",
+    expected_version: integral "expectedVersion",
     create_task: optional "createTask",
 } constants {
     "decision" = "accept",
@@ -1907,7 +1907,7 @@ pub struct DismissIntake {
 
 sdk_core::json_object!(DismissIntake {
     submission: required "submission",
-    expected_version: required "expectedVersion",
+    expected_version: integral "expectedVersion",
     reason: required "reason",
 } constants {
     "decision" = "dismiss",
@@ -2155,7 +2155,7 @@ sdk_core::json_object!(ChangeOpportunityStage {
     reason: optional "reason",
     opportunity: required "opportunity",
     stage: required "stage",
-    expected_version: required "expectedVersion",
+    expected_version: integral "expectedVersion",
 } constants {
     "commandType" = "opportunity.stage",
 });
@@ -2452,7 +2452,7 @@ sdk_core::json_object!(CommandResult {
     operation: required "operation",
     outcome: "succeeded" "outcome",
     public_reference: required "publicReference",
-    record_version: required "recordVersion",
+    record_version: integral "recordVersion",
     replayed: required "replayed",
 });
 
@@ -2539,7 +2539,7 @@ pub struct Export {
 
 sdk_core::json_object!(Export {
     export_id: required "exportId",
-    rows: required "rows",
+    rows: integral "rows",
     url: required "url",
     sha256: optional "sha256",
     format: optional "format",
@@ -3240,7 +3240,7 @@ pub struct ActivityInputLogAcall {
 }
 
 sdk_core::json_object!(ActivityInputLogAcall {
-    seconds: required "seconds",
+    seconds: integral "seconds",
     direction: optional "direction",
 } constants {
     "kind" = "call",
@@ -3859,7 +3859,7 @@ pub struct FunnelStage {
 
 sdk_core::json_object!(FunnelStage {
     stage: required "stage",
-    open_count: required "openCount",
+    open_count: integral "openCount",
     value_min_minor: bounded "valueMinMinor",
     value_max_minor: bounded "valueMaxMinor",
     currency: optional "currency",
@@ -4656,7 +4656,7 @@ pub struct TasksCreateBatchReplyItem {
 }
 
 sdk_core::json_object!(TasksCreateBatchReplyItem {
-    status: required "status",
+    status: integral "status",
     task: optional "task",
     error: optional "error",
 });
@@ -4934,7 +4934,7 @@ pub struct DeleteExportsReply {
 }
 
 sdk_core::json_object!(DeleteExportsReply {
-    deleted: required "deleted",
+    deleted: integral "deleted",
 });
 
 impl FromReply for DeleteExportsReply {}
@@ -5098,7 +5098,7 @@ pub struct PeoplePageMembers {
 }
 
 sdk_core::json_object!(PeoplePageMembers {
-    total: required "total",
+    total: integral "total",
     facets: optional "facets",
 });
 
