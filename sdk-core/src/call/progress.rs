@@ -125,7 +125,7 @@ impl Call {
         let mut confidential = self.confidential();
         draft.confide(&mut confidential);
         if self.operation.secret_reply {
-            confidential.add_secrets_of(body);
+            confidential.add_secrets_of_reply(body);
         }
         confidential
     }

@@ -1,6 +1,9 @@
 //! Reads error bodies leniently.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
@@ -37,25 +40,18 @@ impl Envelope {
         if body.len() > LARGEST {
             return Self::default();
         }
-        let Ok(Value::Object(top)) = serde_json::from_slice(body) else {
+        let Ok(top) = serde_json::from_slice::<Members<'_>>(body) else {
             return Self::default();
         };
-        let error = top.get("error");
-        let nested = error.and_then(Value::as_object);
-        let text = |name: &str| {
-            nested
-                .and_then(|error| error.get(name))
-                .or_else(|| top.get(name))
-                .and_then(Value::as_str)
-                .map(str::to_owned)
-        };
+        let error = top.get("error").copied();
+        let nested: Option<Members<'_>> = error.and_then(decoded);
+        let nested = nested.unwrap_or_default();
+        let text = |name: &str| decoded(nested.get(name).or_else(|| top.get(name))?);
         Self {
-            code: text("code").or_else(|| error.and_then(Value::as_str).map(str::to_owned)),
+            code: text("code").or_else(|| decoded(error?)),
             message: text("message").or_else(|| text("error_description")),
             request_id: text("requestId"),
-            retryable: nested
-                .and_then(|error| error.get("retryable"))
-                .and_then(Value::as_bool),
+            retryable: decoded(nested.get("retryable").unwrap_or(&RawValue::NULL)),
         }
     }
 
@@ -72,6 +68,13 @@ impl Envelope {
     }
 }
 
+/// The members of an object. Only those that are understood are read, since any other may hold what no type does.
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+fn decoded<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
+    serde_json::from_str(value.get()).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Envelope;
@@ -86,6 +89,16 @@ mod tests {
         assert_eq!(envelope.retryable, Some(false));
         assert_eq!(Envelope::read(body), envelope);
         assert_eq!(Envelope::parse(false, body).retryable, None);
+    }
+
+    #[test]
+    fn a_member_that_no_type_holds_hides_no_other() {
+        let deep = "[".repeat(500) + &"]".repeat(500);
+        for odd in ["1e999", r#""\ud800""#, &deep] {
+            let body = format!(r#"{{"odd":{odd},"error":{{"code":"x","odd":{odd}}}}}"#);
+            let envelope = Envelope::read(body.as_bytes());
+            assert_eq!(envelope.code.as_deref(), Some("x"), "{odd}");
+        }
     }
 
     #[test]

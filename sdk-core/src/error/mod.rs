@@ -109,7 +109,7 @@ getters! {
     /// What is known about the effect of the call.
     pub effect -> Effect = it.0.effect;
     /// The headers of the failing reply, if there was one. Cookies are redacted, and so are values that contain a
-    /// credential, a token, a key, or what the caller set in headers and parameters.
+    /// credential, a token, a key, or what the caller set in headers and parameters, or that are too long to be searched.
     pub headers -> Option<&HeaderMap> = it.0.headers.as_deref();
     /// The raw body of the failing reply, as far as it was read.
     pub body -> Option<&[u8]> = it.0.body.as_deref();

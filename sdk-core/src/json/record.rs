@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memmem::find;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor,
 };
@@ -93,7 +94,10 @@ impl Record {
     }
 
     /// Whether two members have this name.
-    pub(super) fn has_twice(&self, name: &str) -> bool {
+    pub(crate) fn has_twice(&self, name: &str) -> bool {
+        if !may_occur_twice(self.as_str().as_bytes(), name) {
+            return false;
+        }
         let members = serde_json::from_str::<Pairs<Cow<'_, str>, IgnoredAny>>(self.as_str());
         members.is_ok_and(|it| it.0.iter().filter(|(own, _)| own == name).count() > 1)
     }
@@ -135,6 +139,13 @@ impl Record {
     pub fn into_raw(self) -> RawJson {
         self.0
     }
+}
+
+/// Whether a name could be there twice, at whatever depth: most objects need no closer look.
+fn may_occur_twice(text: &[u8], name: &str) -> bool {
+    let is_name = |text| find(text, name.as_bytes());
+    let first = is_name(text).map(|at| &text[at + name.len()..]);
+    first.is_some_and(|rest| is_name(rest).is_some()) || find(text, b"\\u").is_some()
 }
 
 /// Reads an object up to one member and keeps that, without an allocation.

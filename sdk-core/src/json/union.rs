@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use memchr::memmem::find;
 use serde::de::{DeserializeOwned, Error};
 
 use crate::json::explain::decode_within;
@@ -28,17 +27,10 @@ pub fn one_tag<'a, E: Error>(
     object: &'a Record,
     name: &'static str,
 ) -> Result<Option<Cow<'a, str>>, E> {
-    if may_occur_twice(object.raw().as_str().as_bytes(), name) && object.has_twice(name) {
+    if object.has_twice(name) {
         return Err(E::duplicate_field(name));
     }
     Ok(tag(object, name))
-}
-
-/// Whether a name could be there twice, at whatever depth: most objects need no closer look.
-fn may_occur_twice(text: &[u8], name: &str) -> bool {
-    let is_name = |text| find(text, name.as_bytes());
-    let first = is_name(text).map(|at| &text[at + name.len()..]);
-    first.is_some_and(|rest| is_name(rest).is_some()) || find(text, b"\\u").is_some()
 }
 
 /// Decodes an object whose variant is known.

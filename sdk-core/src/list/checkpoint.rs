@@ -145,6 +145,16 @@ impl Checkpoint {
         Ok(())
     }
 
+    /// Records that the current page was delivered without its first `skipped` items, and names as the next page one that was
+    /// there before. The position stays behind its items, so that nobody who resumes there gets them again.
+    pub(super) fn page_in_circle(&mut self, skipped: usize, delivered: usize, limit: Option<&str>) {
+        if skipped == self.skip {
+            self.skip += delivered;
+            self.limit = limit.map(str::to_owned);
+            self.delivered = self.delivered.saturating_add(delivered as u64);
+        }
+    }
+
     /// Checks that a walk that begins at `own` can resume here.
     pub(super) fn fits(&self, own: &Self) -> Result<(), Error> {
         let refuse = |message: String| Err(Error::pagination(message));

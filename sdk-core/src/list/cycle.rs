@@ -31,11 +31,18 @@ impl CycleGuard {
     }
 
     /// Whether the cursor was seen before.
-    pub(super) fn seen(&mut self, cursor: &str) -> bool {
+    pub(super) fn knows(&self, cursor: &str) -> bool {
         let hash = self.hasher.hash_one(cursor);
-        if (self.steps > 0 && hash == self.landmark) || !self.recent.insert(hash) {
+        (self.steps > 0 && hash == self.landmark) || self.recent.contains(&hash)
+    }
+
+    /// Whether the cursor was seen before; from now on it was.
+    pub(super) fn seen(&mut self, cursor: &str) -> bool {
+        if self.knows(cursor) {
             return true;
         }
+        let hash = self.hasher.hash_one(cursor);
+        self.recent.insert(hash);
         self.order.push_back(hash);
         if self.order.len() > RECENT
             && let Some(oldest) = self.order.pop_front()

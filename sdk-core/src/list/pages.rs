@@ -282,8 +282,14 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         let delivered = page.items.as_ref().map_or(0, Vec::len);
         let next = page.next_cursor();
         let limit = self.limit.as_deref();
-        let fits = expected_status(&page)
-            .and_then(|()| self.checkpoint.page(skipped, delivered, next, limit));
+        let circles = next.is_some_and(|next| self.guard.knows(next));
+        let fits = expected_status(&page).and_then(|()| {
+            if circles {
+                self.checkpoint.page_in_circle(skipped, delivered, limit);
+                return Ok(());
+            }
+            self.checkpoint.page(skipped, delivered, next, limit)
+        });
         if let Err(error) = fits {
             return Err(self.call.unfit(error, &page));
         }

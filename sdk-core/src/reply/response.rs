@@ -8,6 +8,7 @@ use std::{slice, vec};
 use bytes::Bytes;
 use http::HeaderMap;
 use memchr::memmem::Finder;
+use serde::de::DeserializeOwned;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
@@ -186,7 +187,7 @@ impl Reply {
             Replay::Status(status) => (self.status == status)
                 .then_some(true)
                 .or_else(|| self.is_committed().map(|_| false)),
-            Replay::Member => self.record()?.get("replayed").ok()?,
+            Replay::Member => self.member("replayed"),
         }
     }
 
@@ -203,14 +204,17 @@ impl Reply {
         let shown = operation.provenance == Provenance::Documented
             && self.status != ACCEPTED
             && operation.statuses.contains(&self.status);
-        let outcome = || self.record()?.text("outcome");
+        let outcome = || self.member::<String>("outcome");
         // The contract does not show the CRM's results, so only the status counts there.
         let said = operation.replay != Replay::Member || outcome().as_deref() == Some(SUCCEEDED);
         (shown && said).then_some(true)
     }
 
-    fn record(&self) -> Option<Record> {
-        std::str::from_utf8(&self.body).ok()?.parse().ok()
+    /// One member of the body; `None` if there are two of the name, since nobody knows which of them counts.
+    fn member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let record: Record = std::str::from_utf8(&self.body).ok()?.parse().ok()?;
+        let value = record.get(name).ok()?;
+        value.filter(|_| !record.has_twice(name))
     }
 }
 

@@ -17,6 +17,10 @@ const WITHHELD_IN_SHORT: &str = "[withheld]";
 /// How much of a text is searched, and shown, at most: the rest cannot leak.
 const LONGEST_LOOK: usize = 4096;
 
+/// How many secrets of a reply are looked for in its texts. A token has three companions at most; a reply with thousands would
+/// take minutes.
+const MOST_OF_REPLY: usize = 32;
+
 /// Values of this many letters and digits are found whatever surrounds them. A word is as long, so a text may contain a
 /// caller's value by accident: it is withheld all the same.
 const TELLING: usize = 8;
@@ -40,6 +44,8 @@ const RECENT: usize = 16;
 #[derive(Default)]
 pub(crate) struct Confidential {
     needles: Vec<Arc<Needle>>,
+    /// Whether there are too many values to look for, so that every text counts as repeating one.
+    is_all: bool,
 }
 
 /// A value to look for, in memory that is wiped on drop.
@@ -71,6 +77,13 @@ impl Confidential {
         }
     }
 
+    /// [`add_secrets_of`](Self::add_secrets_of) a reply. Of one with too many, nothing is shown.
+    pub(crate) fn add_secrets_of_reply(&mut self, json: &[u8]) {
+        let before = self.needles.len();
+        self.add_secrets_of(json);
+        self.is_all |= self.needles.len() - before > MOST_OF_REPLY;
+    }
+
     fn add_members(&mut self, value: &Value, is_secret: bool) {
         match value {
             Value::String(text) if is_secret => self.add_secret(text),
@@ -99,10 +112,13 @@ impl Confidential {
         }
     }
 
-    /// Whether a text repeats any of these values, in whatever form.
+    /// Whether a text repeats any of these values, in whatever form. One that is too long to be searched does.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         if self.needles.is_empty() || text.is_empty() {
             return false;
+        }
+        if self.is_all || text.chars().nth(LONGEST_LOOK).is_some() {
+            return true;
         }
         // A text is shown without its invisible characters, so it is searched without them.
         let text = if text.contains(is_unseen) {
@@ -234,7 +250,12 @@ fn stands_alone(word: &str, text: &str) -> bool {
 
 /// What follows a word at the beginning of a text, where one other character may stand between its letters.
 fn after<'a>(word: &str, text: &'a str) -> Option<&'a str> {
-    let alike = |left: char, right: char| left.to_lowercase().eq(right.to_lowercase());
+    let alike = |left: char, right: char| {
+        if left.is_ascii() && right.is_ascii() {
+            return left.eq_ignore_ascii_case(&right);
+        }
+        left.to_lowercase().eq(right.to_lowercase())
+    };
     let mut rest = text.chars();
     for (index, letter) in word.chars().enumerate() {
         let mut next = rest.next()?;
@@ -348,6 +369,21 @@ mod tests {
             assert_eq!(confidential.is_in(&value[..20]), is_in, "{length}");
             assert!(confidential.is_in(value));
         }
+    }
+
+    #[test]
+    fn what_would_take_too_long_to_search_counts_as_repeating() {
+        let mut confidential = Confidential::default();
+        let secrets = |count: usize| {
+            let each = |at| format!(r#""token{at}":"secret-{at}""#);
+            format!("{{{}}}", (0..count).map(each).collect::<Vec<_>>().join(","))
+        };
+        confidential.add_secrets_of_reply(secrets(3).as_bytes());
+        assert!(!confidential.is_in(&" ".repeat(4_096)));
+        assert!(confidential.is_in(&" ".repeat(4_097)));
+        assert!(!confidential.is_in("harmless"));
+        confidential.add_secrets_of_reply(secrets(100).as_bytes());
+        assert!(confidential.is_in("harmless"));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub struct BearerToken {
     header: HeaderValue,
     scopes: Option<Arc<[String]>>,
     generation: u64,
-    schedule: Schedule,
+    pub(super) schedule: Schedule,
     /// The operations that it has served, a bit each, which several operations may share.
     served: AtomicU64,
 }
@@ -134,4 +134,18 @@ pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue,
         .map_err(|error| TokenError::new(TokenErrorKind::Malformed).with_cause(error))?;
     header.set_sensitive(true);
     Ok(header)
+}
+
+#[cfg(test)]
+impl BearerToken {
+    /// The same token, which serves on its own from here on.
+    pub(super) fn fork(&self) -> Self {
+        Self {
+            header: self.header.clone(),
+            scopes: self.scopes.clone(),
+            generation: self.generation,
+            schedule: self.schedule,
+            served: AtomicU64::new(self.served.load(Ordering::Relaxed)),
+        }
+    }
 }

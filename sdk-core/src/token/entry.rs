@@ -1,13 +1,12 @@
 //! A cached token and the renewal that it may have under way.
 
-use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
-use tokio::runtime::{self, Handle};
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
-use tokio::sync::futures::Notified;
 use tokio::time::{Instant, timeout_at};
 
 use crate::app::App;
@@ -16,21 +15,14 @@ use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
 use crate::shown::shows;
 use crate::token::bearer::BearerToken;
+use crate::token::caller::{Caller, Step};
 use crate::token::common::Common;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::flight::{Flight, Outcome};
-use crate::token::lifetime;
+use crate::token::flight::Outcome;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{Rejection, Target};
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
-use crate::token::state::{Caller, State, Step};
-
-/// How long a renewal on another runtime may go without a beat before a caller starts its own: nobody may be driving that
-/// runtime. A renewal that is merely slow keeps beating.
-const SILENCE: Duration = Duration::from_secs(2);
-
-/// How many renewals a call sees lost with their runtimes before it fails.
-const LOST_LIMIT: u32 = 3;
+use crate::token::state::State;
 
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
@@ -77,7 +69,7 @@ impl TokenEntry {
         self.read().fresh(Instant::now())
     }
 
-    /// Waits until the token is fresh.
+    /// Waits until the token is fresh. If a renewal fails or stalls, a live token is enough.
     pub async fn prewarm(self: &Arc<Self>) -> Result<(), TokenError> {
         self.obtain(true, Duration::MAX).await.map(drop)
     }
@@ -127,72 +119,19 @@ impl TokenEntry {
     /// Starts or joins a renewal if necessary.
     async fn obtain(self: &Arc<Self>, eager: bool, need: Duration) -> Outcome {
         let Ok(runtime) = Handle::try_current() else {
-            return Err(lost(
-                "there is no Tokio runtime here; await the call within one",
-            ));
+            let why = "there is no Tokio runtime here; await the call within one";
+            return Err(TokenError::new(TokenErrorKind::Lost).with_description(why));
         };
-        let mut caller = Caller {
-            runtime: runtime.id(),
-            eager,
-            need,
-            waited: None,
-        };
-        let mut renewals = 0;
+        let mut caller = Caller::new(runtime.id(), eager, need);
         loop {
             let mut news = pin!(self.news.notified());
             // Before it looks at the state, so that it misses nothing.
             news.as_mut().enable();
-            let flight = match self.step(&runtime, caller) {
+            match self.step(&runtime, &mut caller) {
                 Step::Use(token) => return Ok(token),
                 Step::Fail(error) => return Err(error),
-                Step::Wait(flight) => flight,
-            };
-            if caller.waited != Some(flight.id) {
-                caller.waited = Some(flight.id);
-                renewals += 1;
-            }
-            if renewals > LOST_LIMIT {
-                let error = || lost("all renewals that the call waited for were dropped");
-                return self.live().ok_or_else(error);
-            }
-            if let Some(token) = self.wait(news, &flight, runtime.id()).await {
-                return Ok(token);
-            }
-        }
-    }
-
-    /// Waits until any renewal ends. Returns the live token if waiting longer might let it expire.
-    async fn wait(
-        &self,
-        mut news: Pin<&mut Notified<'_>>,
-        flight: &Flight,
-        runtime: runtime::Id,
-    ) -> Option<Arc<BearerToken>> {
-        let now = Instant::now();
-        // At most half the rest of a live token is spent on waiting, so that a stalled endpoint does no harm early.
-        let spare = self
-            .live()
-            .map(|token| now + token.end().saturating_duration_since(now) / 2);
-        let until = spare.map_or(flight.overdue, |spare| spare.min(flight.overdue));
-        loop {
-            let beats = flight.beats();
-            let look = if flight.runtime == runtime {
-                until
-            } else {
-                until.min(lifetime::later(Instant::now(), SILENCE))
-            };
-            match timeout_at(look, news.as_mut()).await {
-                Ok(()) => return None,
-                Err(_elapsed) if look == flight.overdue => {
-                    self.lose(flight.id);
-                    return self.live();
-                }
-                Err(_elapsed) if look == until => return self.live(),
-                Err(_elapsed) if flight.beats() == beats => {
-                    self.lose(flight.id);
-                    return None;
-                }
-                Err(_elapsed) => {}
+                // Whether there is news or the time has come, it looks again.
+                Step::Wait(until) => drop(timeout_at(until, news).await),
             }
         }
     }
@@ -200,12 +139,17 @@ impl TokenEntry {
     /// Gives up a renewal that is still under way, and notifies all waiters.
     pub(super) fn lose(&self, id: u64) {
         self.write().abandon(id);
+        self.announce();
+    }
+
+    /// Wakes all waiters.
+    pub(super) fn announce(&self) {
         self.news.notify_waiters();
     }
 
-    /// The pulse of renewal `id`; `None` if it was given up.
-    pub(super) fn beats(&self, id: u64) -> Option<Arc<AtomicU32>> {
-        self.read().flight(id).map(Flight::pulse)
+    /// Notes that the runtime of renewal `id` is driven. Returns whether the renewal is under way.
+    pub(super) fn beat(&self, id: u64) -> bool {
+        self.write().beat(id)
     }
 
     pub(super) fn settle(
@@ -276,10 +220,6 @@ impl TokenEntry {
     pub(super) fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn lost(description: &str) -> TokenError {
-    TokenError::new(TokenErrorKind::Lost).with_description(description)
 }
 
 shows! { TokenEntry |it| request: it.request, token: it.live(), exchanges: it.exchanges() }

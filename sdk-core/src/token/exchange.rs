@@ -223,7 +223,7 @@ impl ClientCredentialsSource {
         // The status alone decides. A body that cannot be read explains nothing.
         let body = read.unwrap_or_default();
         let mut confidential = self.confidential();
-        confidential.add_secrets_of(&body);
+        confidential.add_secrets_of_reply(&body);
         let headers = response.headers();
         Err(reply::failure(status, headers, &body, &confidential))
     }

@@ -4,6 +4,7 @@
 
 pub(crate) mod bearer;
 pub(crate) mod cache;
+pub(crate) mod caller;
 pub(crate) mod common;
 pub(crate) mod contained;
 pub(crate) mod credentials;
@@ -23,6 +24,8 @@ pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod transport;
 
+#[cfg(test)]
+mod search;
 // The endpoint of these tests is spoken to through reqwest.
 #[cfg(all(test, feature = "reqwest-013"))]
 mod tests;

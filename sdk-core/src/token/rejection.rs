@@ -47,7 +47,7 @@ pub struct Target {
 }
 
 /// An operation, or one of its paths.
-type Key = (usize, Option<u64>);
+pub(super) type Key = (usize, Option<u64>);
 
 impl Target {
     /// The target of a request.
@@ -74,17 +74,17 @@ impl Target {
 /// must neither turn each call into an exchange nor cost other calls a token that works. Such a target refuses tokens as soon
 /// as they arrive: the first two of these rejections are believed at once. Further ones are believed more and more rarely, if
 /// they follow each other closely and no call to the target succeeds in between.
-#[derive(Debug, Default)]
-pub(super) struct Rejections(BTreeMap<Key, Streak>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rejections(pub(super) BTreeMap<Key, Streak>);
 
 /// Tokens in a row that an operation, or one of its paths, refused as soon as they arrived.
-#[derive(Debug)]
-struct Streak {
-    length: u32,
-    last: Instant,
-    backoff_until: Option<Instant>,
+#[derive(Clone, Debug)]
+pub(super) struct Streak {
+    pub(super) length: u32,
+    pub(super) last: Instant,
+    pub(super) backoff_until: Option<Instant>,
     /// The last token that was counted.
-    generation: u64,
+    pub(super) generation: u64,
 }
 
 impl Streak {

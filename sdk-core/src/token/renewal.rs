@@ -4,7 +4,6 @@ use std::error::Error as _;
 use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,27 +13,30 @@ use tracing::{Instrument as _, Span};
 
 use crate::app::App;
 use crate::text::one_line;
+use crate::token::caller::{Caller, Step};
 use crate::token::contained::contained;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::Outcome;
-use crate::token::state::{Caller, Step};
 
 /// How often a renewal shows that its runtime is driven.
 const BEAT: Duration = Duration::from_millis(500);
 
 impl TokenEntry {
     /// What a caller does next. Starts a renewal if one is due.
-    pub(super) fn step(self: &Arc<Self>, runtime: &Handle, caller: Caller) -> Step {
-        let (step, started) = self.write().next(Instant::now(), caller, self.policy());
-        if let Some(id) = started {
+    pub(super) fn step(self: &Arc<Self>, runtime: &Handle, caller: &mut Caller) -> Step {
+        let decision = self.write().next(Instant::now(), caller, self.policy());
+        if let Some(id) = decision.start {
             self.started();
             let entry = Arc::clone(self);
             let renewal = run(Ticket { entry, id }).instrument(self.span());
             // Outside the lock: a runtime that shuts down drops the task, and with it the ticket, at once.
             runtime.spawn(renewal);
         }
-        step
+        if decision.news {
+            self.announce();
+        }
+        decision.step
     }
 
     /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows
@@ -73,9 +75,9 @@ pub(super) async fn run(ticket: Ticket) {
     let (entry, started) = (&ticket.entry, Instant::now());
     let (app, watcher) = entry.watched();
     let watch = watcher.renewal(app, TokenErrorKind::Lost.as_str());
-    let Some(beats) = entry.beats(ticket.id) else {
+    if !entry.beat(ticket.id) {
         return;
-    };
+    }
     let limit = entry.policy().renewal_timeout;
     let (source, request) = (entry.source(), entry.request());
     // Not called outside: the call itself may panic.
@@ -85,7 +87,7 @@ pub(super) async fn run(ticket: Ticket) {
     let mut beat = interval_at(started + BEAT, BEAT);
     let answer = poll_fn(|context| {
         while beat.poll_tick(context).is_ready() {
-            beats.fetch_add(1, Ordering::Relaxed);
+            entry.beat(ticket.id);
             // The suite and all its clients are gone: nobody can ever use the token.
             if Arc::strong_count(entry) == 1 {
                 return Poll::Ready(None);

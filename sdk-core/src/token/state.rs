@@ -7,6 +7,7 @@ use tokio::runtime;
 use tokio::time::Instant;
 
 use crate::token::bearer::{BearerToken, Phase};
+use crate::token::caller::{Caller, Decision, Step};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::{Flight, Outcome};
 use crate::token::lifetime;
@@ -14,48 +15,27 @@ use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{MOST_RENEWALS, Rejection, Rejections, Target};
 use crate::token::source::AccessToken;
 
-/// A caller that needs a token.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Caller {
-    /// Where a renewal would run.
-    pub(super) runtime: runtime::Id,
-    /// Whether it waits for a fresh token where others use an ageing one.
-    pub(super) eager: bool,
-    /// How long the token has to last: the timeout of an attempt.
-    pub(super) need: Duration,
-    /// The renewal that it has waited for, if any.
-    pub(super) waited: Option<u64>,
-}
-
-/// What a caller does next.
-#[derive(Debug)]
-pub(super) enum Step {
-    Use(Arc<BearerToken>),
-    Wait(Flight),
-    Fail(TokenError),
-}
-
 /// A failed renewal, and until when all callers get its error.
-#[derive(Debug)]
-struct Setback {
+#[derive(Clone, Debug)]
+pub(super) struct Setback {
     error: TokenError,
-    until: Instant,
+    pub(super) until: Instant,
     /// The renewal, whose waiters all get the error.
-    flight: u64,
+    pub(super) flight: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct State {
-    token: Option<Arc<BearerToken>>,
+    pub(super) token: Option<Arc<BearerToken>>,
     generation: u64,
-    flight: Option<Flight>,
+    pub(super) flight: Option<Flight>,
     flights: u64,
     /// The last renewal that succeeded.
-    landed: u64,
-    failures: u32,
-    setback: Option<Setback>,
+    pub(super) landed: u64,
+    pub(super) failures: u32,
+    pub(super) setback: Option<Setback>,
     /// The earliest routine renewal after a successful one.
-    next_routine: Option<Instant>,
+    pub(super) next_routine: Option<Instant>,
     rejections: Rejections,
 }
 
@@ -97,46 +77,72 @@ impl State {
         self.flights
     }
 
-    /// Decides what a caller does at `now`. If a number comes with the decision, the caller must start this renewal.
+    /// Decides what a caller does at `now`: when it arrives, when a renewal has ended, and when the instant that it was told
+    /// has come.
     pub(super) fn next(
         &mut self,
         now: Instant,
-        caller: Caller,
+        caller: &mut Caller,
         policy: &TokenPolicy,
-    ) -> (Step, Option<u64>) {
+    ) -> Decision {
         let live = self.live(now);
-        if let Some(token) = &live {
-            // A caller takes the token that it waited for, however short its lifetime.
-            let arrived = caller.waited.is_some_and(|waited| waited <= self.landed);
-            if arrived || token.phase(now) == Phase::Fresh {
-                return (Step::Use(Arc::clone(token)), None);
-            }
+        if let Some(step) = self.at_hand(now, caller, live.as_ref()) {
+            return Decision::from(step);
         }
-        if let Some(step) = self.without_renewal(now, caller, live.as_ref()) {
-            return (step, None);
+        let lost = self.flight.take_if(|flight| caller.gives_up(flight, now));
+        let news = lost.is_some();
+        let overdue = lost.is_some_and(|flight| flight.overdue <= now);
+        let spent = live.is_some() && (overdue || caller.has_spent(now));
+        let waits = live
+            .as_ref()
+            .is_none_or(|token| caller.eager || self.waits(token, now, caller.need));
+        if spent || waits && caller.has_seen_enough(self.flight.as_ref()) {
+            let step = live.map_or_else(|| Step::Fail(all_lost()), Step::Use);
+            return Decision {
+                news,
+                ..step.into()
+            };
         }
-        let (flight, started) = match &self.flight {
-            Some(flight) => (flight.clone(), None),
+        let (flight, start) = match self.flight {
+            Some(flight) => (flight, None),
             None => self.launch(now, caller.runtime, policy),
         };
         let step = match live {
-            Some(token) if !caller.eager && !self.waits(&token, now, caller.need) => {
-                Step::Use(token)
-            }
-            _ => Step::Wait(flight),
+            Some(token) if !waits => Step::Use(token),
+            live => Step::Wait(caller.wait_for(&flight, live.as_deref(), now)),
         };
-        (step, started)
+        Decision { step, start, news }
+    }
+
+    /// The step of a caller that something serves already.
+    fn at_hand(
+        &self,
+        now: Instant,
+        caller: &Caller,
+        live: Option<&Arc<BearerToken>>,
+    ) -> Option<Step> {
+        let serves = |token: &&Arc<BearerToken>| {
+            // A caller takes the token that it waited for, however short its lifetime.
+            let arrived = caller.waited().is_some_and(|waited| waited <= self.landed);
+            arrived || token.phase(now) == Phase::Fresh
+        };
+        let token = live.filter(serves).cloned();
+        token
+            .map(Step::Use)
+            .or_else(|| self.without_renewal(now, caller, live))
     }
 
     /// The step of a caller if no renewal is due.
     fn without_renewal(
         &self,
         now: Instant,
-        caller: Caller,
+        caller: &Caller,
         live: Option<&Arc<BearerToken>>,
     ) -> Option<Step> {
         let failed = self.setback.as_ref().filter(|setback| {
-            let shared = caller.waited.is_some_and(|waited| waited <= setback.flight);
+            let shared = caller
+                .waited()
+                .is_some_and(|waited| waited <= setback.flight);
             shared || self.flight.is_none() && now < setback.until
         });
         match (failed, live) {
@@ -168,14 +174,22 @@ impl State {
         // The task has a timeout of its own; the margin is for its last step.
         let end = lifetime::later(now, policy.renewal_timeout);
         let overdue = lifetime::later(end, policy.min_interval);
-        let flight = Flight::new(self.flights, runtime, overdue);
-        self.flight = Some(flight.clone());
+        let flight = Flight {
+            id: self.flights,
+            runtime,
+            overdue,
+            beats: 0,
+        };
+        self.flight = Some(flight);
         (flight, Some(self.flights))
     }
 
-    /// Renewal `id`, if it is under way.
-    pub(super) fn flight(&self, id: u64) -> Option<&Flight> {
-        self.flight.as_ref().filter(|flight| flight.id == id)
+    /// Notes that the runtime of renewal `id` is driven. Returns whether the renewal is under way.
+    pub(super) fn beat(&mut self, id: u64) -> bool {
+        let flight = self.flight.as_mut().filter(|flight| flight.id == id);
+        flight
+            .map(|flight| flight.beats = flight.beats.wrapping_add(1))
+            .is_some()
     }
 
     /// Gives up renewal `id`, so that the next caller starts another.
@@ -301,4 +315,9 @@ impl State {
     pub(super) fn rejections_mut(&mut self) -> &mut Rejections {
         &mut self.rejections
     }
+}
+
+fn all_lost() -> TokenError {
+    let why = "all renewals that the call waited for were dropped";
+    TokenError::new(TokenErrorKind::Lost).with_description(why)
 }

@@ -31,6 +31,7 @@ const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 #[must_use]
 pub struct Builder {
     pub(crate) seed: u64,
+    pub(crate) seeded_tokens: bool,
     pub(crate) sizes: Sizes,
     pub(crate) token_lifetime: Duration,
     pub(crate) frozen_clock: bool,
@@ -52,6 +53,7 @@ impl Default for Builder {
     fn default() -> Builder {
         Builder {
             seed: 1,
+            seeded_tokens: false,
             sizes: Sizes::default(),
             // The documented maximum.
             token_lifetime: LONGEST_LIFE,
@@ -73,9 +75,17 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The seed of the demo data, of the references and of the cursors. Tokens are signed with a random key.
+    /// The seed of the demo data, of the references and of the cursors. Tokens are signed with a random key, unless
+    /// [`seeded_tokens`](Builder::seeded_tokens) says otherwise.
     pub fn seed(mut self, seed: u64) -> Builder {
         self.seed = seed;
+        self
+    }
+
+    /// Derives the key of the tokens from the seed, so that a run can be repeated to the last byte. Anybody can then forge a
+    /// token: only for a server in memory, and without effect on others.
+    pub fn seeded_tokens(mut self) -> Builder {
+        self.seeded_tokens = true;
         self
     }
 

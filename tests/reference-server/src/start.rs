@@ -63,7 +63,12 @@ pub(crate) fn in_memory(mut settings: Builder) -> io::Result<ReferenceServer> {
     };
     let origins = names.map(|name| origin(&name));
     let control = settings.control_port.map(|_| origin("control"));
-    let suite = Suite::new(settings, Key::random()?, origins, control)?;
+    let key = if settings.seeded_tokens {
+        Key::of_seed("token", settings.seed)
+    } else {
+        Key::random()?
+    };
+    let suite = Suite::new(settings, key, origins, control)?;
     let serving = Serving::new(wiremock::Running::new(Vec::new()), None);
     Ok(ReferenceServer::new(Arc::new(suite), serving))
 }

@@ -19,6 +19,7 @@ async fn what_was_changed_in_the_store_is_refused() {
         ("version", json!(3)),
         ("preparedAt", json!(0)),
         ("preparedAt", Value::Null),
+        ("preparedAt", json!(u64::MAX)),
         ("application", json!("crm")),
         ("operation", json!("manageHold")),
         ("method", json!("PUT")),

@@ -2,7 +2,7 @@
 
 use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::EventCommand;
-use sdk_core::Receipt;
+use sdk_core::{RawJson, Receipt, testing};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
@@ -122,4 +122,23 @@ async fn a_receipt_counts_its_attempts_and_keeps_headers_and_bytes() {
     let response = copy.into_response().clone();
     assert_eq!((&*response, response.bytes()), (&*receipt, receipt.bytes()));
     assert!(!format!("{receipt:?}").contains(receipt.idempotency_key().unwrap().as_str()));
+}
+
+#[test]
+fn a_member_that_comes_twice_says_nothing_certain() {
+    let facts = |members: &str| {
+        let reply = testing::reply(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND, 201);
+        let version = r#""schemaVersion": "suite-calendar-command-result.v1""#;
+        let reply = reply.body(format!("{{{version}, {members}}}"));
+        let receipt = reply.receipt::<RawJson>().unwrap();
+        (receipt.is_replay(), receipt.is_committed())
+    };
+
+    let once = facts(r#""outcome": "succeeded", "replayed": false, "note": {"replayed": true}"#);
+    let replayed = facts(r#""outcome": "succeeded", "replayed": false, "repl\u0061yed": true"#);
+    let outcome = facts(r#""outcome": "succeeded", "outcome": "pending", "replayed": true"#);
+
+    assert_eq!(once, (Some(false), Some(true)));
+    assert_eq!(replayed, (None, Some(true)));
+    assert_eq!(outcome, (Some(true), None));
 }

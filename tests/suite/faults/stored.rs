@@ -63,6 +63,9 @@ async fn fault_55_a_stored_command_with_absurd_numbers_is_refused_or_waits_for_a
         calendar.send_prepared(&command).await.unwrap_err();
     }
     let rule = StoredRule::default();
+    // The digest of the largest time is that of none.
+    let unclear = edited(&command, "preparedAt", json!(u64::MAX));
+    unclear.verify().unwrap_err();
     for at in [0, 1 << 62, u64::MAX] {
         let command = edited(&command, "preparedAt", json!(at));
         let step = rule.next(&command, None, SystemTime::now());

@@ -31,6 +31,32 @@ async fn fault_24_a_circle_of_cursors_is_an_error_at_its_first_repetition() {
 }
 
 #[tokio::test]
+async fn fault_24_whoever_resumes_in_a_circle_gets_nothing_twice() {
+    let peer = Peer::start([
+        page(&["a"], "one"),
+        page(&["b", "c"], "one"),
+        page(&["b", "c"], "one"),
+        page(&["b", "c"], "two"),
+        page(&["d"], ""),
+    ]);
+    let crm = crm_at(&peer);
+    let mut walk = crm.people().list().items();
+    let mut all = Vec::new();
+    for errors in [true, true, false] {
+        let (taken, error) = rest(&mut walk).await;
+        all.extend(taken);
+        assert_eq!(error.is_some(), errors);
+        if let Some(error) = error {
+            assert_says(&error, &["repeated a cursor", "3 items"]);
+        }
+        let at = walk.checkpoint();
+        walk = crm.people().list().items().resume(at);
+    }
+    assert_eq!(all, ["a", "b", "c", "d"]);
+    assert_eq!(peer.requests().len(), 5);
+}
+
+#[tokio::test]
 async fn fault_25_an_empty_page_goes_on_and_duplicates_pass() {
     let peer = Peer::start([
         page(&[], "cursor-2"),

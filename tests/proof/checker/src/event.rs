@@ -8,201 +8,123 @@ pub type Digest = u64;
 
 /// One record of a history. Whoever records it assigns the numbers; each kind of thing has its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Event {
-    /// The network took a request from a suite, and nobody has read it yet.
+    /// The network took a request of `suite`, addressed to `installation`. A service that restarts has a new suite.
     Departed {
-        /// The request: an attempt, or an exchange.
         request: u64,
-        /// The suite that sent it. A service that restarts has a new one.
         suite: u32,
-        /// The installation that it is addressed to.
         installation: u32,
-        /// What it is.
         sent: Sent,
     },
+    /// The network took the body of a request: from here on its suite cannot know that it did not arrive.
+    Begun { request: u64 },
     /// The server read a request whole.
-    Arrived {
-        /// The request.
-        request: u64,
-    },
-    /// The server decided on its answer, which the network may lose.
+    Arrived { request: u64 },
+    /// The server decided on its answer, which the network may lose: the HTTP status, the digest of the body, and what it did.
     Answered {
-        /// The request.
         request: u64,
-        /// The HTTP status.
         status: u16,
-        /// Of the body.
         body: Digest,
-        /// What the answer did.
         done: Done,
     },
     /// The suite read the reply to its end.
-    Delivered {
-        /// The request.
-        request: u64,
-    },
+    Delivered { request: u64 },
     /// The network told the suite that the request failed: refused, reset, or broken off.
-    Broke {
-        /// The request.
-        request: u64,
-    },
+    Broke { request: u64 },
     /// The suite stopped waiting for the reply.
-    Abandoned {
-        /// The request.
-        request: u64,
-    },
+    Abandoned { request: u64 },
 
-    /// A caller began a call.
+    /// A caller began a call, which ends at `deadline` at the latest, and sends the stored `command`, if any.
     Called {
-        /// The call.
         call: u64,
-        /// Its suite.
         suite: u32,
-        /// The operation.
         operation: String,
-        /// How it may be repeated.
         kind: Kind,
-        /// The instant at which it ends at the latest.
         deadline: Option<Micros>,
-        /// The stored command that it sends.
         command: Option<u64>,
     },
     /// A caller was told how its call ended.
-    Returned {
-        /// The call.
-        call: u64,
-        /// How it ended.
-        told: Told,
-    },
+    Returned { call: u64, told: Told },
 
     /// An installation has this record in this list; those of one list come in its order.
     Exists {
-        /// The installation.
         installation: u32,
-        /// The list.
         list: String,
-        /// The record.
         record: String,
     },
-    /// A consumer began to read a list from its start.
+    /// A consumer began to read a list from its start, and goes on over failures and restarts.
     WalkBegan {
-        /// The walk, which goes on over failures and restarts.
         walk: u64,
-        /// The installation.
         installation: u32,
-        /// The list.
         list: String,
     },
     /// A consumer kept a record for good, together with its checkpoint.
-    Took {
-        /// The walk.
-        walk: u64,
-        /// The record.
-        record: String,
-    },
+    Took { walk: u64, record: String },
     /// A consumer was told that the list has ended.
-    WalkEnded {
-        /// The walk.
-        walk: u64,
-    },
+    WalkEnded { walk: u64 },
 
-    /// A service stored a command before it was sent.
+    /// A service stored a command for an installation, with its key if its operation has one, before it was sent.
     Stored {
-        /// The command.
         command: u64,
-        /// The installation that it is for.
         installation: u32,
-        /// Its key, if its operation has one.
         key: Option<String>,
     },
     /// A service stored the receipt of a command, and will not send it again.
-    Settled {
-        /// The command.
-        command: u64,
-        /// What the receipt names.
-        reference: String,
-    },
-    /// A service left a command to a person.
+    Settled { command: u64, reference: String },
+    /// A service left a command to a person: it may have been sent, or the server refused it for good.
     Parked {
-        /// The command.
         command: u64,
-        /// Whether it may have been sent.
         was_sent: bool,
-        /// Whether the server refused it for good.
         refused: bool,
-        /// What the person reads.
         reason: String,
     },
 
     /// A service was killed, with all its suites.
-    Crashed {
-        /// Its suites.
-        suites: Vec<u32>,
-    },
+    Crashed { suites: Vec<u32> },
     /// From here on nothing goes wrong any more, and services have the time they need.
     Calm,
     /// The world ended; everything that was going to happen has.
     Ended,
 
     /// A secret that nobody may read.
-    Secret {
-        /// The secret.
-        text: String,
-    },
+    Secret { text: String },
     /// A line that somebody may read: of a log, of an error, of a `Debug`.
-    Logged {
-        /// The line.
-        line: String,
-    },
+    Logged { line: String },
 }
 
 /// What a request is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Sent {
-    /// An exchange of the credential for a token.
-    Exchange {
-        /// The audience that is asked for.
-        audience: String,
-    },
-    /// An attempt of a call.
+    /// An exchange of the credential for a token of this audience.
+    Exchange { audience: String },
+    /// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any. Its
+    /// body is 0 if there is none, or if it has no key: of such a command nobody has taken the body yet.
     Attempt {
-        /// The call.
         call: u64,
-        /// The audience of the application that it is addressed to.
         audience: String,
-        /// The bearer token, if it carries one.
         token: Option<Digest>,
-        /// The idempotency key, if it carries one.
         key: Option<String>,
-        /// Of its body.
         body: Digest,
     },
 }
 
 /// What an answer did at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Done {
     /// Nothing: a read or a refusal.
     Nothing,
-    /// It committed a command.
-    Committed {
-        /// The record that the result names.
-        reference: String,
-    },
+    /// It committed a command; the result names this record.
+    Committed { reference: String },
     /// It repeated the result of an earlier commit.
-    Replayed {
-        /// The record that the result names.
-        reference: String,
-    },
-    /// It issued a token.
+    Replayed { reference: String },
+    /// It issued a token: how long it says that it lasts, if at all, and how long it does.
     Issued {
-        /// The token.
         token: Digest,
-        /// The audience of the token.
         audience: String,
-        /// How long it says the token lasts.
         stated: Option<Micros>,
-        /// How long the token lasts.
         lasts: Micros,
     },
 }
@@ -220,32 +142,23 @@ pub enum Kind {
 
 /// What a caller was told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Told {
     /// The reply to a read.
-    Reply {
-        /// Of its body.
-        body: Digest,
-    },
-    /// The receipt of a command.
+    Reply { body: Digest },
+    /// The receipt of a command: the key that it was sent with, the record, and whether it is said to repeat a result.
     Receipt {
-        /// Of its body.
         body: Digest,
-        /// The key that it was sent with.
         key: Option<String>,
-        /// The record that it names.
         reference: String,
-        /// Whether it is said to repeat an earlier result.
         replayed: bool,
     },
-    /// An error.
+    /// An error: what it says of the effect, its kind for people, whether there was no token to send, and how many attempts it
+    /// says were made.
     Error {
-        /// What it says of the effect.
         effect: Effect,
-        /// Its kind, for people.
         kind: String,
-        /// Whether there was no token to send.
         tokenless: bool,
-        /// How many attempts it says were made.
         attempts: u32,
     },
     /// Nothing: its caller dropped it.

@@ -1,10 +1,19 @@
 //! Holds what a server saw against what callers were told, and names the laws that were broken.
+//!
+//! It depends on no other crate, so that it shares no mistake with what it checks.
 
 pub mod event;
+mod facts;
 mod history;
+mod laws;
+#[cfg(test)]
+mod tests;
 
 pub use event::{Done, Effect, Event, Kind, Micros, Sent, Told};
 pub use history::History;
+
+use facts::Facts;
+use laws::{Found, calls, commands, secrets, stored, tokens, walks};
 
 /// A law that a history breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +26,16 @@ pub struct Violation {
     pub what: String,
 }
 
-/// The laws that a history breaks, first things first.
-pub fn check(_history: &History) -> Vec<Violation> {
-    Vec::new()
+/// The laws that a history breaks, the earliest first.
+pub fn check(history: &History) -> Vec<Violation> {
+    let facts = Facts::of(history);
+    let mut found = Found::default();
+    calls::hold(&facts, &mut found);
+    commands::hold(&facts, &mut found);
+    tokens::hold(&facts, &mut found);
+    walks::hold(history, &mut found);
+    stored::hold(history, &facts, &mut found);
+    secrets::hold(history, &mut found);
+    found.0.sort_by_key(|violation| violation.at);
+    found.0
 }

@@ -1,1 +1,170 @@
 //! A small world of services, installations and a network, all from one seed on a clock that stands still.
+
+mod body;
+mod call;
+mod caller;
+mod fate;
+mod installation;
+mod lines;
+mod network;
+mod outbox;
+mod service;
+mod stage;
+mod suites;
+mod totals;
+mod walk;
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use fastrand::Rng;
+use suite_checker::{Event, History};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+pub use totals::Totals;
+
+use installation::{APPS, Installation};
+use network::Network;
+use service::Service;
+use stage::Stage;
+
+/// How long a world may need once it is calm: all that is under way, and all that is stored.
+const PATIENCE: Duration = Duration::from_secs(1_800);
+
+/// What a seed makes of a world.
+#[derive(Clone, Copy, Debug)]
+pub struct World {
+    /// Everything follows from it.
+    pub seed: u64,
+    /// How many requests it takes until the world is calm.
+    pub requests: u64,
+    /// Whether a hundred callers and more share one suite.
+    pub crowded: bool,
+    /// Whether it keeps all lines that anybody may read.
+    pub logged: bool,
+}
+
+impl World {
+    /// The world of a seed.
+    #[must_use]
+    pub fn of(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        Self {
+            seed,
+            requests: rng.u64(1_000..4_000),
+            crowded: seed % 20 == 19,
+            logged: seed % 10 == 9,
+        }
+    }
+
+    /// Lets it happen.
+    ///
+    /// # Panics
+    /// If the world itself is broken: a part of it panics.
+    #[must_use]
+    pub fn run(&self) -> (History, Totals) {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_time().start_paused(true).build();
+        let runtime = runtime.expect("a runtime without drivers");
+        runtime.block_on(self.happen())
+    }
+
+    async fn happen(&self) -> (History, Totals) {
+        let mut rng = Rng::with_seed(self.seed ^ 0x5eed);
+        let stage = Stage::new(self.logged);
+        let _lines = self.logged.then(|| lines::keep(&stage));
+        let mut installations = Vec::new();
+        let (count, shared) = if self.crowded {
+            (1, false)
+        } else {
+            (rng.u32(2..=3), rng.bool())
+        };
+        for number in 0..count {
+            let it = Installation::new(&stage, number, &mut rng, shared).await;
+            installations.push(it);
+        }
+        let installations = Arc::new(installations);
+        let network = Network::new(&stage, &installations, &mut rng);
+        let mut services = JoinSet::new();
+        for _ in 0..if self.crowded { 1 } else { rng.u8(1..=3) } {
+            let crowd = rng.usize(100..150);
+            let service = Service {
+                stage: Arc::clone(&stage),
+                installations: Arc::clone(&installations),
+                network: network.clone(),
+                callers: if self.crowded {
+                    crowd
+                } else {
+                    rng.usize(3..=20)
+                },
+                walks: rng.usize(1..=3),
+                life: rng.bool().then(|| rng.u64(2_000..60_000)),
+                pace: [10, 300, 3_000][rng.usize(..3)],
+                epoch: SystemTime::now(),
+            };
+            services.spawn(service.run(rng.fork()));
+        }
+        let trouble = trouble(&stage, &installations, &network, rng.fork());
+        let enough = async {
+            while stage.requests() < self.requests && stage.now() < 4 * 3_600 * 1_000_000 {
+                sleep(Duration::from_millis(100)).await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = enough => {}
+            () = trouble => {}
+        }
+        stage.calm();
+        for installation in &*installations {
+            installation.rotate(&stage, &mut rng)();
+        }
+        let ending = async {
+            while let Some(ended) = services.join_next().await {
+                ended.expect("a service does not panic");
+            }
+        };
+        let _late = timeout(PATIENCE, ending).await;
+        services.shutdown().await;
+        // What is still on its way arrives.
+        sleep(Duration::from_secs(120)).await;
+        stage.record(Event::Ended);
+        stage.count("worlds");
+        stage.end()
+    }
+}
+
+/// What goes wrong besides single requests: outages, revocations, rotations.
+async fn trouble(
+    stage: &Arc<Stage>,
+    installations: &Arc<Vec<Installation>>,
+    network: &Network,
+    mut rng: Rng,
+) {
+    let often = [4_000, 30_000, 200_000][rng.usize(..3)];
+    let mut followers = JoinSet::new();
+    loop {
+        sleep(Duration::from_millis(rng.u64(1..2 * often))).await;
+        let installation = &installations[rng.usize(..installations.len())];
+        let time = Duration::from_millis(rng.u64(1..20_000));
+        match rng.u8(..10) {
+            0..5 => {
+                let app = APPS[rng.usize(..APPS.len())].0;
+                network.take_down(installation.number, app, time, rng.u8(..4));
+            }
+            5..8 => {
+                stage.count("fault: tokens revoked");
+                installation.server.revoke_tokens();
+            }
+            _ => {
+                stage.count("fault: secret rotated");
+                let follow = installation.rotate(stage, &mut rng);
+                followers.spawn(async move {
+                    sleep(time).await;
+                    follow();
+                });
+            }
+        }
+    }
+}

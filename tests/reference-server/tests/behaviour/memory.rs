@@ -328,3 +328,16 @@ async fn thousands_of_calls_at_once_are_all_served() {
     assert_eq!(created.len() as u64, CALLS);
     assert_eq!(memory.attempts_and_commits(), (CALLS, CALLS));
 }
+
+#[tokio::test(start_paused = true)]
+async fn tokens_are_the_same_in_every_run_only_where_that_is_asked_for() {
+    for same in [true, false] {
+        let mut tokens = Vec::new();
+        for _ in 0..2 {
+            let server = ReferenceServer::builder();
+            let server = if same { server.seeded_tokens() } else { server };
+            tokens.push(Memory::of(server.in_memory()).await.1);
+        }
+        assert_eq!(tokens[0] == tokens[1], same);
+    }
+}

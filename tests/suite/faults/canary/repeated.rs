@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use futures_util::future::ready;
 use sdk_core::{
     AccessToken, CallOptions, ClientCredentials, Effect, Error, ErrorKind, Method, SchemaPolicy,
-    SuiteBuilder, TokenError, TokenRequest,
+    SuiteBuilder, TokenError, TokenRequest, testing,
 };
 use serde_json::{Value, json};
 
@@ -300,4 +300,25 @@ async fn fault_41_the_request_id_of_the_token_endpoint_repeats_no_credential() {
         assert!(!printed.contains(&SECRET[..12]), "{printed}");
         assert!(peer.requests().is_empty());
     }
+}
+
+#[tokio::test]
+async fn fault_41_what_takes_too_long_to_search_is_not_shown() {
+    let step = reply_of(404, &json!({})).header("x-short", "a a");
+    let peer = peer_of(step.header("x-long", "a ".repeat(4_000)));
+    let found = get_person(&builder_of(&peer).crm()).await.unwrap_err();
+    let headers = found.headers().unwrap();
+    assert_eq!(headers["x-long"], "[redacted]");
+    assert_eq!(headers["x-short"], "a a");
+
+    let code = |secrets: usize| {
+        let mut body = json!({"error": "invalid_client"});
+        for at in 0..secrets {
+            body[format!("token{at}")] = json!(format!("a-secret-{at}"));
+        }
+        let reply = testing::reply(&sdk_platform::operations::EXCHANGE_TOKEN, 400);
+        reply.json(&body).error().code().map(str::to_owned)
+    };
+    assert_eq!(code(3).as_deref(), Some("invalid_client"));
+    assert_eq!(code(100).as_deref(), Some("[withheld]"));
 }

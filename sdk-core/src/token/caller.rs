@@ -1,0 +1,138 @@
+//! A caller on its way to a token: what it needs, what it has waited for, and when it looks again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::runtime;
+use tokio::time::Instant;
+
+use crate::token::bearer::BearerToken;
+use crate::token::error::TokenError;
+use crate::token::flight::Flight;
+use crate::token::lifetime;
+
+/// How long a renewal on another runtime may go without a beat before a caller starts its own: nobody may be driving that
+/// runtime. A renewal that is merely slow keeps beating.
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
+
+/// How many renewals a caller waits for before it fails: all of them were lost with their runtimes.
+pub(super) const LOST_LIMIT: u32 = 3;
+
+/// What a caller does next.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub(super) step: Step,
+    /// The renewal that the caller must start.
+    pub(super) start: Option<u64>,
+    /// Whether the caller gave up a renewal, so that all waiters must look again.
+    pub(super) news: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Step {
+    Use(Arc<BearerToken>),
+    Fail(TokenError),
+    /// Look again once a renewal has ended, and at this instant at the latest.
+    Wait(Instant),
+}
+
+impl From<Step> for Decision {
+    fn from(step: Step) -> Self {
+        Self {
+            step,
+            start: None,
+            news: false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Caller {
+    /// Where a renewal would run.
+    pub(super) runtime: runtime::Id,
+    /// Whether it waits for a fresh token where others use an ageing one.
+    pub(super) eager: bool,
+    /// How long the token has to last: the timeout of an attempt.
+    pub(super) need: Duration,
+    /// How many renewals it has waited for.
+    pub(super) renewals: u32,
+    /// The last of them.
+    pub(super) wait: Option<Wait>,
+}
+
+/// A caller's wait for a renewal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    pub(super) flight: u64,
+    /// When it has spent half the rest of its live token, so that a stalled endpoint does no harm early.
+    pub(super) spare: Option<Instant>,
+    /// When the renewal should have shown that its runtime is driven.
+    pub(super) silence: Instant,
+    /// The beats of the renewal when the caller last looked.
+    pub(super) beats: u32,
+}
+
+impl Caller {
+    pub(super) fn new(runtime: runtime::Id, eager: bool, need: Duration) -> Self {
+        Self {
+            runtime,
+            eager,
+            need,
+            renewals: 0,
+            wait: None,
+        }
+    }
+
+    /// The renewal that it has waited for, if any.
+    pub(super) fn waited(&self) -> Option<u64> {
+        self.wait.map(|wait| wait.flight)
+    }
+
+    /// Whether it has spent the spare time of its live token.
+    pub(super) fn has_spent(&self, now: Instant) -> bool {
+        let spare = self.wait.and_then(|wait| wait.spare);
+        spare.is_some_and(|spare| spare <= now)
+    }
+
+    /// Whether it has waited for `flight` until nothing can come of it: it is overdue, or nobody drives its runtime.
+    pub(super) fn gives_up(&self, flight: &Flight, now: Instant) -> bool {
+        let wait = self.wait.filter(|wait| wait.flight == flight.id);
+        wait.is_some_and(|wait| {
+            let silent =
+                flight.runtime != self.runtime && flight.beats == wait.beats && wait.silence <= now;
+            silent || flight.overdue <= now
+        })
+    }
+
+    /// Whether it has seen enough renewals to wait for no further one.
+    pub(super) fn has_seen_enough(&self, flight: Option<&Flight>) -> bool {
+        let joined = flight.is_some_and(|flight| self.waited() == Some(flight.id));
+        self.renewals >= LOST_LIMIT && !joined
+    }
+
+    /// Waits for `flight`. Returns when to look again.
+    pub(super) fn wait_for(
+        &mut self,
+        flight: &Flight,
+        live: Option<&BearerToken>,
+        now: Instant,
+    ) -> Instant {
+        let known = self.wait.filter(|wait| wait.flight == flight.id);
+        self.renewals += u32::from(known.is_none());
+        let half = |token: &BearerToken| now + token.end().saturating_duration_since(now) / 2;
+        let spare = live.map(|token| known.and_then(|it| it.spare).unwrap_or(half(token)));
+        let heard = known.is_none_or(|wait| wait.beats != flight.beats);
+        let silence = known
+            .filter(|_| !heard)
+            .map_or(lifetime::later(now, SILENCE), |it| it.silence);
+        self.wait = Some(Wait {
+            flight: flight.id,
+            spare,
+            silence,
+            beats: flight.beats,
+        });
+        let foreign = (flight.runtime != self.runtime).then_some(silence);
+        let looks = [spare, foreign].into_iter().flatten();
+        looks.fold(flight.overdue, Instant::min)
+    }
+}

@@ -1,0 +1,158 @@
+//! A plain breadth-first search, which remembers fingerprints and how it came to them.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::time::Instant;
+
+use crate::token::search::laws;
+use crate::token::search::print::print;
+use crate::token::search::scope::{Rules, Scope};
+use crate::token::search::world::{Broken, Event, Place, World};
+
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) states: usize,
+    pub(super) transitions: u64,
+    pub(super) depth: u32,
+    /// Whether there is nothing further.
+    pub(super) whole: bool,
+    pub(super) seconds: f64,
+    /// The first law that was broken, and the shortest way there.
+    pub(super) broken: Option<(Broken, Vec<Event>)>,
+}
+
+/// A fingerprint is a hash already.
+#[derive(Default)]
+struct Same(u64);
+
+impl Hasher for Same {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("fingerprints are numbers");
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = number;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// Searches until nothing is left, a law is broken, or so many states were seen.
+pub(super) fn search(scope: Scope, most: usize) -> Found {
+    let (rules, begun) = (Rules::new(scope), Instant::now());
+    let mut seen = HashSet::<u64, BuildHasherDefault<Same>>::default();
+    let first = World::new(&rules);
+    seen.insert(print(&first, &rules));
+    let mut ways: Vec<(u32, Event)> = vec![(0, Event::Start)];
+    let mut found = Found {
+        states: 1,
+        transitions: 0,
+        depth: 0,
+        whole: false,
+        seconds: 0.0,
+        broken: None,
+    };
+    let mut level = vec![(0, first)];
+    let mut events = Vec::new();
+    'search: loop {
+        if level.is_empty() {
+            found.whole = true;
+            break;
+        }
+        found.depth += 1;
+        let mut next = Vec::new();
+        for (at, world) in level {
+            events.clear();
+            world.events(&rules, &mut events);
+            for &event in &events {
+                found.transitions += 1;
+                let after = world.after(event, &rules);
+                let checked = after.and_then(|after| {
+                    if !seen.insert(print(&after, &rules)) {
+                        return Ok(());
+                    }
+                    let number = u32::try_from(ways.len()).map_err(|_| "too many states")?;
+                    ways.push((at, event));
+                    laws::check(&after, &rules)?;
+                    next.push((number, after));
+                    Ok(())
+                });
+                if let Err(law) = checked {
+                    found.broken = Some((law, way(&ways, at, event)));
+                    break 'search;
+                }
+            }
+            if ways.len() >= most {
+                break 'search;
+            }
+        }
+        level = next;
+    }
+    found.states = ways.len();
+    found.seconds = begun.elapsed().as_secs_f64();
+    found
+}
+
+fn way(ways: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
+    let mut events = vec![last];
+    while at != 0 {
+        let (from, event) = ways[at as usize];
+        events.push(event);
+        at = from;
+    }
+    events.reverse();
+    events
+}
+
+/// What happens on a way, for people.
+pub(super) fn told(scope: Scope, way: &[Event]) -> String {
+    let rules = Rules::new(scope);
+    let (mut world, mut text) = (World::new(&rules), String::new());
+    let begun = world.now;
+    for &event in way {
+        let at = (world.now - begun).as_secs();
+        let _ = write!(text, "\n{at:>4} s {}", named(event, &scope));
+        let Ok(after) = world.after(event, &rules) else {
+            break;
+        };
+        world = after;
+        let at = |instant: tokio::time::Instant| (instant - begun).as_secs_f64();
+        if let Some(token) = &world.state.token {
+            let _ = write!(text, "; token until {:.1}", at(token.end()));
+        }
+        if let Some(flight) = &world.state.flight {
+            let _ = write!(
+                text,
+                "; renewal {} until {:.1}",
+                flight.id,
+                at(flight.overdue)
+            );
+        }
+        for place in &world.callers {
+            let _ = match place {
+                Place::Away => write!(text, "; -"),
+                Place::Waits { woken: true, .. } => write!(text, "; woken"),
+                Place::Waits { look, .. } => write!(text, "; waits until {:.1}", at(*look)),
+                Place::Holds { .. } => write!(text, "; holds a token"),
+            };
+        }
+    }
+    text
+}
+
+fn named(event: Event, scope: &Scope) -> String {
+    match event {
+        Event::Arrives { kind, target } => {
+            let kind = scope.kinds[usize::from(kind)];
+            format!("arrives for target {target}: {kind:?}")
+        }
+        Event::Settles { task, answer, roll } => {
+            let answer = scope.answers[usize::from(answer)];
+            format!("task {task} settles: {answer:?}, roll {roll}")
+        }
+        event => format!("{event:?}"),
+    }
+}

@@ -1,0 +1,64 @@
+//! Laws that hold in every state: what a caller would be told now, and how every wait ends.
+
+use crate::token::caller::{LOST_LIMIT, Step};
+use crate::token::search::scope::Rules;
+use crate::token::search::world::{Broken, Event, Place, World, law};
+
+pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
+    let (state, now, policy) = (&world.state, world.now, &rules.policy);
+    if state.is_idle(now, policy) {
+        let nothing = state.live(now).is_none() && state.flight.is_none() && world.backoff <= now;
+        law!(nothing, "10: nothing that counts is idle");
+    }
+    if let Some(flight) = state.flight {
+        let runs = world.tasks.iter().any(|task| task.id == flight.id);
+        law!(runs, "4: a renewal that counts is under way");
+    }
+    let (mut waits, mut foreign) = (false, false);
+    for place in &world.callers {
+        let Place::Waits { caller, .. } = place else {
+            continue;
+        };
+        waits = true;
+        foreign |= state.flight.is_some_and(|it| it.runtime != caller.runtime);
+        if !place.is_runnable(now) {
+            let decision = state.clone().next(now, &mut caller.clone(), policy);
+            let rests = matches!(decision.step, Step::Wait(_)) && decision.start.is_none();
+            law!(rests, "1: no caller waits for what is there");
+        }
+    }
+    if waits {
+        calms_down(world.clone(), rules, false)?;
+    }
+    if foreign {
+        calms_down(world.clone(), rules, true)?;
+    }
+    Ok(())
+}
+
+/// Every caller ends although nothing happens but time, and perhaps the beats of a slow renewal.
+fn calms_down(mut world: World, rules: &Rules, beats: bool) -> Result<(), Broken> {
+    // Each of its renewals is overdue after four ticks.
+    for _ in 0..=4 * LOST_LIMIT {
+        // Those that wake each other look a second time.
+        for _ in 0..2 + world.callers.len() {
+            for slot in 0..world.callers.len() {
+                if world.callers[slot].is_runnable(world.now) {
+                    let slot = u8::try_from(slot).map_err(|_| "few callers")?;
+                    world = world.after(Event::Looks(slot), rules)?;
+                }
+            }
+        }
+        let runnable = |place: &Place| place.is_runnable(world.now);
+        law!(!world.callers.iter().any(runnable), "5: no caller spins");
+        let waits = |place: &Place| matches!(place, Place::Waits { .. });
+        if !world.callers.iter().any(waits) {
+            return Ok(());
+        }
+        if beats && world.state.flight.is_some() {
+            world = world.after(Event::Beat, rules)?;
+        }
+        world = world.after(Event::TimePasses, rules)?;
+    }
+    Err("5: every wait ends")
+}

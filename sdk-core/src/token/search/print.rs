@@ -1,0 +1,121 @@
+//! The fingerprint of a world: equal for worlds in which the same will happen, whatever the time and the numbers.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::token::caller::SILENCE;
+use crate::token::search::scope::Rules;
+use crate::token::search::world::{Place, World};
+
+pub(super) fn print(world: &World, rules: &Rules) -> u64 {
+    let (state, now) = (&world.state, world.now);
+    let left = |instant: Instant| micros(instant.saturating_duration_since(now));
+    let age = |instant: Instant, most| {
+        let age = now.saturating_duration_since(instant);
+        micros(age.min(most))
+    };
+    let mut ids: Vec<u64> = world.tasks.iter().map(|task| task.id).collect();
+    ids.extend(world.callers.iter().filter_map(|place| match place {
+        Place::Waits { caller, .. } => caller.waited(),
+        _ => None,
+    }));
+    ids.sort_unstable();
+    ids.dedup();
+    let rank = |id: u64| ids.iter().filter(|it| **it <= id).count();
+    let mut out = DefaultHasher::new();
+    let current = state.token.as_ref();
+    if let Some(token) = current {
+        let schedule = token.schedule;
+        [schedule.soft, schedule.hard, schedule.end]
+            .map(left)
+            .hash(&mut out);
+        for (operation, _) in &rules.targets {
+            token.has_served(operation).hash(&mut out);
+        }
+    }
+    let flight = state.flight.as_ref();
+    flight
+        .map(|it| (rank(it.id), it.runtime, left(it.overdue)))
+        .hash(&mut out);
+    let setback = state.setback.as_ref();
+    setback
+        .map(|it| (rank(it.flight), left(it.until)))
+        .hash(&mut out);
+    // From the third failure on, all backoffs are the same.
+    (state.failures.min(3), rank(state.landed)).hash(&mut out);
+    state.next_routine.map_or(0, left).hash(&mut out);
+    let memory = Duration::from_secs(60);
+    for (key, streak) in &state.rejections().0 {
+        let newest = current.is_some_and(|it| it.generation() == streak.generation);
+        let until = streak.backoff_until.map_or(0, left);
+        (
+            key,
+            streak.length.min(3),
+            age(streak.last, memory),
+            until,
+            newest,
+        )
+            .hash(&mut out);
+    }
+    // No token lives longer.
+    let oldest = rules.scope.ticks(6);
+    for task in &world.tasks {
+        (rank(task.id), age(task.started, oldest)).hash(&mut out);
+    }
+    [world.routine, world.backoff].map(left).hash(&mut out);
+    world.storm.map(left).hash(&mut out);
+    let mut foreign = false;
+    let mut callers: Vec<[u64; 10]> = Vec::with_capacity(world.callers.len());
+    for place in &world.callers {
+        callers.push(match place {
+            Place::Away => [0; 10],
+            Place::Waits {
+                errand,
+                caller,
+                look,
+                woken,
+            } => {
+                let wait = caller.wait.as_ref();
+                let heeds = flight.zip(wait).filter(|(flight, wait)| {
+                    wait.flight == flight.id && caller.runtime != flight.runtime
+                });
+                foreign |= heeds.is_some();
+                [
+                    1,
+                    u64::from(errand.kind),
+                    u64::from(errand.target),
+                    u64::from(errand.refused),
+                    u64::from(caller.renewals),
+                    wait.map_or(0, |wait| rank(wait.flight) as u64),
+                    wait.and_then(|it| it.spare).map_or(0, |it| left(it) + 1),
+                    heeds.map_or(0, |(_, wait)| left(wait.silence) + 1),
+                    heeds.map_or(0, |(it, wait)| u64::from(it.beats == wait.beats)),
+                    if *woken { 0 } else { left(*look) },
+                ]
+            }
+            Place::Holds { errand, token } => {
+                let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
+                let mut words = [2; 10];
+                words[1] = u64::from(errand.kind);
+                words[2] = u64::from(errand.target);
+                words[3] = u64::from(errand.refused);
+                words[4] = u64::from(newest);
+                words
+            }
+        });
+    }
+    // It does not matter which caller is which.
+    callers.sort_unstable();
+    callers.hash(&mut out);
+    if foreign {
+        age(world.heard, SILENCE).hash(&mut out);
+    }
+    out.finish()
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}

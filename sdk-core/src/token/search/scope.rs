@@ -1,0 +1,189 @@
+//! What may happen in a search, and the policy that keeps its space finite.
+
+use std::time::Duration;
+
+use tokio::runtime::{self, Builder};
+
+use crate::App;
+use crate::operation::{Operation, RawOperations};
+use crate::policy::backoff::Backoff;
+use crate::token::policy::TokenPolicy;
+use crate::token::rejection::Target;
+
+/// A kind of caller: the number of its runtime, whether it waits for a fresh token, and how many ticks the token has to last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kind {
+    pub(super) runtime: u8,
+    pub(super) eager: bool,
+    pub(super) need: u8,
+}
+
+/// What a token source answers: a token that lives for so many ticks from the start of the renewal, or from its last attempt,
+/// or an error that asks to wait for so many ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Answer {
+    Lives(u8),
+    Anew(u8),
+    Fails(u8),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scope {
+    pub(super) callers: usize,
+    pub(super) kinds: &'static [Kind],
+    pub(super) answers: &'static [Answer],
+    /// From 0 to 1: what chance may say, in thousandths.
+    pub(super) rolls: &'static [u16],
+    /// How many targets there are. With none, a caller is gone once it has a token.
+    pub(super) targets: u8,
+    /// Whether the targets are paths of one operation.
+    pub(super) one_operation: bool,
+    /// Whether time may pass before a caller that was woken runs.
+    pub(super) lazy: bool,
+    /// How many renewals are in the air at most, those that were given up included.
+    pub(super) tasks: usize,
+    /// In seconds.
+    pub(super) tick: u64,
+}
+
+const fn kind(runtime: u8, eager: bool, need: u8) -> Kind {
+    Kind {
+        runtime,
+        eager,
+        need,
+    }
+}
+
+/// Two runtimes, hurried and patient callers, and such that wait for a fresh token.
+pub(super) const ALL_KINDS: &[Kind] = &[
+    kind(0, false, 9),
+    kind(1, false, 9),
+    kind(0, false, 1),
+    kind(0, true, 9),
+    kind(1, true, 9),
+];
+
+/// Plain callers on two runtimes, and one that waits for a fresh token.
+pub(super) const FEW_KINDS: &[Kind] = &[kind(0, false, 9), kind(1, false, 9), kind(0, true, 9)];
+
+const PLAIN_KIND: &[Kind] = &[kind(0, false, 9)];
+
+pub(super) const ALL_ANSWERS: &[Answer] = &[
+    Answer::Lives(6),
+    Answer::Lives(2),
+    Answer::Anew(6),
+    Answer::Fails(0),
+    Answer::Fails(2),
+];
+
+pub(super) const FEW_ANSWERS: &[Answer] = &[Answer::Lives(6), Answer::Lives(2), Answer::Fails(0)];
+
+impl Scope {
+    /// Everything but rejections.
+    pub(super) const fn of(callers: usize) -> Self {
+        Self {
+            callers,
+            kinds: ALL_KINDS,
+            answers: ALL_ANSWERS,
+            rolls: &[0, 500, 999],
+            targets: 0,
+            one_operation: false,
+            lazy: true,
+            tasks: 3,
+            tick: 1,
+        }
+    }
+
+    /// Less of everything, so that more callers fit.
+    pub(super) const fn lean(callers: usize) -> Self {
+        Self {
+            kinds: FEW_KINDS,
+            answers: FEW_ANSWERS,
+            rolls: &[500],
+            lazy: false,
+            tasks: 2,
+            ..Self::of(callers)
+        }
+    }
+
+    /// All that happens, chance and laziness apart.
+    pub(super) const fn full(callers: usize) -> Self {
+        Self {
+            kinds: ALL_KINDS,
+            answers: ALL_ANSWERS,
+            ..Self::lean(callers)
+        }
+    }
+
+    /// Callers that use their tokens, which targets accept or refuse. A tick is long, since refusals are remembered for a
+    /// minute.
+    pub(super) const fn refusing(callers: usize, targets: u8) -> Self {
+        Self {
+            kinds: PLAIN_KIND,
+            answers: &[Answer::Lives(4), Answer::Fails(0)],
+            rolls: &[500],
+            lazy: false,
+            tasks: 1,
+            targets,
+            tick: 5,
+            ..Self::of(callers)
+        }
+    }
+
+    /// Time may pass before a caller that was woken runs.
+    pub(super) const fn lazily(self) -> Self {
+        Self { lazy: true, ..self }
+    }
+
+    /// Targets are paths of one operation.
+    pub(super) const fn of_one_operation(self) -> Self {
+        Self {
+            one_operation: true,
+            ..self
+        }
+    }
+
+    pub(super) fn ticks(&self, ticks: u8) -> Duration {
+        Duration::from_secs(u64::from(ticks) * self.tick)
+    }
+
+    pub(super) fn policy(&self) -> TokenPolicy {
+        TokenPolicy::default()
+            .with_soft_fraction(0.5)
+            .with_hard_fraction(0.25)
+            .with_soft_jitter(0.25)
+            .with_min_interval(self.ticks(2))
+            .with_renewal_timeout(self.ticks(2))
+            .with_renewal_backoff(Backoff::new(self.ticks(2), self.ticks(4)))
+    }
+}
+
+static OPERATIONS: RawOperations = RawOperations::of(App::Crm);
+
+/// What stays the same throughout a search.
+pub(super) struct Rules {
+    pub(super) scope: Scope,
+    pub(super) policy: TokenPolicy,
+    pub(super) runtimes: [runtime::Id; 2],
+    pub(super) targets: Vec<(&'static Operation, Target)>,
+}
+
+impl Rules {
+    pub(super) fn new(scope: Scope) -> Self {
+        let runtime = || Builder::new_current_thread().build().unwrap();
+        let operation = |number| match number {
+            1 if !scope.one_operation => &OPERATIONS.command,
+            _ => &OPERATIONS.read,
+        };
+        let target = |number: u8| {
+            let operation = operation(number);
+            (operation, Target::new(operation, &number.to_string()))
+        };
+        Self {
+            scope,
+            policy: scope.policy(),
+            runtimes: [runtime(), runtime()].map(|runtime| runtime.handle().id()),
+            targets: (0..scope.targets).map(target).collect(),
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! The environment of one entry: callers, renewals in the air, targets and time. It drives the real state machine and checks
+//! each of its steps.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::token::bearer::{BearerToken, Phase};
+use crate::token::caller::{Caller, LOST_LIMIT, SILENCE, Step};
+use crate::token::error::TokenError;
+use crate::token::policy::TokenPolicy;
+use crate::token::search::scope::{Answer, Rules};
+use crate::token::source::AccessToken;
+use crate::token::state::State;
+
+/// Why a caller wants a token, and how many tokens in a row its target has refused.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Errand {
+    pub(super) kind: u8,
+    pub(super) target: u8,
+    pub(super) refused: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    Away,
+    Waits {
+        errand: Errand,
+        caller: Caller,
+        look: Instant,
+        woken: bool,
+    },
+    Holds {
+        errand: Errand,
+        token: Arc<BearerToken>,
+    },
+}
+
+/// A renewal whose task has not ended, whether it still counts or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) id: u64,
+    pub(super) started: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    Start,
+    TimePasses,
+    Sweep,
+    /// The runtime of the renewal under way is driven.
+    Beat,
+    Arrives {
+        kind: u8,
+        target: u8,
+    },
+    Looks(u8),
+    Leaves(u8),
+    Settles {
+        task: u8,
+        answer: u8,
+        roll: u16,
+    },
+    Dies(u8),
+    Accepted(u8),
+    Refused {
+        caller: u8,
+        roll: u16,
+    },
+}
+
+/// A law that a step has broken.
+pub(super) type Broken = &'static str;
+
+macro_rules! law {
+    ($holds:expr, $text:literal) => {
+        if !$holds {
+            return Err($text);
+        }
+    };
+}
+pub(super) use law;
+
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) state: State,
+    pub(super) now: Instant,
+    pub(super) callers: Vec<Place>,
+    pub(super) tasks: Vec<Task>,
+    /// Before these instants no renewal may begin: the last one succeeded, the last one failed.
+    pub(super) routine: Instant,
+    pub(super) backoff: Instant,
+    /// The last sign of life of the renewal under way.
+    pub(super) heard: Instant,
+    /// Before this instant no target may cost a token again that nobody has accepted.
+    pub(super) storm: [Instant; 2],
+}
+
+impl Place {
+    pub(super) fn is_runnable(&self, now: Instant) -> bool {
+        matches!(self, Self::Waits { woken, look, .. } if *woken || *look <= now)
+    }
+}
+
+impl World {
+    pub(super) fn new(rules: &Rules) -> Self {
+        let now = Instant::now();
+        Self {
+            state: State::default(),
+            now,
+            callers: vec![Place::Away; rules.scope.callers],
+            tasks: Vec::new(),
+            routine: now,
+            backoff: now,
+            heard: now,
+            storm: [now; 2],
+        }
+    }
+
+    /// Adds whatever may happen next to `events`.
+    pub(super) fn events(&self, rules: &Rules, events: &mut Vec<Event>) {
+        let scope = &rules.scope;
+        let flight = self.state.flight;
+        let runnable = self.callers.iter().any(|it| it.is_runnable(self.now));
+        if scope.lazy || !runnable {
+            events.push(Event::TimePasses);
+        }
+        if self.state.has_expired(self.now) || self.is_unused() {
+            events.push(Event::Sweep);
+        }
+        let unheard = |place: &Place| match (place, flight) {
+            (Place::Waits { caller, .. }, Some(flight)) => caller.wait.is_some_and(|wait| {
+                wait.flight == flight.id
+                    && caller.runtime != flight.runtime
+                    && wait.beats == flight.beats
+            }),
+            _ => false,
+        };
+        if self.callers.iter().any(unheard) {
+            events.push(Event::Beat);
+        }
+        if self.callers.iter().any(|it| matches!(it, Place::Away)) {
+            for kind in 0..u8::try_from(scope.kinds.len()).unwrap() {
+                for target in 0..scope.targets.max(1) {
+                    events.push(Event::Arrives { kind, target });
+                }
+            }
+        }
+        for (slot, place) in (0..).zip(&self.callers) {
+            match place {
+                Place::Away => continue,
+                Place::Waits { .. } if place.is_runnable(self.now) => {
+                    events.push(Event::Looks(slot));
+                }
+                Place::Waits { .. } => {}
+                Place::Holds { .. } => {
+                    events.push(Event::Accepted(slot));
+                    events.extend(
+                        scope
+                            .rolls
+                            .iter()
+                            .map(|&roll| Event::Refused { caller: slot, roll }),
+                    );
+                }
+            }
+            events.push(Event::Leaves(slot));
+        }
+        for (task, _) in (0..).zip(&self.tasks) {
+            for answer in 0..u8::try_from(scope.answers.len()).unwrap() {
+                let settles = |&roll| Event::Settles { task, answer, roll };
+                events.extend(scope.rolls.iter().map(settles));
+            }
+            events.push(Event::Dies(task));
+        }
+    }
+
+    /// The world after an event, unless a step breaks a law.
+    pub(super) fn after(&self, event: Event, rules: &Rules) -> Result<Self, Broken> {
+        let mut next = self.clone();
+        next.apply(event, rules).map(|()| next)
+    }
+
+    fn apply(&mut self, event: Event, rules: &Rules) -> Result<(), Broken> {
+        match event {
+            Event::Start => {}
+            Event::TimePasses => self.now += rules.scope.ticks(1),
+            Event::Sweep => {
+                self.state.drop_expired(self.now);
+                if self.is_unused() && self.state.is_idle(self.now, &rules.policy) {
+                    self.state = State::default();
+                }
+            }
+            Event::Beat => {
+                let flight = self.state.flight.map_or(0, |flight| flight.id);
+                law!(self.state.beat(flight), "no sign of life is lost");
+                self.heard = self.now;
+            }
+            Event::Arrives { kind, target } => {
+                let away = |place: &Place| matches!(place, Place::Away);
+                let slot = self.callers.iter().position(away).unwrap();
+                let errand = Errand {
+                    kind,
+                    target,
+                    refused: 0,
+                };
+                self.callers[slot] = self.arrival(errand, rules);
+                return self.look(slot, rules);
+            }
+            Event::Looks(slot) => return self.look(usize::from(slot), rules),
+            Event::Leaves(slot) => self.callers[usize::from(slot)] = Place::Away,
+            Event::Settles { task, answer, roll } => {
+                let answer = rules.scope.answers[usize::from(answer)];
+                return self.settle(usize::from(task), answer, chance(roll), rules);
+            }
+            Event::Dies(task) => {
+                let task = self.tasks.remove(usize::from(task));
+                self.end(task.id);
+            }
+            Event::Accepted(slot) => self.accept(usize::from(slot), rules),
+            Event::Refused { caller, roll } => {
+                return self.refuse(usize::from(caller), chance(roll), rules);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether only the cache holds the entry.
+    fn is_unused(&self) -> bool {
+        self.tasks.is_empty() && self.callers.iter().all(|it| matches!(it, Place::Away))
+    }
+
+    pub(super) fn arrival(&self, errand: Errand, rules: &Rules) -> Place {
+        let kind = rules.scope.kinds[usize::from(errand.kind)];
+        let runtime = rules.runtimes[usize::from(kind.runtime)];
+        Place::Waits {
+            errand,
+            caller: Caller::new(runtime, kind.eager, rules.scope.ticks(kind.need)),
+            look: self.now,
+            woken: true,
+        }
+    }
+
+    /// A caller asks what to do.
+    fn look(&mut self, slot: usize, rules: &Rules) -> Result<(), Broken> {
+        let (now, policy) = (self.now, &rules.policy);
+        let Place::Waits {
+            errand, mut caller, ..
+        } = self.callers[slot].clone()
+        else {
+            unreachable!("only a caller that waits looks");
+        };
+        let (flight, live, heard) = (self.state.flight, self.state.live(now), self.heard);
+        let (earlier, generation) = (caller, self.generation());
+        let decision = self.state.next(now, &mut caller, policy);
+        law!(
+            self.generation() == generation,
+            "2: to look changes no token"
+        );
+        if let Some(id) = decision.start {
+            let free = flight.is_none() || decision.news;
+            law!(free, "4: no renewal begins while one is under way");
+            let due = self.backoff <= now && self.routine <= now;
+            law!(due, "6: no renewal begins before its time");
+            self.heard = now;
+            self.tasks.push(Task { id, started: now });
+            if self.tasks.len() > rules.scope.tasks {
+                let oldest = self.tasks.remove(0);
+                self.end(oldest.id);
+            }
+        }
+        if decision.news {
+            let given_up = flight.is_some_and(|flight| {
+                let silent = heard + SILENCE <= now && flight.runtime != caller.runtime;
+                flight.overdue <= now || silent
+            });
+            law!(given_up, "5: only a renewal without hope is given up");
+        } else {
+            let kept =
+                flight.is_none_or(|flight| self.state.flight.is_some_and(|it| it.id == flight.id));
+            law!(kept, "4: a renewal under way stays so");
+        }
+        self.callers[slot] = match decision.step {
+            Step::Use(token) => {
+                law!(token.end() > now, "3: no dead token is handed out");
+                let entitled = !caller.eager
+                    || token.phase(now) == Phase::Fresh
+                    || earlier.wait.is_some()
+                    || self.state.failures > 0
+                    || now < self.routine;
+                law!(entitled, "9: no ageing token for who wants a fresh one");
+                if rules.targets.is_empty() {
+                    Place::Away
+                } else {
+                    Place::Holds { errand, token }
+                }
+            }
+            Step::Fail(_) => {
+                law!(live.is_none(), "7: who has a live token never fails");
+                let lost = caller.renewals == LOST_LIMIT;
+                let failed = lost || self.state.setback.is_some();
+                law!(failed, "7: no failure without a reason");
+                Place::Away
+            }
+            Step::Wait(look) => {
+                self.waits(&earlier, &caller, look, live.as_deref(), policy)?;
+                Place::Waits {
+                    errand,
+                    caller,
+                    look,
+                    woken: false,
+                }
+            }
+        };
+        if decision.news {
+            self.wake();
+        }
+        Ok(())
+    }
+
+    /// The laws of a caller that waits from now on.
+    fn waits(
+        &self,
+        earlier: &Caller,
+        caller: &Caller,
+        look: Instant,
+        live: Option<&BearerToken>,
+        policy: &TokenPolicy,
+    ) -> Result<(), Broken> {
+        let now = self.now;
+        let flight = self.state.flight.ok_or("5: no wait without a renewal")?;
+        let limit = now + policy.renewal_timeout + policy.min_interval;
+        let bound = look <= flight.overdue && flight.overdue <= limit;
+        law!(bound, "5: every wait has an end");
+        let further = earlier.waited() != caller.waited();
+        let counted = caller.renewals == earlier.renewals + u32::from(further)
+            && earlier.waited() <= caller.waited()
+            && caller.renewals <= LOST_LIMIT;
+        law!(counted, "5: no caller waits for one renewal after another");
+        let foreign = flight.runtime != caller.runtime;
+        if let Some(wait) = earlier.wait.filter(|it| it.flight == flight.id) {
+            let silent = foreign && wait.beats == flight.beats && wait.silence <= now;
+            law!(!silent, "5: who hears nothing waits no longer");
+            law!(look > now, "5: no caller waits for what is over");
+        }
+        let heard = !foreign || look <= now + SILENCE;
+        law!(heard, "5: another runtime has to show life");
+        let failed = self.state.setback.as_ref();
+        let told = failed.is_some_and(|it| earlier.waited().is_some_and(|id| id <= it.flight));
+        law!(!told, "6: who waited for what failed is told so");
+        if let Some(token) = live {
+            let came = earlier.waited().is_some_and(|it| it <= self.state.landed);
+            law!(!came, "1: who waited for a token takes it");
+            let rest = token.end() - now;
+            let due = token.phase(now) == Phase::Hard && rest < caller.need;
+            let must = caller.eager || due && self.state.failures == 0;
+            law!(must, "1: no caller waits although its token lasts");
+            law!(look <= now + rest / 2, "5: half of a live token is left");
+        }
+        Ok(())
+    }
+
+    /// A renewal ends with an answer.
+    fn settle(
+        &mut self,
+        task: usize,
+        answer: Answer,
+        roll: f64,
+        rules: &Rules,
+    ) -> Result<(), Broken> {
+        let (now, policy, scope) = (self.now, &rules.policy, &rules.scope);
+        let Task { id, started } = self.tasks.remove(task);
+        let of = |ticks| AccessToken::new("token").with_lifetime(scope.ticks(ticks));
+        let (answer, start, asked) = match answer {
+            Answer::Lives(ticks) => (Ok(of(ticks)), started, Duration::ZERO),
+            Answer::Anew(ticks) => (Ok(of(ticks).with_requested_at(now)), now, Duration::ZERO),
+            Answer::Fails(ticks) => {
+                let asked = scope.ticks(ticks);
+                let error = TokenError::unavailable("down").with_retry_after(asked);
+                (Err(error), started, asked)
+            }
+        };
+        let current = self.state.flight.is_some_and(|flight| flight.id == id);
+        let (held, generation) = (self.state.live(now), self.generation());
+        let end = answer
+            .as_ref()
+            .ok()
+            .and_then(|it| Some(start + it.lifetime()?));
+        let outcome = self.state.settle(id, started, now, answer, policy, roll);
+        let changed = self.generation() != generation;
+        let live = self.state.live(now);
+        law!(live.is_some() || held.is_none(), "2: no live token is lost");
+        law!(live.is_some() || !changed, "3: no dead token is taken");
+        if let (Some(held), Some(live)) = (&held, &live) {
+            let longer = !changed || live.end() > held.end();
+            law!(longer, "2: no token takes the place of a longer one");
+        }
+        let best = end.into_iter().chain(held.map(|held| held.end())).max();
+        if let Some(best) = best.filter(|best| *best > now) {
+            let taken = live.is_some_and(|live| live.end() == best);
+            law!(taken, "2: the longer token is kept");
+        }
+        if let Ok(token) = outcome {
+            law!(token.end() > now, "3: no waiter is told of a dead token");
+            law!(end.is_some(), "6: no failure is told as a success");
+            if current || changed {
+                (self.routine, self.backoff) = (start + policy.min_interval, now);
+            }
+        } else {
+            law!(!changed, "2: a failure changes no token");
+            if current {
+                let backoff = policy.renewal_backoff;
+                self.backoff = now + asked.min(backoff.cap) + backoff.base / 2;
+            }
+        }
+        self.end(id);
+        Ok(())
+    }
+
+    /// A renewal is over, or was lost with its runtime.
+    fn end(&mut self, id: u64) {
+        self.state.abandon(id);
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        for place in &mut self.callers {
+            if let Place::Waits { woken, .. } = place {
+                *woken = true;
+            }
+        }
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        self.state
+            .token
+            .as_ref()
+            .map_or(0, |token| token.generation())
+    }
+}
+
+fn chance(thousandths: u16) -> f64 {
+    f64::from(thousandths) / 1000.0
+}

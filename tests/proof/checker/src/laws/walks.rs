@@ -1,0 +1,76 @@
+//! A walk delivers every record that was there all along, once and in order, and ends only then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::event::Event;
+use crate::history::History;
+use crate::laws::Found;
+
+struct Walk<'a> {
+    list: &'a [&'a str],
+    /// How many of the list were taken.
+    taken: usize,
+    seen: BTreeSet<&'a str>,
+}
+
+pub(crate) fn hold(history: &History, found: &mut Found) {
+    let mut lists: BTreeMap<(u32, &str), Vec<&str>> = BTreeMap::new();
+    for (_, event) in history.events() {
+        if let Event::Exists {
+            installation,
+            list,
+            record,
+        } = event
+        {
+            lists.entry((*installation, list)).or_default().push(record);
+        }
+    }
+    let mut walks: BTreeMap<u64, Walk<'_>> = BTreeMap::new();
+    for (at, event) in history.events() {
+        match event {
+            Event::WalkBegan {
+                walk,
+                installation,
+                list,
+            } => {
+                let list = lists.get(&(*installation, list.as_str()));
+                let began = Walk {
+                    list: list.map_or(&[], Vec::as_slice),
+                    taken: 0,
+                    seen: BTreeSet::new(),
+                };
+                walks.insert(*walk, began);
+            }
+            Event::Took { walk, record } => {
+                let Some(state) = walks.get_mut(walk) else {
+                    continue;
+                };
+                let record = record.as_str();
+                found.hold(
+                    "a walk delivers once",
+                    at,
+                    state.seen.insert(record),
+                    || format!("walk {walk} took {record} twice"),
+                );
+                let next = state.list.get(state.taken).copied();
+                if next == Some(record) {
+                    state.taken += 1;
+                } else if state.list.contains(&record) {
+                    found.hold("a walk keeps the order", at, false, || {
+                        format!("walk {walk} took {record} where {next:?} was next")
+                    });
+                }
+            }
+            Event::WalkEnded { walk } => {
+                let Some(state) = walks.get(walk) else {
+                    continue;
+                };
+                let (taken, all) = (state.taken, state.list.len());
+                found.hold("a walk ends at the end", at, taken == all, || {
+                    format!("walk {walk} ended after {taken} of {all} records")
+                });
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! One history that keeps all laws, and for each law a change of it that breaks this one. An event is a line of words.
+
+use crate::event::{Done, Effect, Event, Kind, Sent, Told};
+use crate::{History, check};
+
+const SECOND: u64 = 1_000_000;
+
+/// A token, a command whose first reply is lost and that is stored, a refusal, and a walk.
+const GOOD: &str = "secret hush
+exists a
+exists b
+called 1 keyed 9
+stored
+exchange 1
+arrived 1
+issued 1
+delivered 1
+attempt 2 1 key
+arrived 2
+committed 2 made
+broke 2
+attempt 3 1 key
+arrived 3
+replayed 3 made
+delivered 3
+receipt 1 3 made
+settled made
+called 2 unkeyed
+attempt 4 2 -
+arrived 4
+status 4 409
+delivered 4
+error 2 refused 1
+began
+took a
+took new
+took b
+ended
+line nothing to see
+calm
+end";
+
+/// Each law, and the lines that break it in the place of others.
+const BROKEN: [(&str, &[(&str, &str)]); 26] = [
+    ("every call ends", &[("error 2 refused 1", "")]),
+    (
+        "no call outlives its deadline",
+        &[("error 2 refused 1", "wait 60\nerror 2 refused 1")],
+    ),
+    (
+        "a reply is what the server sent",
+        &[("receipt 1 3 made", "receipt 1 4 made")],
+    ),
+    (
+        "a reply is what the server sent",
+        &[("delivered 3", "broke 3")],
+    ),
+    (
+        "an error counts its attempts",
+        &[("error 2 refused 1", "error 2 refused 2")],
+    ),
+    (
+        "what begins in calm succeeds",
+        &[("end", "wait 180\ncalled 3 read\nerror 3 unknown 0\nend")],
+    ),
+    (
+        "a key has one body",
+        &[("calm", "called 3 keyed\nattempt 5 3 key\ndropped 3\ncalm")],
+    ),
+    (
+        "a key commits once",
+        &[
+            ("replayed 3 made", "committed 3 made"),
+            ("settled made", "settled made"),
+        ],
+    ),
+    (
+        "a call commits once",
+        &[("replayed 3 made", "committed 3 made")],
+    ),
+    (
+        "a call keeps its key",
+        &[("attempt 3 1 key", "attempt 3 1 other")],
+    ),
+    (
+        "what has no key is sent again only if it had no effect",
+        &[
+            ("status 4 409", "status 4 503"),
+            (
+                "error 2 refused 1",
+                "attempt 5 2 -\nbroke 5\nerror 2 unknown 2",
+            ),
+        ],
+    ),
+    (
+        "a receipt has its commit",
+        &[("receipt 1 3 made", "receipt 1 3 other")],
+    ),
+    (
+        "an error tells the effect",
+        &[("error 2 refused 1", "error 2 not-sent 1")],
+    ),
+    (
+        "an error tells the effect",
+        &[("status 4 409", "committed 4 too")],
+    ),
+    (
+        "a token stays in its installation",
+        &[("attempt 4 2 -", "attempt 4 2 - 2")],
+    ),
+    (
+        "no dead token is sent",
+        &[(
+            "calm",
+            "wait 300\ncalled 3 read\nattempt 5 3 -\ndropped 3\ncalm",
+        )],
+    ),
+    (
+        "one exchange at a time",
+        &[("issued 1", "exchange 8\nissued 1")],
+    ),
+    ("one exchange a generation", &[("calm", "exchange 8\ncalm")]),
+    (
+        "a live token serves",
+        &[("calm", "called 3 read\nerror 3 not-sent 0 tokenless\ncalm")],
+    ),
+    (
+        "a walk delivers once",
+        &[("took new", "took new\ntook new")],
+    ),
+    (
+        "a walk keeps the order",
+        &[("took a", "took b"), ("took b", "took a"), ("ended", "")],
+    ),
+    ("a walk ends at the end", &[("took b", "")]),
+    (
+        "a stored receipt has its one commit",
+        &[("settled made", "settled other")],
+    ),
+    (
+        "a stored command reaches its receipt",
+        &[("settled made", "")],
+    ),
+    (
+        "a refused command had no effect",
+        &[("settled made", "parked refused")],
+    ),
+    (
+        "no line shows a secret",
+        &[("line nothing to see", "line so hush!")],
+    ),
+];
+
+/// The event of a line.
+#[expect(clippy::too_many_lines, reason = "one arm for each event")]
+fn event(line: &str) -> Event {
+    let words: Vec<&str> = line.split(' ').collect();
+    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    let text = |at: usize| words[at].to_owned();
+    let departed = |installation, sent| {
+        let (request, suite) = (number(1), 1);
+        Event::Departed {
+            request,
+            suite,
+            installation,
+            sent,
+        }
+    };
+    let answered = |status, done| {
+        let (request, body) = (number(1), number(1));
+        Event::Answered {
+            request,
+            status,
+            body,
+            done,
+        }
+    };
+    let told = |told| Event::Returned {
+        call: number(1),
+        told,
+    };
+    let audience = || "crm".to_owned();
+    match words[0] {
+        "secret" => Event::Secret { text: text(1) },
+        "exists" => Event::Exists {
+            installation: 1,
+            list: "people".to_owned(),
+            record: text(1),
+        },
+        "called" => Event::Called {
+            call: number(1),
+            suite: 1,
+            operation: "anything".to_owned(),
+            kind: match words[2] {
+                "keyed" => Kind::Keyed,
+                "unkeyed" => Kind::Unkeyed,
+                _ => Kind::Read,
+            },
+            // The calls that come after a wait have none.
+            deadline: (number(1) < 3).then_some(60 * SECOND),
+            command: words.get(3).map(|it| it.parse().unwrap()),
+        },
+        "stored" => Event::Stored {
+            command: 9,
+            installation: 1,
+            key: Some("key".to_owned()),
+        },
+        "exchange" => departed(
+            1,
+            Sent::Exchange {
+                audience: audience(),
+            },
+        ),
+        "attempt" => {
+            let key = Some(text(3)).filter(|key| key != "-");
+            let installation = words.get(4).map_or(1, |it| it.parse().unwrap());
+            let (call, body, token) = (number(2), number(2), Some(7));
+            let sent = Sent::Attempt {
+                call,
+                audience: audience(),
+                token,
+                key,
+                body,
+            };
+            departed(installation, sent)
+        }
+        "arrived" => Event::Arrived { request: number(1) },
+        "issued" => {
+            let (token, audience, lasts) = (7, audience(), 300 * SECOND);
+            answered(
+                200,
+                Done::Issued {
+                    token,
+                    audience,
+                    stated: None,
+                    lasts,
+                },
+            )
+        }
+        "committed" => answered(201, Done::Committed { reference: text(2) }),
+        "replayed" => answered(200, Done::Replayed { reference: text(2) }),
+        "status" => answered(words[2].parse().unwrap(), Done::Nothing),
+        "delivered" => Event::Delivered { request: number(1) },
+        "broke" => Event::Broke { request: number(1) },
+        "receipt" => {
+            let (body, key, reference) = (number(2), Some("key".to_owned()), text(3));
+            told(Told::Receipt {
+                body,
+                key,
+                reference,
+                replayed: false,
+            })
+        }
+        "error" => told(Told::Error {
+            effect: match words[2] {
+                "refused" => Effect::Refused,
+                "not-sent" => Effect::NotSent,
+                _ => Effect::Unknown,
+            },
+            kind: String::new(),
+            attempts: words[3].parse().unwrap(),
+            tokenless: words.contains(&"tokenless"),
+        }),
+        "dropped" => told(Told::Dropped),
+        "began" => Event::WalkBegan {
+            walk: 1,
+            installation: 1,
+            list: "people".to_owned(),
+        },
+        "took" => Event::Took {
+            walk: 1,
+            record: text(1),
+        },
+        "ended" => Event::WalkEnded { walk: 1 },
+        "settled" => Event::Settled {
+            command: 9,
+            reference: text(1),
+        },
+        "parked" => {
+            let (refused, reason) = (words.contains(&"refused"), String::new());
+            Event::Parked {
+                command: 9,
+                was_sent: true,
+                refused,
+                reason,
+            }
+        }
+        "line" => Event::Logged {
+            line: line.to_owned(),
+        },
+        "calm" => Event::Calm,
+        "end" => Event::Ended,
+        other => panic!("no event is called {other}"),
+    }
+}
+
+/// A history of these lines, each a second after the one before.
+fn history(lines: &[&str]) -> History {
+    let (mut history, mut now) = (History::default(), 0);
+    for line in lines.iter().filter(|line| !line.is_empty()) {
+        match line.strip_prefix("wait ") {
+            Some(seconds) => now += seconds.parse::<u64>().unwrap() * SECOND,
+            None => history.record(now, event(line)),
+        }
+        now += SECOND;
+    }
+    history
+}
+
+fn broken(lines: &[&str]) -> Vec<&'static str> {
+    let violations = check(&history(lines));
+    violations.iter().map(|violation| violation.law).collect()
+}
+
+#[test]
+fn a_history_that_keeps_the_laws_breaks_none() {
+    let lines: Vec<_> = GOOD.lines().collect();
+    assert_eq!(broken(&lines), Vec::<&str>::new());
+}
+
+#[test]
+fn only_equal_histories_have_equal_digests() {
+    let lines: Vec<_> = GOOD.lines().collect();
+    let digest = |lines| history(lines).digest();
+    assert_eq!(digest(&lines), digest(&lines));
+    assert_ne!(digest(&lines), digest(&lines[1..]));
+}
+
+#[test]
+fn each_broken_law_is_found() {
+    for (law, changes) in BROKEN {
+        for (old, _) in changes {
+            assert!(GOOD.lines().any(|line| line == *old), "{old}");
+        }
+        let changed = GOOD.lines().flat_map(|line| {
+            let change = changes.iter().find(|(old, _)| *old == line);
+            change.map_or(line, |(_, new)| new).split('\n')
+        });
+        let laws = broken(&changed.collect::<Vec<_>>());
+        assert!(laws.contains(&law), "{law} was not found: {laws:?}");
+        assert!(laws.len() <= 3, "{law}: {laws:?}");
+    }
+}
+
+#[test]
+fn a_command_is_parked_only_for_a_reason() {
+    let parked = GOOD.replace("settled made", "parked sent");
+    let laws = broken(&parked.lines().collect::<Vec<_>>());
+    assert_eq!(laws, ["a command is parked for a reason"]);
+}

@@ -1,0 +1,122 @@
+//! Stored commands: what is read is written back, a changed one is refused, and one that is sent is sent as it stands.
+
+use http::HeaderMap;
+use sdk_core::PreparedCommand;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+use url::Url;
+
+use super::choice;
+use super::stage::{is_tidy, on, reply};
+
+/// An even first byte keeps the digest; after an odd one it is computed anew, as by somebody who writes to the table.
+pub(super) fn run(data: &[u8]) {
+    let (pick, text) = choice(data);
+    let Ok(mut command) = serde_json::from_slice::<PreparedCommand>(text) else {
+        return;
+    };
+    if pick % 2 == 1 {
+        let mut stored = serde_json::to_value(&command).expect("it is JSON");
+        stored["digest"] = digest(&stored).into();
+        command = serde_json::from_value(stored).expect("only the digest is another");
+    }
+    let stored = serde_json::to_value(&command).expect("it is JSON");
+    let written = stored.to_string();
+    assert_eq!(
+        serde_json::from_str::<PreparedCommand>(&written).expect("as written"),
+        command
+    );
+    // The digest of no time is that of the largest one.
+    let unchanged = stored["digest"] == digest(&stored) && stored["preparedAt"] != u64::MAX;
+    assert!(unchanged || command.verify().is_err(), "{written}");
+    let body = r#"{"schemaVersion": "suite-calendar-command-result.v1"}"#;
+    on(vec![reply(200, body)], async |stage| {
+        let call = match command.application() {
+            "calendar" => stage.calendar.send_prepared(&command),
+            _ => stage.crm.send_prepared(&command),
+        };
+        let result = call.await;
+        let script = stage.script();
+        if let Err(error) = &result {
+            is_tidy(error);
+            assert!(!script.seen.is_empty() || !error.is_decode());
+        }
+        assert!(
+            script.seen.len() <= usize::from(command.verify().is_ok()),
+            "{written}"
+        );
+        let Some(sent) = script.seen.first() else {
+            return;
+        };
+        let origin = format!("https://{}.suite.test", command.application());
+        let meant = Url::parse(&format!("{origin}{}", command.path())).expect("it was sent");
+        assert_eq!(sent.uri().to_string(), meant.as_str());
+        assert_eq!(meant.origin().ascii_serialization(), origin);
+        assert_eq!(
+            (sent.method().as_str(), &sent.body()[..]),
+            (command.method(), command.body().as_bytes())
+        );
+        let key = command.idempotency_key().map(|key| key.as_str().as_bytes());
+        assert_eq!(header(sent.headers(), "idempotency-key"), key);
+        for (name, value) in command.headers() {
+            let all = sent.headers().get_all(name);
+            assert!(
+                all.iter().any(|it| it.as_bytes() == value.as_bytes()),
+                "{name}"
+            );
+        }
+    });
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a [u8]> {
+    headers.get(name).map(http::HeaderValue::as_bytes)
+}
+
+/// The digest as the stored form's documentation tells it, read from the JSON.
+fn digest(stored: &Value) -> String {
+    let version = stored["version"].as_u64().unwrap_or_default();
+    let mut hash = Sha256::new();
+    hash.update(u32::try_from(version).unwrap_or_default().to_be_bytes());
+    let mut add = |part: &Value| match part.as_str() {
+        None => hash.update(u64::MAX.to_be_bytes()),
+        Some(text) => {
+            hash.update((text.len() as u64).to_be_bytes());
+            hash.update(text);
+        }
+    };
+    for name in [
+        "application",
+        "operation",
+        "method",
+        "audience",
+        "path",
+        "idempotencyKey",
+    ] {
+        add(&stored[name]);
+    }
+    let headers = stored["headers"]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    headers
+        .iter()
+        .flat_map(|pair| [&pair[0], &pair[1]])
+        .for_each(&mut add);
+    add(&Value::Null);
+    add(&stored["body"]);
+    if version > 1 {
+        hash.update(
+            stored["preparedAt"]
+                .as_u64()
+                .unwrap_or(u64::MAX)
+                .to_be_bytes(),
+        );
+        let flags = ["sent", "replayShown", "withoutToken"];
+        hash.update(flags.map(|name| u8::from(stored[name] == true)));
+        hash.update([stored["replayExact"].as_bool().map_or(2, u8::from)]);
+    }
+    let digest = hash.finalize();
+    digest
+        .iter()
+        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+}

@@ -1,0 +1,111 @@
+//! Requests to the reference server: whatever comes, it answers, in JSON where it says so, and fails only where it was told to.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use sdk_reference_server::{App, ReferenceServer};
+use serde::de::IgnoredAny;
+use tokio::time::{Duration, timeout};
+use tower_service::Service as _;
+
+use super::line;
+use super::stage::in_time;
+
+/// Requests apart by a line `--`: a method and a path in the first line, then the body.
+pub(super) fn run(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    in_time(async {
+        let small = ReferenceServer::builder()
+            .people(3)
+            .organizations(2)
+            .tasks(2);
+        let small = small
+            .opportunities(2)
+            .intake_submissions(2)
+            .recorded_requests(8);
+        let server = small.control_port(4_010).in_memory();
+        let form = |id, secret, app| {
+            let grant = "grant_type=client_credentials";
+            format!("{grant}&client_id={id}&client_secret={secret}&audience={app}")
+        };
+        let form = form(
+            server.client_id(),
+            server.client_secret(),
+            server.audience(App::Crm),
+        );
+        let token = send(&server, "POST /oauth/token", form.as_bytes(), "").await;
+        let token: serde_json::Value =
+            serde_json::from_slice(&token.expect("a request").expect("an answer").1).expect("JSON");
+        let token = token["access_token"].as_str().expect("a token");
+        let mut is_scripted = false;
+        for request in text.split("\n--\n").take(4) {
+            let (head, body) = line(request.as_bytes());
+            let head = String::from_utf8_lossy(head);
+            is_scripted |= head.contains(" /-/faults");
+            let Some(answer) = send(&server, &head, body, token).await else {
+                continue;
+            };
+            assert!(!format!("{answer:?}").contains("Panic"), "{answer:?}");
+            // What is told to fail may.
+            let Ok((status, body)) = answer else {
+                assert!(is_scripted, "{head}: no answer");
+                continue;
+            };
+            if is_scripted {
+                continue;
+            }
+            let failures = [StatusCode::INTERNAL_SERVER_ERROR, StatusCode::BAD_GATEWAY];
+            assert!(!failures.contains(&status), "{head}: {status}");
+            assert!(
+                body.is_empty() || body.starts_with(b"<") || is_json(&body),
+                "{head}"
+            );
+        }
+    });
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(body).is_ok()
+}
+
+/// `None` if it is no request.
+async fn send(
+    server: &ReferenceServer,
+    head: &str,
+    body: &[u8],
+    token: &str,
+) -> Option<Result<(StatusCode, Bytes), Box<dyn Error + Send + Sync>>> {
+    let (method, path) = head.split_once(" /")?;
+    let app = match path.split('/').next()? {
+        "calendar" => App::Calendar,
+        "platform" | "oauth" => App::Platform,
+        "api" => App::Crm,
+        _ => App::Accounting,
+    };
+    let control = server
+        .control_url()
+        .filter(|_| path.starts_with("-/") || path.is_empty());
+    let origin = control.map_or_else(|| server.url(app), str::to_owned);
+    let is_form = path.starts_with("oauth");
+    let media = ["application/json", "application/x-www-form-urlencoded"][usize::from(is_form)];
+    let mut request = Request::builder()
+        .method(Method::from_bytes(method.as_bytes()).ok()?)
+        .uri(format!("{origin}/{path}"))
+        .header(CONTENT_TYPE, media)
+        .header("idempotency-key", "0123456789abcdef");
+    if !is_form {
+        request = request.header(AUTHORIZATION, format!("Bearer {token}"));
+    }
+    let request = request.body(Full::new(Bytes::copy_from_slice(body))).ok()?;
+    let answer = async {
+        let answer = server.service().call(request).await?;
+        let status = answer.status();
+        let body = answer.into_body().collect().await?;
+        Ok::<_, Box<dyn Error + Send + Sync>>((status, body.to_bytes()))
+    };
+    let answer = timeout(Duration::from_secs(1 << 40), answer).await;
+    Some(answer.unwrap_or_else(|elapsed| Err(elapsed.into())))
+}

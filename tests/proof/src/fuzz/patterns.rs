@@ -1,0 +1,80 @@
+//! References, keys and segments: a second reading of the contract's expressions agrees, and what is sent is what was given.
+
+use percent_encoding::percent_decode_str;
+use sdk_accounting::types::CounterpartyReference;
+use sdk_core::{Error, IdempotencyKey};
+use sdk_crm::types::{
+    ActorReference, IntakeReference, OpportunityReference, OrganizationReference, PersonReference,
+};
+
+use super::stage::{is_tidy, on, reply};
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    let hex = |prefix: &str| {
+        is(
+            text,
+            prefix,
+            |byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'),
+        )
+    };
+    agrees(text.parse::<PersonReference>(), hex("PER-"));
+    agrees(text.parse::<OrganizationReference>(), hex("ORG-"));
+    agrees(text.parse::<OpportunityReference>(), hex("OP-"));
+    agrees(text.parse::<ActorReference>(), hex("ACR-"));
+    agrees(text.parse::<IntakeReference>(), hex("IN-"));
+    let upper = is(
+        text,
+        "FCP-",
+        |byte| matches!(byte, b'0'..=b'9' | b'A'..=b'Z'),
+    );
+    agrees(text.parse::<CounterpartyReference>(), upper);
+    let of_key = |byte: u8| matches!(byte, b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b':' | b'-');
+    let is_key = (16..=160).contains(&text.len()) && text.bytes().all(of_key);
+    agrees(text.parse::<IdempotencyKey>(), is_key);
+    on(vec![reply(200, "{}")], async |stage| {
+        let owned = stage.crm.opportunities().list().owner(text).send().await;
+        let is_owner = text == "none" || hex("ACR-");
+        assert_eq!(
+            owned.is_err_and(|error| error.is_invalid_input()),
+            !is_owner
+        );
+        let person = stage.crm.people().get(text).await;
+        assert_eq!(person.is_ok(), hex("PER-"));
+        let sent = stage.script().seen.len();
+        assert_eq!(sent, usize::from(is_owner) + usize::from(hex("PER-")));
+        match stage.platform.publications().get("crm", text, "a").await {
+            Ok(_) => {
+                let script = stage.script();
+                let path: Vec<&str> = script.seen[sent].uri().path().split('/').collect();
+                assert_eq!(path.len(), 7, "{path:?}");
+                assert_eq!(
+                    percent_decode_str(path[5]).decode_utf8().as_deref(),
+                    Ok(text)
+                );
+                assert!(!text.contains(['/', '\\', ';', '\n']) && !["", ".", ".."].contains(&text));
+            }
+            Err(error) => {
+                is_tidy(&error);
+                assert_eq!(
+                    (error.is_invalid_input(), stage.script().seen.len()),
+                    (true, sent)
+                );
+            }
+        }
+    });
+}
+
+fn is(text: &str, prefix: &str, of: impl Fn(u8) -> bool) -> bool {
+    text.strip_prefix(prefix)
+        .is_some_and(|rest| rest.len() == 12 && rest.bytes().all(of))
+}
+
+fn agrees<T>(parsed: Result<T, Error>, matches: bool) {
+    assert_eq!(parsed.is_ok(), matches);
+    if let Err(error) = parsed {
+        is_tidy(&error);
+    }
+}

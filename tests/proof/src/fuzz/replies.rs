@@ -1,0 +1,78 @@
+//! Successful replies: what was decoded and is written back equals what came, and nothing is lost.
+
+use sdk_accounting::types::{InvoiceDraftCreate, TaxAmount};
+use sdk_calendar::types::EventCommand;
+use sdk_core::{Error, Receipt, Response};
+use serde::Serialize;
+use serde_json::json;
+
+use super::choice;
+use super::stage::{is_sound, on, reply};
+use super::tree::Tree;
+
+pub(super) fn run(data: &[u8]) {
+    let (pick, body) = choice(data);
+    let status = if pick & 0x40 == 0 { 200 } else { 201 };
+    on(vec![reply(status, body.to_vec())], async |stage| {
+        let (crm, accounting) = (&stage.crm, &stage.accounting);
+        match pick % 12 {
+            0 => same(crm.people().list().await, body),
+            1 => same(crm.people().get("PER-0123456789AB").await, body),
+            2 => same(crm.today().get().await, body),
+            3 => same(crm.funnel().get().await, body),
+            4 => same(crm.presentation().get().await, body),
+            5 => same(crm.intake().get("IN-0123456789AB").await, body),
+            6 => same(crm.opportunities().list().await, body),
+            7 => same(stage.platform.apps().list().await, body),
+            8 => same(accounting.service().meta().await, body),
+            9 => receipt(crm.commands().submit(json!({})).await, body),
+            10 => {
+                let line = json!({"description": "a"}).into();
+                let draft = InvoiceDraftCreate::new("FCP-0123456789AB", TaxAmount::new(), [line]);
+                receipt(accounting.invoice_drafts().create(&draft).await, body);
+            }
+            _ => receipt(
+                stage.calendar.events().command(&EventCommand::new()).await,
+                body,
+            ),
+        }
+    });
+}
+
+fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) {
+    match result {
+        Ok(response) => {
+            assert_eq!(response.bytes(), body);
+            let written = serde_json::to_string(&*response).expect("it is JSON");
+            let came = str::from_utf8(body).expect("it was decoded");
+            if let Some(came) = Tree::read(came) {
+                assert_eq!(Tree::read(&written), Some(came));
+            }
+        }
+        Err(error) => {
+            is_sound(&error);
+            assert_eq!(error.body().unwrap_or(body), body);
+        }
+    }
+}
+
+/// What a receipt says about a replay is what its members say, and nothing where they could be read in two ways.
+fn receipt<T: Serialize>(result: Result<Receipt<T>, Error>, body: &[u8]) {
+    if let Ok(receipt) = &result
+        && receipt.api_operation().replay == sdk_core::Replay::Member
+    {
+        let written = serde_json::to_string(&**receipt).expect("it is JSON");
+        let came = Tree::read(&written).expect("it is JSON");
+        let member = |name, value| came.member(name) == Tree::read(value).as_ref();
+        for (said, value) in [(true, "true"), (false, "false")] {
+            let agrees = receipt.is_replay() != Some(said) || member("replayed", value);
+            assert!(agrees, "{:?}: {written}", receipt.is_replay());
+        }
+        let committed = receipt.is_committed() == Some(true);
+        assert!(
+            !committed || member("outcome", "\"succeeded\""),
+            "{written}"
+        );
+    }
+    same(result.map(Receipt::into_response), body);
+}

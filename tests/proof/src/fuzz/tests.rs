@@ -1,0 +1,64 @@
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::Path;
+
+use fastrand::Rng;
+
+use super::{TARGETS, words};
+
+/// How many mutations of the corpus a target meets.
+const MUTATIONS: usize = 1_500;
+
+/// The inputs of a target's folder, in order.
+fn corpus(name: &str) -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let files = fs::read_dir(root.join(name)).expect("a corpus");
+    let mut files: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
+    files.sort();
+    files
+        .iter()
+        .map(|file| fs::read(file).expect("an input"))
+        .collect()
+}
+
+fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
+    let mut input = rng.choice(corpus).cloned().unwrap_or_default();
+    for _ in 0..rng.usize(1..5) {
+        let (from, to) = (rng.usize(..=input.len()), rng.usize(..=input.len()));
+        let (from, to) = (from.min(to), from.max(to));
+        let word = words[rng.usize(..words.len())].as_bytes();
+        match rng.u8(..8) {
+            0 if from < input.len() => input[from] ^= 1 << rng.u8(..8),
+            1 => input.truncate(to),
+            2 => drop(input.drain(from..to)),
+            3 => input = [&input[..to], &input[from..]].concat(),
+            4 => drop(input.splice(from..to, rng.choice(corpus).cloned().unwrap_or_default())),
+            5 => drop(input.splice(from..from, word.repeat(rng.usize(1..40)))),
+            // Long enough for whatever grows.
+            6 if rng.u8(..20) == 0 => {
+                let piece = input[from..to].to_vec();
+                let times = rng.usize(..=100_000) / (piece.len() + 1);
+                drop(input.splice(from..from, piece.repeat(times)));
+            }
+            _ => drop(input.splice(from..to, word.iter().copied())),
+        }
+    }
+    input
+}
+
+#[test]
+fn no_mutation_of_the_corpus_breaks_a_property() {
+    let words = words();
+    for (name, target) in TARGETS {
+        let corpus = corpus(name);
+        assert!(corpus.len() > 2, "{name} has no corpus");
+        let mut rng = Rng::with_seed(15);
+        let mutations = (0..MUTATIONS).map(|_| mutate(&mut rng, &corpus, &words));
+        let all: Vec<_> = corpus.iter().cloned().chain(mutations).collect();
+        for (at, input) in all.iter().enumerate() {
+            let shown = String::from_utf8_lossy(&input[..input.len().min(2_000)]);
+            let holds = catch_unwind(|| target(input)).is_ok();
+            assert!(holds, "{name}, input {at}: {shown}");
+        }
+    }
+}

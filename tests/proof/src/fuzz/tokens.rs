@@ -1,0 +1,114 @@
+//! Replies of the token endpoint: the token is sent as it came, for as long as it lives and no longer, and never shown.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sdk_core::Error;
+use sdk_platform::types::TokenForm;
+use tokio::time::{Instant, sleep};
+
+use super::choice;
+use super::stage::{SECRET, alone, hides, is_tidy, reply};
+use super::tree::Tree;
+
+pub(super) fn run(data: &[u8]) {
+    let (pick, body) = choice(data);
+    let status = [200, 200, 200, 400, 401, 429, 503, 302][pick % 8];
+    // What is no text in a member that nobody reads does not matter.
+    let came = Tree::read(&String::from_utf8_lossy(body));
+    let token = came
+        .as_ref()
+        .and_then(|it| it.member("access_token")?.text())
+        .unwrap_or_default();
+    let answer = reply(status, body.to_vec());
+    if pick & 8 != 0 {
+        return alone(
+            |suite| suite,
+            Some(answer),
+            Vec::new(),
+            async |stage| {
+                let form = TokenForm::new().client_secret(SECRET);
+                let result = stage.platform.oauth().token(&form).await;
+                result.as_ref().err().into_iter().for_each(is_ours);
+                if is_telling(token) {
+                    hides(&format!("{result:?}"), &[token]);
+                }
+            },
+        );
+    }
+    alone(
+        |suite| suite,
+        Some(answer),
+        vec![reply(200, "{}")],
+        async |stage| {
+            let (started, apps) = (Instant::now(), stage.platform.apps());
+            let exchanges = || stage.script().forms.len();
+            if let Err(error) = apps.list().await {
+                assert!(
+                    stage.script().seen.is_empty(),
+                    "a call was sent without a token"
+                );
+                assert!(exchanges() <= 3 && started.elapsed() <= Duration::from_secs(30));
+                is_ours(&error);
+                if is_telling(token) {
+                    hides(&format!("{error} {error:?}"), &[token]);
+                }
+                return;
+            }
+            assert_eq!((status, exchanges()), (200, 1));
+            let sent = format!("Bearer {token}");
+            assert_eq!(stage.script().seen[0].headers()["authorization"], sent);
+            let expiry = came.as_ref().and_then(|it| it.member("expires_in"));
+            let Some(lifetime) = lifetime(token, expiry) else {
+                return;
+            };
+            sleep(lifetime.mul_f64(0.6)).await;
+            let _ = apps.list().await;
+            assert_eq!(exchanges(), 1, "a live token of {lifetime:?} was replaced");
+            sleep(lifetime.mul_f64(0.4)).await;
+            let _ = apps.list().await;
+            assert_eq!(exchanges(), 2, "a token was used after {lifetime:?}");
+        },
+    );
+}
+
+/// No suite here was given the usual token.
+fn is_ours(error: &Error) {
+    is_tidy(error);
+    hides(&format!("{error:?}"), &[SECRET]);
+}
+
+/// Whether nobody says this by accident.
+fn is_telling(token: &str) -> bool {
+    token.len() >= 12 && token.bytes().filter(u8::is_ascii_digit).count() >= 4
+}
+
+/// The shorter of what the reply states and what a JWT says, at least one second and at most 300; `None` for an odd text.
+fn lifetime(token: &str, stated: Option<&Tree>) -> Option<Duration> {
+    let stated = match stated {
+        Some(Tree::Text(text)) if !text.bytes().all(|it| it.is_ascii_digit()) => return None,
+        Some(Tree::Text(text)) if !text.is_empty() => Some(text.parse().ok()?),
+        other => other.and_then(float),
+    };
+    let parts: Vec<&str> = token.split('.').collect();
+    let claims = parts.get(1).filter(|_| parts.len() == 3).and_then(|it| {
+        let bytes = URL_SAFE_NO_PAD.decode(it.trim_end_matches('=')).ok()?;
+        Tree::read(str::from_utf8(&bytes).ok()?)
+    });
+    let claim = |name| float(claims.as_ref()?.member(name)?).filter(|it| it.is_finite());
+    let claimed = claim("exp").zip(claim("iat")).map(|(exp, iat)| exp - iat);
+    // A difference beyond any duration is none.
+    let claimed = claimed.filter(|it| *it > 0.0 && Duration::try_from_secs_f64(*it).is_ok());
+    let known = [stated.map(|it| it.max(0.0)), claimed];
+    let seconds = known.into_iter().flatten().reduce(f64::min).unwrap_or(60.0);
+    Some(Duration::from_secs_f64(seconds.clamp(1.0, 300.0)))
+}
+
+fn float(tree: &Tree) -> Option<f64> {
+    let Tree::Number(negative, digits, power) = tree else {
+        return None;
+    };
+    let sign = if *negative { "-" } else { "" };
+    format!("{sign}0{digits}e{power}").parse().ok()
+}

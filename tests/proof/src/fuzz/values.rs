@@ -1,0 +1,85 @@
+//! JSON without a schema: its text is kept exactly, and numbers read as any other reader reads them.
+
+use sdk_core::{Number, RawJson, Record};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::stage::is_tidy;
+use super::tree::Tree;
+
+pub(super) fn run(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else {
+        return;
+    };
+    let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let raw = match text.parse::<RawJson>() {
+        Ok(raw) => raw,
+        Err(error) => {
+            assert!(!is_json, "{error}");
+            return is_tidy(&error);
+        }
+    };
+    assert!(is_json);
+    let trimmed = text.trim_matches([' ', '\t', '\n', '\r']);
+    assert_eq!((raw.as_str(), raw.to_string().as_str()), (trimmed, trimmed));
+    assert_eq!(serde_json::to_string(&raw).expect("it is JSON"), trimmed);
+    assert_eq!(RawJson::encode(&raw).expect("it is JSON"), raw);
+    if let Err(error) = raw.to_value() {
+        is_tidy(&error);
+        assert!(serde_json::from_str::<Value>(text).is_err());
+    }
+    number(trimmed);
+    let record = Record::from(raw);
+    let is_object = trimmed.starts_with('{');
+    assert_eq!(serde_json::from_str::<Record>(text).is_ok(), is_object);
+    let Ok(members) = record.members() else {
+        return;
+    };
+    // The first of a name is what a record shows.
+    let names: Vec<&str> = members.iter().map(|(name, _)| name).take(16).collect();
+    for name in names {
+        let member = members.get(name).expect("it is there");
+        assert_eq!(record.raw_member(name).as_ref(), Some(member));
+        let found = Tree::read(member.as_str());
+        let said = found.as_ref().and_then(Tree::text);
+        assert_eq!(record.text(name).as_deref(), said);
+        if let Err(error) = record.get::<u8>(name) {
+            is_tidy(&error);
+            let quoted =
+                said.filter(|it| it.len() > 12 && it.contains(|c: char| c.is_ascii_digit()));
+            let quoted = quoted.filter(|it| !name.contains(*it));
+            assert!(
+                quoted.is_none_or(|it| !error.to_string().contains(it)),
+                "{error}"
+            );
+        }
+    }
+    let written = serde_json::to_string(&members).expect("it is JSON");
+    assert_eq!(Tree::read(&written), Tree::read(text));
+}
+
+fn number(text: &str) {
+    let parsed = text.parse::<Number>();
+    let of_json = text.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    assert_eq!(parsed.is_ok(), of_json);
+    let Ok(number) = parsed else { return };
+    assert_eq!(
+        (
+            number.as_str(),
+            serde_json::to_string(&number).as_deref().ok()
+        ),
+        (text, Some(text))
+    );
+    let read: Option<serde_json::Number> = serde_json::from_str(text).ok();
+    // `-0` is a float to the other reader.
+    if text != "-0" {
+        assert_eq!(
+            number.as_i64(),
+            read.as_ref().and_then(serde_json::Number::as_i64)
+        );
+    }
+    assert_eq!(number.as_f64().is_some(), read.is_some());
+    if let (Some(one), Some(other)) = (number.as_f64(), read.and_then(|it| it.as_f64())) {
+        assert!((one - other).abs() <= one.abs() * 1e-14, "{one} {other}");
+    }
+}

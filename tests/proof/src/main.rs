@@ -1,0 +1,143 @@
+//! Runs worlds until a law is broken.
+//!
+//! ```text
+//! cargo run --release -p suite-proof                       # until it is stopped, or a law is broken
+//! cargo run --release -p suite-proof -- --worlds 40        # the worlds of seeds 1 to 40
+//! cargo run --release -p suite-proof -- --seconds 3600 --from 1000000
+//! cargo run --release -p suite-proof -- --seed 17          # this world once more
+//! ```
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use suite_checker::{Event, History, Sent, Violation, check};
+use suite_proof::world::{Totals, World};
+
+const USAGE: &str = "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]]";
+
+/// How many of the events that concern a broken law are shown.
+const SHOWN: usize = 30;
+
+fn main() -> ExitCode {
+    let plan = Plan::read(std::env::args().skip(1));
+    plan.map_or_else(
+        || {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        },
+        |plan| plan.run(),
+    )
+}
+
+/// Which worlds are run.
+struct Plan {
+    from: u64,
+    worlds: u64,
+    seconds: u64,
+}
+
+impl Plan {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
+        let (from, worlds, seconds) = (1, u64::MAX, u64::MAX);
+        let mut plan = Self {
+            from,
+            worlds,
+            seconds,
+        };
+        while let Some(name) = arguments.next() {
+            let value = arguments.next()?.parse().ok()?;
+            match name.as_str() {
+                "--seed" => (plan.from, plan.worlds) = (value, 1),
+                "--from" => plan.from = value,
+                "--worlds" => plan.worlds = value,
+                "--seconds" => plan.seconds = value,
+                _ => return None,
+            }
+        }
+        Some(plan)
+    }
+
+    fn run(&self) -> ExitCode {
+        let (began, mut totals, mut told) = (Instant::now(), Totals::default(), 0);
+        let until = self.from.saturating_add(self.worlds);
+        for seed in self.from..until {
+            if began.elapsed().as_secs() >= self.seconds {
+                break;
+            }
+            let (history, world) = World::of(seed).run();
+            totals += &world;
+            if let Some(broken) = check(&history).first() {
+                report(seed, &history, broken);
+                summary(&totals, began.elapsed());
+                return ExitCode::FAILURE;
+            }
+            if began.elapsed().as_secs() / 60 > told {
+                told = began.elapsed().as_secs() / 60;
+                summary(&totals, began.elapsed());
+            }
+        }
+        println!("{totals}");
+        summary(&totals, began.elapsed());
+        ExitCode::SUCCESS
+    }
+}
+
+/// One line of what was done so far.
+fn summary(totals: &Totals, took: Duration) {
+    let requests = totals.of("requests");
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    let rate = requests as f64 / took.as_secs_f64();
+    let worlds = totals.of("worlds");
+    println!("{worlds} worlds, {requests} requests in {took:.1?}, {rate:.0} a second");
+}
+
+fn report(seed: u64, history: &History, broken: &Violation) {
+    println!("seed {seed} breaks a law: {}", broken.law);
+    println!("at {} us: {}", broken.at, broken.what);
+    let mut ids = named(&broken.what);
+    for (_, event) in history.events() {
+        if let Event::Departed {
+            request,
+            sent: Sent::Attempt { call, .. },
+            ..
+        } = event
+            && ids.contains(&format!("call: {call}"))
+        {
+            ids.push(format!("request: {request}"));
+        }
+    }
+    let lines = history
+        .events()
+        .map(|(at, event)| (at, format!("{at:>12}  {event:?}")));
+    let lines = lines.filter(|(_, line)| concerns(line, &ids));
+    let (before, after): (Vec<_>, Vec<_>) = lines.partition(|(at, _)| *at <= broken.at);
+    let before = &before[before.len().saturating_sub(SHOWN)..];
+    for (_, line) in before.iter().chain(after.iter().take(SHOWN)) {
+        println!("{line}");
+    }
+    println!("again: cargo run --release -p suite-proof -- --seed {seed}");
+}
+
+/// What a text names, such as `call 17`, in the form in which events show it.
+fn named(text: &str) -> Vec<String> {
+    let words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let pairs = words
+        .windows(2)
+        .filter(|pair| pair[1].parse::<u64>().is_ok());
+    let (wide, narrow): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair[0] == "suite");
+    let named = if narrow.is_empty() { wide } else { narrow };
+    let one = |word: &str| word.trim_end_matches('s').to_owned();
+    named
+        .iter()
+        .map(|pair| format!("{}: {}", one(pair[0]), pair[1]))
+        .collect()
+}
+
+/// Whether a line shows one of these.
+fn concerns(line: &str, ids: &[String]) -> bool {
+    let whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+    ids.iter().any(|id| {
+        line.match_indices(id.as_str())
+            .any(|(at, _)| whole(&line[at + id.len()..]))
+    })
+}

@@ -1,0 +1,119 @@
+//! The body of a reply on its way, and the record of how it ended.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body, Frame};
+use suite_checker::Event;
+use tokio::time::{Sleep, sleep};
+
+use super::fate::Fault;
+use super::stage::Stage;
+
+/// A request that its suite waits for. Dropped before its end, it was abandoned.
+pub(super) struct Ticket {
+    stage: Arc<Stage>,
+    request: u64,
+    open: bool,
+}
+
+impl Ticket {
+    pub(super) fn new(stage: Arc<Stage>, request: u64) -> Self {
+        Self {
+            stage,
+            request,
+            open: true,
+        }
+    }
+
+    pub(super) fn broke(mut self) -> io::Error {
+        self.close(true);
+        io::ErrorKind::ConnectionReset.into()
+    }
+
+    fn close(&mut self, broke: bool) {
+        let request = self.request;
+        if std::mem::take(&mut self.open) {
+            self.stage.record(if broke {
+                Event::Broke { request }
+            } else {
+                Event::Delivered { request }
+            });
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.open {
+            let request = self.request;
+            self.stage.record(Event::Abandoned { request });
+        }
+    }
+}
+
+/// A body that comes as its fate will have it.
+pub(super) struct Arriving {
+    pieces: VecDeque<Bytes>,
+    pause: Duration,
+    pausing: Option<Pin<Box<Sleep>>>,
+    /// Whether it ends too early, and whether that is an error.
+    cut: bool,
+    fails: bool,
+    ticket: Ticket,
+}
+
+impl Arriving {
+    pub(super) fn new(body: Bytes, fault: Option<Fault>, ticket: Ticket) -> Self {
+        let (half, length) = (body.slice(..body.len() / 2), body.len());
+        let (pieces, pause, cut) = match fault {
+            Some(Fault::Drip) => {
+                let piece = length / 8 + 1;
+                let pieces = (0..length).step_by(piece);
+                let pieces = pieces.map(|at| body.slice(at..length.min(at + piece)));
+                (pieces.collect(), Duration::from_millis(700), false)
+            }
+            Some(Fault::Truncate | Fault::Break) => ([half].into(), Duration::ZERO, true),
+            // What the server answered was never read.
+            Some(Fault::Replace(_)) => ([body].into(), Duration::ZERO, true),
+            _ => ([body].into(), Duration::ZERO, false),
+        };
+        Self {
+            pieces,
+            pause,
+            pausing: None,
+            cut,
+            fails: fault == Some(Fault::Break),
+            ticket,
+        }
+    }
+}
+
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if !self.pause.is_zero() {
+            let pause = self.pause;
+            let pausing = self.pausing.get_or_insert_with(|| Box::pin(sleep(pause)));
+            ready!(pausing.as_mut().poll(context));
+            self.pausing = None;
+        }
+        if let Some(piece) = self.pieces.pop_front() {
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        let cut = self.cut;
+        self.ticket.close(cut);
+        let failed = std::mem::take(&mut self.fails);
+        Poll::Ready(failed.then(|| Err(io::ErrorKind::UnexpectedEof.into())))
+    }
+}

@@ -1,0 +1,196 @@
+//! A caller: reads and commands, one after the other, with whatever limits.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
+use sdk_calendar::types::EventCommand;
+use sdk_core::{Effect, Error, IdempotencyKey};
+use serde_json::{Value, json};
+use suite_checker::Kind;
+use tokio::time::{sleep, timeout};
+
+use super::call::{Options, with_options};
+use super::network::CALL;
+use super::suites::Seat;
+
+/// Calls until nobody begins anything new. `pace` is the longest usual pause, in milliseconds.
+pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
+    let mut seats = seats;
+    loop {
+        pause(&mut rng, pace).await;
+        let at = rng.usize(..seats.len());
+        if seats[at].stage.is_calm() {
+            return;
+        }
+        if rng.u8(..50) == 0 {
+            seats[at] = seats[at].clone().with_new_clients();
+        }
+        let seat = &seats[at];
+        let options = Options::draw(&seat.stage, &mut rng);
+        match rng.u8(..100) {
+            0..60 => read(seat, &mut rng, &options).await,
+            60..82 => keyed(seat, &mut rng, &options).await,
+            82..94 => unkeyed(seat, &mut rng, &options).await,
+            _ => prewarm(seat, &mut rng).await,
+        }
+    }
+}
+
+/// Mostly a short wait, sometimes none, rarely a long one.
+async fn pause(rng: &mut Rng, pace: u64) {
+    let millis = match rng.u8(..100) {
+        0..20 => return,
+        20..98 => rng.u64(0..=pace),
+        98 => rng.u64(0..=20_000),
+        _ => rng.u64(0..=400_000) * u64::from(rng.u8(..8) == 0),
+    };
+    sleep(Duration::from_millis(millis)).await;
+}
+
+async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
+    seat.stage.count("reads");
+    let about = |operation| seat.about(operation, Kind::Read);
+    let (people, limit) = (&seat.installation().people, rng.u32(1..=50));
+    let person = people[rng.usize(..people.len())].as_str();
+    macro_rules! read {
+        ($operation:literal, $call:expr) => {{
+            let call = with_options!($call, options, CALL[0]);
+            let _told = about($operation).make(options, call.send()).await;
+        }};
+    }
+    match rng.u8(..10) {
+        0..4 => read!("getPerson", seat.crm.people().get(person)),
+        4 | 5 => read!("listPeople", seat.crm.people().list().limit(limit)),
+        6 => read!("getToday", seat.crm.today().get()),
+        7 => read!("listTasks", seat.crm.tasks().list().limit(limit)),
+        8 => read!("getAccountingOverview", seat.accounting.overview().get()),
+        _ => read!("getAccountingMetadata", seat.accounting.service().meta()),
+    }
+}
+
+/// A command with a key: its caller's, or one that the suite draws. Left in doubt, it is sometimes sent again.
+async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
+    seat.stage.count("commands: keyed");
+    let own = rng.bool().then(|| key(seat.at, &options.header));
+    let about = |operation| seat.about(operation, Kind::Keyed);
+    macro_rules! command {
+        ($operation:literal, $client:ident, $call:expr) => {{
+            let mut call = with_options!($call, options, CALL[0]);
+            if let Some(own) = own {
+                call = call.idempotency_key(own);
+            }
+            let made = about($operation).make(options, call.send()).await;
+            let Some(command) = in_doubt(made).filter(|_| rng.bool()) else {
+                return;
+            };
+            seat.stage.count("commands: sent again by hand");
+            let options = Options::draw(&seat.stage, rng);
+            let call = seat.$client.send_prepared(&command);
+            let call = with_options!(call, options, CALL[1]);
+            let _told = about($operation).make(&options, call.send()).await;
+        }};
+    }
+    match rng.u8(..4) {
+        0 | 1 => command!(
+            "submitEventCommand",
+            calendar,
+            seat.calendar.events().command(&event(&options.header))
+        ),
+        2 => command!(
+            "createInvoiceDraft",
+            accounting,
+            seat.accounting
+                .invoice_drafts()
+                .create(&draft(seat, &options.header))
+        ),
+        _ => command!(
+            "createImportRun",
+            accounting,
+            seat.accounting
+                .import_runs()
+                .create(&import(&options.header))
+        ),
+    }
+}
+
+/// The command of an error that does not say whether it took effect.
+fn in_doubt<R>(made: Option<Result<R, Error>>) -> Option<sdk_core::PreparedCommand> {
+    let error = made?.err()?;
+    (error.effect() == Effect::Unknown).then(|| error.into_command())?
+}
+
+async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
+    seat.stage.count("commands: unkeyed");
+    let people = &seat.installation().people;
+    let about = |operation| seat.about(operation, Kind::Unkeyed);
+    // A list that grows makes every walk longer, so most commands change what is there.
+    let body = match rng.u8(..6) {
+        0 => person(&options.header),
+        1..4 => json!({
+            "commandType": "person.update",
+            "subjectReference": people[rng.usize(..people.len())],
+            "payload": {"jobTitle": format!("job {}", options.header)},
+        }),
+        _ => {
+            let call = seat.calendar.attendance().respond(reply(&options.header));
+            let call = with_options!(call, options, CALL[0]);
+            let _told = about("respondAttendance").make(options, call.send()).await;
+            return;
+        }
+    };
+    let call = with_options!(seat.crm.commands().submit(body), options, CALL[0]);
+    let _told = about("submitCommand").make(options, call.send()).await;
+}
+
+async fn prewarm(seat: &Seat, rng: &mut Rng) {
+    let warm = async {
+        match rng.u8(..3) {
+            0 => seat.crm.prewarm().await,
+            1 => seat.calendar.prewarm().await,
+            _ => seat.accounting.prewarm().await,
+        }
+    };
+    if let Ok(Err(error)) = timeout(Duration::from_secs(5), warm).await {
+        seat.stage.log(&error);
+    }
+}
+
+/// A key that no other call has.
+pub(super) fn key(at: usize, name: &str) -> IdempotencyKey {
+    IdempotencyKey::derive("world", [at.to_string().as_str(), name])
+}
+
+pub(super) fn event(title: &str) -> EventCommand {
+    EventCommand::create()
+        .collection_reference("team")
+        .title(title)
+        .starts_at("2026-02-02T09:00:00Z")
+        .ends_at("2026-02-02T10:00:00Z")
+        .timezone("UTC")
+}
+
+pub(super) fn person(name: &str) -> Value {
+    json!({"commandType": "person.create", "payload": {"displayName": format!("Ann {name}")}})
+}
+
+/// A command that is known by name only: nothing recognises a second one.
+pub(super) fn reply(note: &str) -> Value {
+    json!({"note": note})
+}
+
+pub(super) fn draft(seat: &Seat, note: &str) -> InvoiceDraftCreate {
+    let tax = TaxAmount::new()
+        .currency("EUR")
+        .minor_units("1900")
+        .scale(2);
+    let line = json!({"description": note}).into();
+    let counterparty = seat.installation().counterparty.as_str();
+    InvoiceDraftCreate::new(counterparty, tax, [line])
+}
+
+fn import(adapter: &str) -> ImportRunCreate {
+    let (source, coverage) = (json!({"name": adapter}), json!({"from": "2026-01-01"}));
+    let mode = ImportMode::EvidenceOnly;
+    ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
+}

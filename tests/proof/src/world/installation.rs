@@ -1,0 +1,256 @@
+//! An installation: a reference server in memory at addresses of its own, its credential, and what its lists hold.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use fastrand::Rng;
+use http::{HeaderMap, Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt as _, Full};
+use sdk_core::{App, ClientCredentials, CredentialSource, CredentialsFuture, SuiteBuilder};
+use sdk_reference_server::{self as server, ClientSpec, InMemoryService, ReferenceServer};
+use serde_json::Value;
+use suite_checker::Event;
+use tower_service::Service as _;
+
+use super::stage::{Stage, locked};
+
+/// The applications, and what their hosts are called.
+pub(super) const APPS: [(App, server::App, &str); 4] = [
+    (App::Crm, server::App::Crm, "crm"),
+    (App::Calendar, server::App::Calendar, "calendar"),
+    (App::Accounting, server::App::Accounting, "accounting"),
+    (App::Platform, server::App::Platform, "core"),
+];
+
+/// The names of installations, which stand in their hosts.
+pub(super) const NAMES: [&str; 3] = ["one", "two", "three"];
+
+/// The lists that are walked, and their paths.
+pub(super) const LISTS: [&str; 4] = ["people", "organizations", "opportunities", "tasks"];
+
+/// The same client everywhere, so that a cache that mixes installations shows.
+const CLIENT: &str = "service";
+
+pub(super) struct Installation {
+    pub(super) number: u32,
+    pub(super) server: ReferenceServer,
+    service: InMemoryService,
+    audiences: [String; 4],
+    /// What its clients believe its secret to be.
+    known: Arc<Mutex<String>>,
+    /// Exchanges take turns, since each has terms of its own.
+    pub(super) turn: tokio::sync::Mutex<()>,
+    lifetimes: [u64; 2],
+    lies: u8,
+    pub(super) people: Vec<String>,
+    pub(super) counterparty: String,
+}
+
+/// What a server answered.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+impl Installation {
+    pub(super) async fn new(stage: &Stage, number: u32, rng: &mut Rng, shared: bool) -> Self {
+        let name = NAMES[number as usize];
+        let audience = |app: &str| {
+            let place = if shared { "any" } else { name };
+            format!("https://{app}.{place}.suite.test")
+        };
+        let secret = format!("secret-{name}-{:016x}", rng.u64(..));
+        stage.confide(&secret);
+        let mut builder = ReferenceServer::builder()
+            .seed(rng.u64(..))
+            .seeded_tokens()
+            .recorded_requests(0)
+            .people(rng.u64(60..140))
+            .organizations(30)
+            .opportunities(45)
+            .tasks(55)
+            .intake_submissions(5)
+            .client(ClientSpec::new(CLIENT, &*secret));
+        for (_, app, host) in APPS {
+            builder = builder.audience(app, audience(host));
+        }
+        let server = builder.in_memory();
+        let mut it = Self {
+            number,
+            service: server.service(),
+            audiences: APPS.map(|(_, _, host)| audience(host)),
+            known: Arc::new(Mutex::new(secret)),
+            turn: tokio::sync::Mutex::default(),
+            lifetimes: [(2, 10), (5, 60), (60, 300), (300, 300)][rng.usize(..4)].into(),
+            lies: [0, 0, 20, 60][rng.usize(..4)],
+            people: Vec::new(),
+            counterparty: server.sample_counterparty(),
+            server,
+        };
+        it.list(stage).await;
+        it.drift(stage, rng);
+        it
+    }
+
+    /// What its clients are set to.
+    pub(super) fn addressed(&self, mut builder: SuiteBuilder) -> SuiteBuilder {
+        let name = NAMES[self.number as usize];
+        for ((app, _, host), audience) in APPS.into_iter().zip(&self.audiences) {
+            builder = builder.application_url(app, format!("https://{host}.{name}.suite.test"));
+            builder = builder.audience(app, audience);
+        }
+        let core = format!("https://core.{name}.suite.test");
+        let held = Held(Arc::clone(&self.known));
+        builder.core_url(core).credential_source(held).label(name)
+    }
+
+    pub(super) fn audience(&self, app: App) -> &str {
+        let at = APPS.iter().position(|it| it.0 == app);
+        &self.audiences[at.unwrap_or_default()]
+    }
+
+    /// Sends a request to the server itself.
+    pub(super) async fn serve(&self, request: Request<Full<Bytes>>) -> Answer {
+        let reply = self.service.clone().call(request).await;
+        let (head, body) = reply.expect("nothing strikes here").into_parts();
+        let body = body.collect().await.expect("nothing strikes here");
+        Answer {
+            status: head.status,
+            headers: head.headers,
+            body: body.to_bytes(),
+        }
+    }
+
+    /// Sets the terms of the next token: how long it lasts, by which it is also told, unless this installation lies.
+    pub(super) fn set_terms(&self, stage: &Stage, rng: &mut Rng) -> Duration {
+        let [least, most] = self.lifetimes;
+        let lies = rng.u8(..100) < self.lies && !stage.is_calm();
+        // Tokens state whole seconds.
+        let mut lasts = Duration::from_secs(rng.u64(least..=most));
+        if stage.is_calm() {
+            lasts = Duration::from_secs(300);
+        }
+        self.server.honest_expires_in();
+        if lies {
+            stage.count("fault: lifetime misstated");
+            match rng.u8(..6) {
+                0 => self.server.token_expires_in(3_600),
+                1 => self.server.token_expires_in(1),
+                2 => self.server.token_expires_in(0),
+                3 => self.server.token_expires_in("soon"),
+                4 => lasts = Duration::from_millis(rng.u64(1..500)),
+                _ => self.server.omit_expires_in(),
+            }
+        }
+        self.server.set_token_lifetime(lasts);
+        lasts
+    }
+
+    /// Rotates the secret at the server; its clients learn of it when the result is called.
+    pub(super) fn rotate(&self, stage: &Stage, rng: &mut Rng) -> impl FnOnce() + Send + use<> {
+        let secret = format!("secret-{:016x}-{:016x}", rng.u64(..), rng.u64(..));
+        stage.confide(&secret);
+        self.server.rotate_secret(CLIENT, &*secret);
+        let known = Arc::clone(&self.known);
+        move || *locked(&known) = secret
+    }
+
+    /// Records what its lists hold, without the SDK.
+    async fn list(&mut self, stage: &Stage) {
+        let form = format!(
+            "grant_type=client_credentials&client_id={CLIENT}&client_secret={}&audience={}",
+            locked(&self.known),
+            self.audience(App::Crm)
+        );
+        let request = Request::post(uri("core", "/oauth/token"))
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let reply = self
+            .serve(request.body(form.into()).expect("it is valid"))
+            .await;
+        let token = json(&reply.body)["access_token"]
+            .as_str()
+            .map(str::to_owned);
+        let bearer = format!("Bearer {}", token.expect("the server issues tokens"));
+        for list in LISTS {
+            let mut cursor = String::new();
+            loop {
+                let path = format!("/api/crm/v1/{list}?limit=50{cursor}");
+                let request =
+                    Request::get(uri("crm", &path)).header(header::AUTHORIZATION, &bearer);
+                let request = request.body(Full::default()).expect("it is valid");
+                let page = json(&self.serve(request).await.body);
+                for item in page["items"].as_array().expect("a page has items") {
+                    let record = item["publicReference"].as_str().unwrap_or_default();
+                    stage.record(Event::Exists {
+                        installation: self.number,
+                        list: list.to_owned(),
+                        record: record.to_owned(),
+                    });
+                    if list == "people" {
+                        self.people.push(record.to_owned());
+                    }
+                }
+                match page["nextCursor"].as_str() {
+                    Some(next) => cursor = format!("&cursor={next}"),
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// Some installations are of a later version.
+    fn drift(&self, stage: &Stage, rng: &mut Rng) {
+        let often = |rng: &mut Rng| 0.3 * rng.f64();
+        let (one, other) = (often(rng), often(rng));
+        let kind = rng.u8(..12);
+        if kind < 4 {
+            stage.count("fault: installation with drift");
+            let fault = self.server.fault_everywhere().probability(one, rng.u64(..));
+            let _fault = fault.unknown_member();
+        }
+        if kind == 3 {
+            let fault = self
+                .server
+                .fault_everywhere()
+                .probability(other, rng.u64(..));
+            let _fault = fault.unknown_enum();
+        }
+        if kind == 4 {
+            stage.count("fault: installation with drift");
+            let fault = self
+                .server
+                .fault_everywhere()
+                .probability(other / 3.0, rng.u64(..));
+            let _fault = fault.schema_suffix("v9");
+        }
+    }
+}
+
+/// The credential of an installation, as its clients hold it.
+struct Held(Arc<Mutex<String>>);
+
+impl CredentialSource for Held {
+    fn credentials(&self) -> CredentialsFuture<'_> {
+        let secret = locked(&self.0).clone();
+        Box::pin(async { Ok(ClientCredentials::new(CLIENT, secret)) })
+    }
+}
+
+/// An address of the server itself.
+pub(super) fn uri(host: &str, path: &str) -> Uri {
+    let uri = format!("https://{host}.suite.test{path}");
+    uri.parse().expect("a path that was sent is one")
+}
+
+pub(super) fn json(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap_or_default()
+}
+
+/// The record that the result of a command names.
+pub(super) fn reference(result: &Value) -> String {
+    let members = ["publicReference", "subjectReference"];
+    let mut named = members.iter().filter_map(|name| result[name].as_str());
+    named.next().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,422 @@
+//! The network: what was sent arrives, unless it is struck, even if nobody waits for the reply any more.
+
+use std::collections::{HashMap, HashSet};
+use std::future::pending;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use fastrand::Rng;
+use http::{HeaderMap, Method, Request, Response, StatusCode, header, request};
+use http_body_util::Full;
+use sdk_core::App;
+use sdk_core::transport::{RequestBody, TransportError};
+use suite_checker::{Done, Event, Micros, Sent};
+use tokio::sync::oneshot::{Sender, channel};
+use tokio::time::{Instant, sleep};
+use tower_service::Service;
+
+use super::body::{Arriving, Ticket};
+use super::fate::{Fate, Fault, Weather};
+use super::installation::{APPS, Answer, Installation, NAMES, json, reference, uri};
+use super::stage::{Number, Stage, digest, locked};
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// The header with the number of the call, which texts may show. A call has one of them.
+pub(super) const CALL: [&str; 2] = ["x-correlation-id", "x-request-id"];
+
+/// The header with the idempotency key.
+const KEY: &str = "idempotency-key";
+
+/// What the user agent of a suite begins with, before its number.
+pub(super) const AGENT: &str = "suite/";
+
+/// All suites of a world send through it.
+#[derive(Clone)]
+pub(super) struct Network(Arc<Inner>);
+
+struct Inner {
+    stage: Arc<Stage>,
+    installations: Arc<Vec<Installation>>,
+    weather: Weather,
+    rng: Mutex<Rng>,
+    /// Suites whose service was killed send nothing more.
+    dead: Mutex<HashSet<u32>>,
+    /// The tokens that were issued, and their numbers.
+    tokens: Mutex<HashMap<String, u64>>,
+    /// The applications that are down, until when, and how.
+    down: Mutex<HashMap<(u32, App), (Instant, u8)>>,
+}
+
+/// A request as the network sees it.
+struct Parcel {
+    number: u64,
+    installation: usize,
+    app: usize,
+    head: request::Parts,
+    body: Bytes,
+}
+
+impl Network {
+    pub(super) fn new(
+        stage: &Arc<Stage>,
+        installations: &Arc<Vec<Installation>>,
+        rng: &mut Rng,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            stage: Arc::clone(stage),
+            installations: Arc::clone(installations),
+            weather: Weather::draw(rng),
+            rng: Mutex::new(rng.fork()),
+            dead: Mutex::default(),
+            tokens: Mutex::default(),
+            down: Mutex::default(),
+        }))
+    }
+
+    pub(super) fn kill(&self, suites: &[u32]) {
+        locked(&self.0.dead).extend(suites);
+    }
+
+    /// Takes an application down for a while.
+    pub(super) fn take_down(&self, installation: u32, app: App, time: Duration, how: u8) {
+        self.0.stage.count("fault: outage of an application");
+        let until = (Instant::now() + time, how);
+        locked(&self.0.down).insert((installation, app), until);
+    }
+
+    fn is_dead(&self, suite: u32) -> bool {
+        locked(&self.0.dead).contains(&suite)
+    }
+
+    fn fate(&self, installation: usize, app: usize) -> Fate {
+        let it = &self.0;
+        if it.stage.is_calm() {
+            return Fate::calm();
+        }
+        let place = (it.installations[installation].number, APPS[app].0);
+        let down = locked(&it.down).get(&place).copied();
+        let down = down.filter(|(until, _)| Instant::now() < *until);
+        let is_exchange = APPS[app].0 == App::Platform;
+        let fate = it
+            .weather
+            .fate(&mut locked(&it.rng), is_exchange, down.map(|it| it.1));
+        if let Some(fault) = fate.fault {
+            it.stage.count(fault.name());
+        }
+        if fate.out + fate.back > Duration::from_secs(1) {
+            it.stage.count("fault: delayed");
+        }
+        fate
+    }
+
+    async fn carry(self, request: Request<RequestBody>) -> Result<Response<Arriving>, BoxError> {
+        let (head, body) = request.into_parts();
+        let suite = text(&head.headers, header::USER_AGENT.as_str());
+        let suite = suite.trim_start_matches(AGENT).split(' ').next();
+        let suite = suite
+            .and_then(|it| it.parse().ok())
+            .expect("a suite of this world");
+        let (installation, app) = place(head.uri.host().unwrap_or_default());
+        let mut fate = self.fate(installation, app);
+        if self.is_dead(suite) {
+            return pending().await;
+        }
+        let number = self.0.stage.next(Number::Request);
+        self.0.stage.count("requests");
+        let mut parcel = Parcel {
+            number,
+            installation,
+            app,
+            head,
+            body: Bytes::new(),
+        };
+        // That a body was never touched is evidence. Of others the content is recorded before anything happens to them.
+        let known = parcel.is_exchange() || parcel.head.headers.contains_key(KEY);
+        let mut body = Some(body);
+        if known && let Some(body) = body.take() {
+            parcel.body = body.into_bytes()?;
+        }
+        self.depart(suite, &parcel);
+        let ticket = Ticket::new(Arc::clone(&self.0.stage), number);
+        wait(fate.connect).await;
+        match fate.fault {
+            Some(Fault::Refuse) => {
+                ticket.broke();
+                let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+                return Err(if known {
+                    TransportError::not_sent(refused).into()
+                } else {
+                    refused.into()
+                });
+            }
+            Some(Fault::Unreached) if known => fate.fault = Some(Fault::Swallow),
+            Some(Fault::Unreached) => return pending().await,
+            _ => {}
+        }
+        if let Some(body) = body {
+            parcel.body = body.into_bytes()?;
+        }
+        self.0.stage.record(Event::Begun { request: number });
+        if let Some(Fault::Gateway(status, seconds)) = fate.fault {
+            wait(fate.out).await;
+            let answer = gateway(status, seconds);
+            self.answered(number, &answer, Done::Nothing);
+            return Ok(response(answer, None, ticket));
+        }
+        let (tell, told) = channel();
+        tokio::spawn(self.clone().travel(parcel, fate, tell));
+        let told = told.await;
+        if self.is_dead(suite) {
+            drop(ticket);
+            return pending().await;
+        }
+        match told {
+            Ok(answer) => Ok(response(answer, fate.fault, ticket)),
+            Err(_) => Err(ticket.broke().into()),
+        }
+    }
+
+    fn depart(&self, suite: u32, parcel: &Parcel) {
+        let it = &self.0;
+        let headers = &parcel.head.headers;
+        let installation = &it.installations[parcel.installation];
+        let audience = installation.audience(APPS[parcel.app].0).to_owned();
+        let sent = if parcel.is_exchange() {
+            it.stage.count("exchanges");
+            let form = std::str::from_utf8(&parcel.body).unwrap_or_default();
+            Sent::Exchange {
+                audience: field(form, "audience"),
+            }
+        } else {
+            let call = CALL.map(|name| text(headers, name).parse().ok());
+            let token = text(headers, header::AUTHORIZATION.as_str());
+            let token = token.strip_prefix("Bearer ");
+            let key = headers.get(KEY);
+            Sent::Attempt {
+                call: call[1].or(call[0]).unwrap_or_default(),
+                audience,
+                token: token.map(|it| self.token(it)),
+                key: key.map(|it| it.to_str().unwrap_or_default().to_owned()),
+                body: body_digest(&parcel.body),
+            }
+        };
+        it.stage.record(Event::Departed {
+            request: parcel.number,
+            suite,
+            installation: installation.number,
+            sent,
+        });
+    }
+
+    /// The number of a token that was issued, or 0.
+    fn token(&self, text: &str) -> u64 {
+        locked(&self.0.tokens)
+            .get(text)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Brings a request to its server and the answer back.
+    async fn travel(self, parcel: Parcel, fate: Fate, mut tell: Sender<Answer>) {
+        wait(fate.out).await;
+        match fate.fault {
+            Some(Fault::Cut) => return,
+            Some(Fault::Swallow) => return tell.closed().await,
+            _ => {}
+        }
+        let mut answer = self.serve(parcel, fate.fault == Some(Fault::Loop)).await;
+        wait(fate.back).await;
+        match fate.fault {
+            Some(Fault::Lose) => return,
+            Some(Fault::Stall) => return tell.closed().await,
+            Some(Fault::Replace(status)) => answer = gateway(status, None),
+            _ => {}
+        }
+        let _ = tell.send(answer);
+    }
+
+    /// Lets the server answer.
+    async fn serve(&self, parcel: Parcel, loops: bool) -> Answer {
+        let stage = &self.0.stage;
+        let installation = &self.0.installations[parcel.installation];
+        let is_exchange = parcel.is_exchange();
+        let (number, method) = (parcel.number, parcel.head.method.clone());
+        let _turn = if is_exchange {
+            Some(installation.turn.lock().await)
+        } else {
+            None
+        };
+        let lasts = if is_exchange {
+            installation.set_terms(stage, &mut locked(&self.0.rng))
+        } else {
+            Duration::ZERO
+        };
+        let audience = field(
+            std::str::from_utf8(&parcel.body).unwrap_or_default(),
+            "audience",
+        );
+        let cursor = loops.then(|| field(parcel.head.uri.query().unwrap_or_default(), "cursor"));
+        let request = parcel.into_request();
+        stage.record(Event::Arrived { request: number });
+        let mut answer = installation.serve(request).await;
+        if let Some(cursor) = cursor.filter(|it| !it.is_empty()) {
+            name_next(&mut answer, cursor);
+        }
+        let done = match (answer.status.is_success(), is_exchange) {
+            (true, true) => self.issued(&answer.body, lasts, audience),
+            (true, false) if method == Method::POST => committed(&answer),
+            _ => Done::Nothing,
+        };
+        self.answered(number, &answer, done);
+        answer
+    }
+
+    fn answered(&self, request: u64, answer: &Answer, done: Done) {
+        self.0.stage.record(Event::Answered {
+            request,
+            status: answer.status.as_u16(),
+            body: digest(&answer.body),
+            done,
+        });
+    }
+
+    fn issued(&self, body: &[u8], lasts: Duration, audience: String) -> Done {
+        let reply = json(body);
+        let text = reply["access_token"].as_str().unwrap_or_default();
+        let token = self.0.stage.next(Number::Token);
+        self.0.stage.confide(text);
+        locked(&self.0.tokens).insert(text.to_owned(), token);
+        Done::Issued {
+            token,
+            audience,
+            stated: reply["expires_in"].as_u64().map(|it| it * 1_000_000),
+            lasts: micros(lasts),
+        }
+    }
+}
+
+impl Service<Request<RequestBody>> for Network {
+    type Response = Response<Arriving>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Arriving>, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        Box::pin(self.clone().carry(request))
+    }
+}
+
+impl Parcel {
+    fn is_exchange(&self) -> bool {
+        self.head.uri.path() == "/oauth/token"
+    }
+
+    /// The request, at the server's own address.
+    fn into_request(self) -> Request<Full<Bytes>> {
+        let path = self.head.uri.path_and_query();
+        let path = path.map_or("/", http::uri::PathAndQuery::as_str);
+        let uri = uri(APPS[self.app].2, path);
+        let mut request = Request::from_parts(self.head, self.body.into());
+        *request.uri_mut() = uri;
+        request.headers_mut().remove(header::HOST);
+        request
+    }
+}
+
+/// The installation and the application at a host.
+fn place(host: &str) -> (usize, usize) {
+    let mut parts = host.split('.');
+    let (app, name) = (parts.next(), parts.next());
+    let app = APPS.iter().position(|it| Some(it.2) == app);
+    let name = NAMES.iter().position(|it| Some(*it) == name);
+    name.zip(app).expect("a host of this world")
+}
+
+fn response(mut answer: Answer, fault: Option<Fault>, ticket: Ticket) -> Response<Arriving> {
+    if fault == Some(Fault::Truncate) && answer.body.len().is_multiple_of(2) {
+        answer.headers.remove(header::CONTENT_LENGTH);
+    }
+    // Only the head of a refusal counts, and that was read.
+    let fault = fault.filter(|it| answer.status.is_success() || matches!(it, Fault::Replace(_)));
+    let mut response = Response::new(Arriving::new(answer.body, fault, ticket));
+    *response.status_mut() = answer.status;
+    *response.headers_mut() = answer.headers;
+    response
+}
+
+/// The answer of somebody between the suite and the server.
+fn gateway(status: u16, seconds: Option<u32>) -> Answer {
+    let mut headers = HeaderMap::new();
+    if let Some(seconds) = seconds {
+        headers.insert(header::RETRY_AFTER, seconds.into());
+    }
+    let body = if status == 401 {
+        Bytes::from_static(br#"{"error":"invalid_client"}"#)
+    } else {
+        Bytes::from_static(b"<html>try again</html>")
+    };
+    let status = StatusCode::from_u16(status).unwrap_or_default();
+    Answer {
+        status,
+        headers,
+        body,
+    }
+}
+
+/// Names the next page, if this is one and not the last.
+fn name_next(answer: &mut Answer, cursor: String) {
+    let mut page = json(&answer.body);
+    if page["nextCursor"].is_string() {
+        page["nextCursor"] = cursor.into();
+        answer.body = page.to_string().into();
+        answer.headers.remove(header::CONTENT_LENGTH);
+    }
+}
+
+/// What a command did, by the documented members of its result.
+fn committed(answer: &Answer) -> Done {
+    let result = json(&answer.body);
+    let reference = reference(&result);
+    let replayed = result["replayed"].as_bool();
+    if replayed.unwrap_or(answer.status == StatusCode::OK) {
+        Done::Replayed { reference }
+    } else {
+        Done::Committed { reference }
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers
+        .get(name)
+        .and_then(|it| it.to_str().ok())
+        .unwrap_or_default()
+}
+
+/// A field of a form, whose colons and slashes are escaped.
+fn field(form: &str, name: &str) -> String {
+    let mut fields = form.split('&').filter_map(|it| it.split_once('='));
+    let value = fields.find(|it| it.0 == name).map_or("", |it| it.1);
+    value.replace("%3A", ":").replace("%2F", "/")
+}
+
+fn body_digest(body: &[u8]) -> u64 {
+    if body.is_empty() { 0 } else { digest(body) }
+}
+
+fn micros(time: Duration) -> Micros {
+    u64::try_from(time.as_micros()).unwrap_or(Micros::MAX)
+}
+
+async fn wait(time: Duration) {
+    if !time.is_zero() {
+        sleep(time).await;
+    }
+}

@@ -1,0 +1,113 @@
+//! A service: callers, walks and an outbox on its suites. It is killed at times, and starts again with what it stored.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use fastrand::Rng;
+use suite_checker::Event;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::installation::Installation;
+use super::network::Network;
+use super::outbox::Row;
+use super::stage::{Stage, locked};
+use super::suites::Seat;
+use super::walk::Kept;
+use super::{caller, outbox, walk};
+
+/// Longer than any world.
+const A_YEAR: Duration = Duration::from_secs(365 * 86_400);
+
+/// What outlives a service.
+#[derive(Clone)]
+pub(super) struct Store {
+    pub(super) rows: Arc<Mutex<Vec<Row>>>,
+    pub(super) walks: Arc<Mutex<Vec<Option<Kept>>>>,
+}
+
+/// What a service is made of.
+pub(super) struct Service {
+    pub(super) stage: Arc<Stage>,
+    pub(super) installations: Arc<Vec<Installation>>,
+    pub(super) network: Network,
+    pub(super) callers: usize,
+    pub(super) walks: usize,
+    /// How long it lives on average, in milliseconds, if it is killed at all.
+    pub(super) life: Option<u64>,
+    /// The longest usual pause of a caller, in milliseconds.
+    pub(super) pace: u64,
+    /// The instant at which the world began, by the wall clock.
+    pub(super) epoch: SystemTime,
+}
+
+impl Service {
+    /// Runs until everything it stored is done and nothing new begins.
+    pub(super) async fn run(self, mut rng: Rng) {
+        let store = Store {
+            rows: Arc::default(),
+            walks: Arc::new(Mutex::new(vec![None; self.walks])),
+        };
+        loop {
+            let seats = self.seats(&mut rng);
+            let suites: Vec<u32> = seats.iter().map(|it| it.suite).collect();
+            let mut tasks = self.start(seats, &store, &mut rng);
+            let life = self.life.filter(|_| !self.stage.is_calm());
+            let life = life.map_or(A_YEAR, |it| Duration::from_millis(rng.u64(1..2 * it)));
+            let ended = timeout(life, all(&mut tasks)).await.is_ok();
+            if ended || self.stage.is_calm() {
+                // If it was to be killed, that time is over.
+                return all(&mut tasks).await;
+            }
+            self.stage.count("crashes");
+            self.network.kill(&suites);
+            self.stage.record(Event::Crashed { suites });
+            tasks.shutdown().await;
+            sleep(Duration::from_millis(rng.u64(0..3_000))).await;
+        }
+    }
+
+    fn seats(&self, rng: &mut Rng) -> Vec<Seat> {
+        let mut seats: Vec<Seat> = Vec::new();
+        for at in 0..self.installations.len() {
+            let beside = seats.first().filter(|_| rng.bool());
+            seats.push(Seat::new(
+                &self.stage,
+                &self.installations,
+                &self.network,
+                at,
+                beside,
+                rng,
+            ));
+        }
+        seats
+    }
+
+    fn start(&self, seats: Vec<Seat>, store: &Store, rng: &mut Rng) -> JoinSet<()> {
+        let mut tasks = JoinSet::new();
+        for _ in 0..self.callers {
+            tasks.spawn(caller::call(seats.clone(), rng.fork(), self.pace));
+        }
+        for slot in 0..self.walks {
+            tasks.spawn(walk::walk(seats.clone(), store.clone(), slot, rng.fork()));
+        }
+        tasks.spawn(outbox::work(seats, store.clone(), self.epoch, rng.fork()));
+        tasks
+    }
+}
+
+impl Store {
+    /// Records when a command was first sent.
+    pub(super) fn set_sent(&self, number: u64, first: Option<SystemTime>) {
+        for row in &mut *locked(&self.rows) {
+            row.set_if(number, first);
+        }
+    }
+}
+
+/// Waits for all parts of a service.
+async fn all(tasks: &mut JoinSet<()>) {
+    while let Some(ended) = tasks.join_next().await {
+        ended.expect("a part of a service does not panic");
+    }
+}

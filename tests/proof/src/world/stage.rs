@@ -1,0 +1,134 @@
+//! What everybody in a world shares: the record of what happened, the clock, the numbers and the counts.
+
+use std::collections::HashSet;
+use std::collections::hash_map::DefaultHasher;
+use std::fmt;
+use std::hash::{Hash as _, Hasher as _};
+use std::mem::take;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use suite_checker::{Event, History, Micros};
+use tokio::time::Instant;
+
+use super::totals::Totals;
+
+/// The stage of one world. It runs on one thread, so nobody ever waits for its locks.
+pub(super) struct Stage {
+    began: Instant,
+    history: Mutex<History>,
+    totals: Mutex<Totals>,
+    numbers: [AtomicU64; Number::ALL],
+    calm: AtomicBool,
+    /// The lines so far, if this world keeps any.
+    lines: Option<Mutex<HashSet<String>>>,
+}
+
+/// What is numbered.
+#[derive(Clone, Copy)]
+pub(super) enum Number {
+    Request,
+    Suite,
+    Call,
+    Walk,
+    Command,
+    Token,
+}
+
+impl Number {
+    const ALL: usize = 6;
+}
+
+impl Stage {
+    pub(super) fn new(keeps_lines: bool) -> Arc<Self> {
+        Arc::new(Self {
+            began: Instant::now(),
+            history: Mutex::default(),
+            totals: Mutex::default(),
+            numbers: Default::default(),
+            calm: AtomicBool::new(false),
+            lines: keeps_lines.then(Mutex::default),
+        })
+    }
+
+    /// Time since the world began.
+    pub(super) fn now(&self) -> Micros {
+        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(Micros::MAX)
+    }
+
+    pub(super) fn record(&self, event: Event) {
+        locked(&self.history).record(self.now(), event);
+    }
+
+    /// The next number of its kind, from 1.
+    pub(super) fn next(&self, number: Number) -> u64 {
+        self.numbers[number as usize].fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn next_suite(&self) -> u32 {
+        u32::try_from(self.next(Number::Suite)).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.numbers[Number::Request as usize].load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count(&self, name: &'static str) {
+        locked(&self.totals).count(name);
+    }
+
+    /// Whether nothing goes wrong any more, and nobody begins anything new.
+    pub(super) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn calm(&self) {
+        self.record(Event::Calm);
+        self.calm.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn keeps_lines(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    /// Keeps each line once, if this world keeps any.
+    pub(super) fn log(&self, text: &dyn fmt::Display) {
+        let Some(lines) = &self.lines else { return };
+        for line in text.to_string().lines().map(str::trim_end) {
+            if locked(lines).insert(line.to_owned()) {
+                self.record(Event::Logged {
+                    line: line.to_owned(),
+                });
+            }
+        }
+    }
+
+    /// Keeps a secret that no line may show.
+    pub(super) fn confide(&self, text: &str) {
+        if self.lines.is_some() {
+            self.record(Event::Secret {
+                text: text.to_owned(),
+            });
+        }
+    }
+
+    /// Everything that happened, once.
+    pub(super) fn end(&self) -> (History, Totals) {
+        (
+            take(&mut locked(&self.history)),
+            take(&mut locked(&self.totals)),
+        )
+    }
+}
+
+/// The content of a lock that nobody holds for long.
+pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A digest of bytes, never 0.
+pub(super) fn digest(bytes: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish().max(1)
+}

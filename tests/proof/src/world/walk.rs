@@ -1,0 +1,167 @@
+//! Walks over lists, whose consumer keeps records and checkpoint together, and goes on after failures and crashes.
+
+use std::time::Duration;
+
+use fastrand::Rng;
+use sdk_core::{Checkpoint, Pages, Record};
+use suite_checker::{Event, Kind};
+use tokio::time::sleep;
+
+use super::call::{Open, Options, with_options};
+use super::installation::LISTS;
+use super::network::CALL;
+use super::service::Store;
+use super::stage::{Number, locked};
+use super::suites::Seat;
+
+/// A walk, as its consumer keeps it.
+#[derive(Clone)]
+pub(super) struct Kept {
+    number: u64,
+    at: usize,
+    list: usize,
+    /// As it is stored; `None` at the beginning.
+    checkpoint: Option<String>,
+}
+
+/// Walks one list after the other until nobody begins anything new.
+pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: Rng) {
+    let stage = seats[0].stage.clone();
+    while !stage.is_calm() {
+        let kept = locked(&store.walks)[slot].clone();
+        let kept = kept.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
+        let seat = seats.iter().find(|it| it.at == kept.at);
+        let seat = seat.expect("a seat for each installation");
+        if rng.bool() {
+            one_page(seat, &store, slot, kept, &mut rng).await;
+        } else {
+            many(seat, &store, slot, kept, &mut rng).await;
+        }
+        sleep(Duration::from_millis(rng.u64(0..1_500))).await;
+    }
+}
+
+fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
+    let (seat, list) = (&seats[rng.usize(..seats.len())], rng.usize(..LISTS.len()));
+    let number = seat.stage.next(Number::Walk);
+    seat.stage.count("walks");
+    seat.stage.record(Event::WalkBegan {
+        walk: number,
+        installation: seat.installation().number,
+        list: LISTS[list].to_owned(),
+    });
+    let kept = Kept {
+        number,
+        at: seat.at,
+        list,
+        checkpoint: None,
+    };
+    locked(&store.walks)[slot] = Some(kept.clone());
+    kept
+}
+
+/// Its pages from where it was left.
+fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Record> {
+    let limit = rng.u32(5..=50);
+    macro_rules! pages {
+        ($group:ident) => {
+            with_options!(seat.crm.$group().list().limit(limit), options, CALL[0]).pages()
+        };
+    }
+    let pages = match LISTS[kept.list] {
+        "people" => pages!(people),
+        "organizations" => pages!(organizations),
+        "opportunities" => pages!(opportunities),
+        _ => pages!(tasks),
+    };
+    match &kept.checkpoint {
+        Some(stored) => pages.resume(serde_json::from_str(stored).expect("it was stored")),
+        None => pages,
+    }
+}
+
+/// Keeps records for good, together with the checkpoint behind them.
+fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record], at: &Checkpoint) {
+    let walk = kept.number;
+    for record in records {
+        seat.stage.count("walks: records taken");
+        seat.stage.record(Event::Took {
+            walk,
+            record: record.text("publicReference").unwrap_or_default(),
+        });
+    }
+    let mut walks = locked(&store.walks);
+    if at.is_finished() {
+        seat.stage.count("walks ended");
+        seat.stage.record(Event::WalkEnded { walk });
+        walks[slot] = None;
+    } else if let Some(kept) = &mut walks[slot] {
+        kept.checkpoint = Some(serde_json::to_string(at).expect("a checkpoint is JSON"));
+    }
+}
+
+/// One page as a call of its own.
+async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng) {
+    let options = Options::draw(&seat.stage, rng);
+    let mut pages = pages(seat, &kept, &options, rng);
+    let about = seat.about("page", Kind::Read);
+    let page = async {
+        pages
+            .try_next()
+            .await
+            .map(|page| page.expect("it has not ended"))
+    };
+    if let Some(Ok(page)) = about.make(&options, page).await {
+        let records = page.items().unwrap_or_default();
+        keep(seat, store, slot, &kept, records, &pages.checkpoint());
+    }
+}
+
+/// Items until a failure, a change of mind or the end, all under the number of one call that has no deadline as a whole.
+async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng) {
+    let options = Options::draw(&seat.stage, rng);
+    let mut items = pages(seat, &kept, &options, rng).items();
+    if rng.bool() {
+        items = items.read_ahead();
+    }
+    let (batch, enough) = (rng.usize(1..30), rng.usize(1..200));
+    seat.stage.record(Event::Called {
+        call: options.number,
+        suite: seat.suite,
+        operation: "walk".to_owned(),
+        kind: Kind::Read,
+        deadline: None,
+        command: None,
+    });
+    // What a page failed with is not recorded: the attempts of the call are those of all its pages.
+    let _open = Open(&seat.stage, options.number, None);
+    let keep = |records: &[Record], at: Checkpoint| keep(seat, store, slot, &kept, records, &at);
+    let (mut records, mut taken) = (Vec::new(), 0);
+    while taken < enough {
+        match items.try_next().await {
+            Ok(Some(record)) => records.push(record),
+            Ok(None) => return keep(&records, items.checkpoint()),
+            Err(error) => {
+                seat.stage.log(&error);
+                // What came before the failure counts, if its consumer likes.
+                if rng.bool() {
+                    keep(&records, items.checkpoint());
+                }
+                return;
+            }
+        }
+        if records.len() == batch {
+            let at = items.checkpoint();
+            let ended = at.is_finished();
+            keep(&records, at);
+            if ended {
+                return;
+            }
+            taken += records.len();
+            records.clear();
+            if rng.u8(..8) == 0 {
+                sleep(Duration::from_millis(rng.u64(0..2_000))).await;
+            }
+        }
+    }
+}
