@@ -90,7 +90,7 @@ impl TokenEntry {
 
     /// Records that a target accepted a token.
     pub(crate) fn serves(&self, token: &BearerToken, operation: &'static Operation, path: &str) {
-        token.serves(operation);
+        token.serves();
         // There is rarely anything to forget.
         if !self.has_rejections.load(Ordering::Relaxed) {
             return;
