@@ -1,7 +1,7 @@
 //! A token as it is sent.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +10,6 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
 use crate::getters::getters;
-use crate::operation::Operation;
 use crate::secret::wiped::Wiped;
 use crate::shown::shows;
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -25,8 +24,7 @@ pub struct BearerToken {
     scopes: Option<Arc<[String]>>,
     generation: u64,
     pub(super) schedule: Schedule,
-    /// The operations that it has served, a bit each, which several operations may share.
-    served: AtomicU64,
+    accepted: AtomicBool,
 }
 
 /// How far a token is through its lifetime.
@@ -54,7 +52,7 @@ impl BearerToken {
             scopes: token.scopes().map(Arc::from),
             generation,
             schedule: lifetime::schedule(start, lifetime, policy, roll),
-            served: AtomicU64::new(0),
+            accepted: AtomicBool::new(false),
         })
     }
 }
@@ -72,23 +70,17 @@ getters! {
 }
 
 impl BearerToken {
-    /// Records that a service accepted the token for an operation.
-    pub(crate) fn serves(&self, operation: &'static Operation) {
-        let bit = bit_of(operation);
+    /// Records that a service accepted the token.
+    pub(super) fn serves(&self) {
         // A read is cheaper, and only the first time changes anything.
-        if self.served.load(Ordering::Relaxed) & bit == 0 {
-            self.served.fetch_or(bit, Ordering::Relaxed);
+        if !self.was_accepted() {
+            self.accepted.store(true, Ordering::Relaxed);
         }
-    }
-
-    /// Whether a service has accepted the token for this operation.
-    pub(super) fn has_served(&self, operation: &'static Operation) -> bool {
-        self.served.load(Ordering::Relaxed) & bit_of(operation) != 0
     }
 
     /// Whether a service has ever accepted the token.
     pub(crate) fn was_accepted(&self) -> bool {
-        self.served.load(Ordering::Relaxed) != 0
+        self.accepted.load(Ordering::Relaxed)
     }
 
     pub(super) fn phase(&self, now: Instant) -> Phase {
@@ -110,12 +102,6 @@ shows! {
     BearerToken |it|
     header: "[redacted]", granted_scopes: it.scopes, generation: it.generation,
     expires_in: it.expires_in()
-}
-
-/// Rows of a table are adjacent in memory, so neighbours get different bits.
-fn bit_of(operation: &'static Operation) -> u64 {
-    let row = std::ptr::from_ref(operation).addr() / size_of::<Operation>();
-    1 << (row % 64)
 }
 
 /// `Bearer <token>`, in memory that is wiped on drop.
@@ -145,7 +131,7 @@ impl BearerToken {
             scopes: self.scopes.clone(),
             generation: self.generation,
             schedule: self.schedule,
-            served: AtomicU64::new(self.served.load(Ordering::Relaxed)),
+            accepted: AtomicBool::new(self.was_accepted()),
         }
     }
 }

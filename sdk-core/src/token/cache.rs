@@ -90,11 +90,6 @@ impl TokenCache {
         self.common.recent.confide(confidential);
     }
 
-    /// The policy that all entries follow.
-    pub fn policy(&self) -> &TokenPolicy {
-        &self.common.policy
-    }
-
     fn lock(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,4 +128,4 @@ impl Entries {
     }
 }
 
-shows! { TokenCache |it| policy: it.policy(), entries: it.lock().all.values() }
+shows! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.values() }

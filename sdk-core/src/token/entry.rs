@@ -82,16 +82,15 @@ impl TokenEntry {
     pub fn reject(&self, token: &BearerToken, target: Target, renewals: u32) -> Rejection {
         let now = Instant::now();
         let roll = self.common.chance.roll();
-        let rejection = self
-            .write()
-            .reject(token, target, renewals, now, self.policy(), roll);
+        let mut state = self.write();
+        // Before the state shows another token, which a target may accept at once.
         self.has_rejections.store(true, Ordering::Relaxed);
-        rejection
+        state.reject(token, target, renewals, now, self.policy(), roll)
     }
 
     /// Records that a target accepted a token.
     pub(crate) fn serves(&self, token: &BearerToken, operation: &'static Operation, path: &str) {
-        token.serves(operation);
+        token.serves();
         // There is rarely anything to forget.
         if !self.has_rejections.load(Ordering::Relaxed) {
             return;

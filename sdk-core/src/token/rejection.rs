@@ -42,7 +42,7 @@ impl Rejection {
 /// What a token is sent to: an operation and one of its paths.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    pub(super) operation: &'static Operation,
+    operation: &'static Operation,
     path: u64,
 }
 
@@ -98,9 +98,9 @@ impl Streak {
 }
 
 impl Rejections {
-    /// Whether to ignore a rejection, because the target has recently refused one token after another. If the token has served
-    /// the operation, not all its paths refuse it. If it was accepted anywhere, it may have been revoked since, so the target
-    /// is doubted for a few seconds only.
+    /// Whether to ignore a rejection, because the target, or its operation on several paths, has recently refused one token
+    /// after another. If the token was accepted anywhere, it may have been revoked since, so the target is doubted for a few
+    /// seconds only.
     pub(super) fn in_backoff(&self, target: Target, token: &BearerToken, now: Instant) -> bool {
         let in_backoff = |key: Key| {
             self.0.get(&key).is_some_and(|streak| {
@@ -108,8 +108,7 @@ impl Rejections {
                 doubted && streak.backoff_until.is_some_and(|until| now < until)
             })
         };
-        let [path, any_path] = target.keys();
-        in_backoff(path) || (!token.has_served(target.operation) && in_backoff(any_path))
+        target.keys().into_iter().any(in_backoff)
     }
 
     /// Records that a token was replaced because of a target, which is then doubted again.

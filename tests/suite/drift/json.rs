@@ -7,6 +7,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use sdk_core::{Members, RawJson, Record};
+use sdk_crm::types::PersonReference;
 
 use crate::support::assert_says;
 
@@ -112,6 +113,8 @@ fn a_member_is_there_or_not_whatever_else_is() {
     assert_eq!(record.get::<String>("name").unwrap().unwrap(), "Ann");
     assert_eq!(record.get::<String>("note").unwrap(), None);
     assert_eq!(record.get::<String>("other").unwrap(), None);
+    let odd = serde_json::from_str::<PersonReference>("1").unwrap_err();
+    assert_says(&odd, &["expected a string"]);
     let odd: Record = "[1]".parse().unwrap();
     let error = odd.get::<String>("name").unwrap_err();
     assert_says(&error, &["member `name`", "[1]"]);

@@ -32,9 +32,7 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
         [schedule.soft, schedule.hard, schedule.end]
             .map(left)
             .hash(&mut out);
-        for (operation, _) in &rules.targets {
-            token.has_served(operation).hash(&mut out);
-        }
+        token.was_accepted().hash(&mut out);
     }
     let flight = state.flight.as_ref();
     flight

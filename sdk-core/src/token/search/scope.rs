@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::runtime::{self, Builder};
 
 use crate::App;
-use crate::operation::{Operation, RawOperations};
+use crate::operation::RawOperations;
 use crate::policy::backoff::Backoff;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::Target;
@@ -165,7 +165,7 @@ pub(super) struct Rules {
     pub(super) scope: Scope,
     pub(super) policy: TokenPolicy,
     pub(super) runtimes: [runtime::Id; 2],
-    pub(super) targets: Vec<(&'static Operation, Target)>,
+    pub(super) targets: Vec<Target>,
 }
 
 impl Rules {
@@ -175,10 +175,7 @@ impl Rules {
             1 if !scope.one_operation => &OPERATIONS.command,
             _ => &OPERATIONS.read,
         };
-        let target = |number: u8| {
-            let operation = operation(number);
-            (operation, Target::new(operation, &number.to_string()))
-        };
+        let target = |number: u8| Target::new(operation(number), &number.to_string());
         Self {
             scope,
             policy: scope.policy(),

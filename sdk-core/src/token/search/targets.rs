@@ -15,9 +15,9 @@ impl World {
         else {
             unreachable!("only a token that is held is accepted");
         };
-        let (operation, target) = rules.targets[usize::from(errand.target)];
+        let target = rules.targets[usize::from(errand.target)];
         let copy = Arc::new(token.fork());
-        copy.serves(operation);
+        copy.serves();
         let holders = self.callers.iter_mut().filter_map(|place| match place {
             Place::Holds { token, .. } => Some(token),
             _ => None,
@@ -40,7 +40,7 @@ impl World {
             unreachable!("only a token that is held is refused");
         };
         let number = usize::from(errand.target);
-        let (_, target) = rules.targets[number];
+        let target = rules.targets[number];
         let is_held = |state: &State| {
             let held = state.token.as_ref();
             held.is_some_and(|held| Arc::ptr_eq(held, &token))

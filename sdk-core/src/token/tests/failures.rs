@@ -85,8 +85,11 @@ async fn a_success_forgets_the_failures_before_it() {
 async fn the_backoff_honours_retry_after_within_reason() {
     for (asked, waited) in [(20, 20), (u64::MAX, 30)] {
         let asked = Duration::from_secs(asked);
+        let (events, _guard) = Events::here();
         let (entry, source) = entry(move |_| Err(outage().with_retry_after(asked)));
         entry.bearer().await.unwrap_err();
+        let told = format!("next_attempt_in_s={waited}.");
+        assert!(events.all().contains(&told), "{}", events.all());
         // Never earlier than asked, and spread over the backoff of a second.
         pass(f64::from(waited) + 0.4).await;
         entry.bearer().await.unwrap_err();

@@ -23,7 +23,7 @@ async fn fault_32_no_token_and_no_secret_is_printed() {
         reqwest::Client::new(),
         "https://id.example/token?key=canary-query".parse().unwrap(),
         credentials.clone(),
-        cache.policy(),
+        &TokenPolicy::default(),
     );
 
     let printed = [

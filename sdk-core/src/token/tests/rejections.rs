@@ -133,6 +133,10 @@ async fn fault_37_after_a_streak_a_token_that_served_another_operation_is_doubte
         refused(&entry, odd).await;
         pass(0.1).await;
     }
+    // From here on it is as long as it gets.
+    while refused(&entry, odd).await == 1 {
+        pass(0.1).await;
+    }
     // Now it accepts what others accept, but the current token is revoked.
     let sent = serve(&entry, OPERATIONS.read.route).await;
     let revoked = Instant::now();
@@ -141,6 +145,30 @@ async fn fault_37_after_a_streak_a_token_that_served_another_operation_is_doubte
     }
     let doubted = revoked.elapsed();
     assert!(doubted <= Duration::from_secs(5), "{doubted:?}");
+    // The next token is doubted again, or each would be renewed until the backoff ends.
+    let next = serve(&entry, OPERATIONS.read.route).await;
+    assert_eq!(entry.reject(&next, odd, 0), Rejection::Kept);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_target_that_accepts_a_token_is_forgotten() {
+    let (entry, _source) = steady();
+    let operations = [&OPERATIONS.read, &OPERATIONS.command];
+    for operation in operations {
+        refused(&entry, target(operation)).await;
+    }
+    let sent = entry.bearer().await.unwrap();
+    for operation in operations {
+        assert_eq!(entry.reject(&sent, target(operation), 0), Rejection::Kept);
+    }
+    for operation in operations {
+        entry.serves(&sent, operation, operation.route);
+    }
+    // A streak that was not forgotten would keep the token for seconds.
+    assert_eq!(
+        entry.reject(&sent, target(operations[1]), 0),
+        Rejection::Dropped
+    );
 }
 
 #[tokio::test(start_paused = true)]
