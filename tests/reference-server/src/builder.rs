@@ -1,6 +1,6 @@
 //! The configuration of a server.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::adapters::Transport;
 use crate::app::App;
 use crate::client::ClientSpec;
+use crate::contradict::Assumption;
 use crate::data::Sizes;
 use crate::server::ReferenceServer;
 use crate::start;
@@ -47,6 +48,7 @@ pub struct Builder {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
     pub(crate) contracts: HashMap<App, Arc<str>>,
+    pub(crate) contradicted: BTreeSet<Assumption>,
 }
 
 impl Default for Builder {
@@ -70,6 +72,7 @@ impl Default for Builder {
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
             contracts: HashMap::new(),
+            contradicted: BTreeSet::new(),
         }
     }
 }
@@ -216,6 +219,20 @@ impl Builder {
     /// ```
     pub fn contract(mut self, app: App, document: impl Into<Arc<str>>) -> Builder {
         self.contracts.insert(app, document.into());
+        self
+    }
+
+    /// Serves a world in which an assumption of the register does not hold; several add up. The
+    /// [guide](crate::guide) has a table of all.
+    ///
+    /// ```
+    /// use sdk_reference_server::{Assumption, ReferenceServer};
+    ///
+    /// let server = ReferenceServer::builder().contradict(Assumption::A07).in_memory();
+    /// // … the pages of people have `data` instead of `items` …
+    /// ```
+    pub fn contradict(mut self, assumption: Assumption) -> Builder {
+        self.contradicted.insert(assumption);
         self
     }
 

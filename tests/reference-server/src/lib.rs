@@ -33,6 +33,7 @@ mod calendar;
 mod call;
 mod client;
 mod clock;
+mod contradict;
 mod control;
 mod counters;
 mod crm;
@@ -68,6 +69,7 @@ mod suite;
 mod token;
 
 #[doc = include_str!("../docs/testing-your-service.md")]
+#[doc = crate::contradict::table!()]
 pub mod guide {}
 
 /// Compiles the program in the README.
@@ -79,6 +81,7 @@ pub use adapters::{ConnectionError, InMemoryService, ReplyBody, Transport};
 pub use app::App;
 pub use builder::Builder;
 pub use client::ClientSpec;
+pub use contradict::{Assumption, UnknownAssumption};
 pub use faults::{Fault, FaultStrike, InvalidFaults};
 pub use generated::operations::Operation;
 pub use named::Named;

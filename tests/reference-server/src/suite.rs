@@ -12,6 +12,7 @@ use crate::builder::Builder;
 use crate::call::Call;
 use crate::client::ClientSpec;
 use crate::clock::Clock;
+use crate::contradict;
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
@@ -240,6 +241,7 @@ impl Suite {
             None => Strike::default(),
         };
         let visit = Visit {
+            suite: self,
             app,
             request,
             request_id: &request_id,
@@ -281,7 +283,7 @@ impl Suite {
         let reply = routed
             .and_then(|route| self.serve(visit, route, strike.terms()))
             .unwrap_or_else(|refusal| visit.refused(refusal));
-        strike.after(visit, reply)
+        strike.after(visit, contradict::rewrite(visit, reply))
     }
 
     fn serve(&self, visit: &Visit<'_>, route: Route<'_>, terms: Terms) -> Result<Reply, Refusal> {
@@ -316,6 +318,7 @@ pub(crate) fn request_id(number: u64) -> String {
 /// A request on its way through the server.
 #[derive(Clone, Copy)]
 pub(crate) struct Visit<'a> {
+    pub(crate) suite: &'a Suite,
     pub(crate) app: App,
     pub(crate) request: &'a Request,
     pub(crate) request_id: &'a str,

@@ -5,6 +5,7 @@ mod authorization;
 mod calendar;
 mod commands;
 mod contract;
+mod contradict;
 mod control;
 mod faults;
 mod funnel;

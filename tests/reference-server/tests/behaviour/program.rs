@@ -76,6 +76,9 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
         r#"{"faults": [{"operation": "getHealth", "when": {"times": 1}, "then": {"status": 503, "retryAfter": 3}}]}"#,
     );
     let program = Running::start(&[
+        "--contradict=a46,A09",
+        "--contradict",
+        "A85",
         "--people=7",
         "--organizations",
         "3",
@@ -199,6 +202,7 @@ fn it_explains_its_options() {
         "--allow-host",
         "--read-timeout",
         "--faults",
+        "--contradict",
         "/-/ready",
     ] {
         assert!(text.contains(option), "{option}");
@@ -213,6 +217,11 @@ fn a_mistake_is_one_clear_line() {
         (&["--people", "many"], 2, "--people"),
         (&["--people"], 2, "--people needs a value"),
         (&["--port-base", "65533"], 2, "five ports"),
+        (
+            &["--contradict", "a07,A7"],
+            2,
+            "--contradict: \"A7\" cannot be contradicted, only A01, A02, ",
+        ),
         (
             &["--port-base", "0", "--faults", "/nowhere.json"],
             1,

@@ -37,6 +37,7 @@ Behaviour:
   --token-lifetime SECS    lifetime of tokens, at most 300           [300]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
+  --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here, such as A07,A44; may be repeated
   --help                   this text
 
 It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
@@ -123,6 +124,13 @@ impl Args {
             "--tasks" => builder = builder.tasks(parsed(name, value)?),
             "--intake-submissions" => builder = builder.intake_submissions(parsed(name, value)?),
             "--token-lifetime" => builder = builder.token_lifetime(seconds(name, value)?),
+            "--contradict" => {
+                for id in parsed::<String>(name, value)?.split(',') {
+                    let assumption = id.trim().parse();
+                    builder =
+                        builder.contradict(assumption.map_err(|error| format!("{name}: {error}"))?);
+                }
+            }
             "--faults" => self.faults = Some(parsed(name, value)?),
             _ => return Err(format!("unknown option {name}")),
         }
