@@ -13,9 +13,19 @@ pub(super) enum Key {
     TokenUrl,
     ClientId,
     ClientSecret,
+    AuthMethod,
+    AudienceField,
 }
 
 impl Key {
+    /// The credential, and what belongs to it.
+    pub(super) const CREDENTIAL: [Self; 4] = [
+        Self::ClientId,
+        Self::ClientSecret,
+        Self::AuthMethod,
+        Self::AudienceField,
+    ];
+
     /// The environment variable that sets it.
     pub(super) fn variable(self) -> &'static str {
         match self {
@@ -24,6 +34,8 @@ impl Key {
             Self::TokenUrl => "SUITE_TOKEN_URL",
             Self::ClientId => "SUITE_CLIENT_ID",
             Self::ClientSecret => "SUITE_CLIENT_SECRET",
+            Self::AuthMethod => "SUITE_TOKEN_AUTH_METHOD",
+            Self::AudienceField => "SUITE_TOKEN_AUDIENCE_FIELD",
         }
     }
 
@@ -33,14 +45,19 @@ impl Key {
             Self::Url(app) => app.url_setter(),
             Self::Audience(app) => app.audience_setter(),
             Self::TokenUrl => "token_url".to_owned(),
-            Self::ClientId | Self::ClientSecret => "credentials".to_owned(),
+            Self::ClientId | Self::ClientSecret | Self::AuthMethod | Self::AudienceField => {
+                "credentials".to_owned()
+            }
         }
     }
 
     fn of_variable(name: &str) -> Option<Self> {
         let of_apps = App::ALL.map(|app| [Self::Url(app), Self::Audience(app)]);
-        let others = [Self::TokenUrl, Self::ClientId, Self::ClientSecret];
-        let mut keys = of_apps.into_iter().flatten().chain(others);
+        let mut keys = of_apps
+            .into_iter()
+            .flatten()
+            .chain([Self::TokenUrl])
+            .chain(Self::CREDENTIAL);
         keys.find(|key| key.variable() == name)
     }
 }
@@ -95,12 +112,24 @@ pub(super) struct Layers {
 impl Layers {
     /// The setting that counts.
     pub(super) fn get(&self, key: Key) -> Option<Setting<'_>> {
+        self.each(key).next()
+    }
+
+    /// The setting from where the secret comes from. Without a secret, the one that would count.
+    pub(super) fn beside_secret(&self, key: Key) -> Option<Setting<'_>> {
+        let secret = self.get(Key::ClientSecret).map(|secret| secret.from);
+        self.each(key)
+            .find(|setting| secret.is_none_or(|from| from == setting.from))
+    }
+
+    /// The setting in each place that makes it.
+    fn each(&self, key: Key) -> impl Iterator<Item = Setting<'_>> {
         let layers = [
             (From::Code, Some(&self.code)),
             (From::Variables, self.variables.as_ref()),
             (From::Environment, self.environment.as_ref()),
         ];
-        layers.into_iter().find_map(|(from, layer)| {
+        layers.into_iter().filter_map(move |(from, layer)| {
             let value = layer?.0.get(&key)?.expose();
             let name = match from {
                 From::Code => key.call(),

@@ -16,6 +16,17 @@ pub enum ClientAuthentication {
     RequestBody,
 }
 
+impl ClientAuthentication {
+    /// The method with this name in the registry of RFC 7591.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match name {
+            "client_secret_basic" => Some(Self::Basic),
+            "client_secret_post" => Some(Self::RequestBody),
+            _ => None,
+        }
+    }
+}
+
 /// A client id, its secret, and the form fields of a token exchange.
 ///
 /// The contract does not show these fields, so they can be adjusted: [`with_form_field`](Self::with_form_field) adds or

@@ -4,11 +4,12 @@ use std::process::Command;
 
 use sdk_core::{App, ClientCredentials, Error, ErrorKind, Suite, SuiteBuilder};
 use sdk_crm::Client;
+use sdk_reference_server::ReferenceServer;
 
 use super::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::programs::{output, program, told};
-use crate::support::{Clients, assert_says, assert_unsent, builder_at};
+use crate::support::{Clients, assert_says, assert_unsent, builder_at, builder_for};
 
 fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -178,6 +179,12 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
             "said so" => Suite::builder()
                 .environment_addresses()
                 .credentials(credentials),
+            "variables" => Suite::builder().environment().variables(of(&[
+                ("SUITE_CORE_URL", "https://own.suite.test"),
+                ("SUITE_CRM_URL", "https://own-crm.suite.test"),
+                ("SUITE_CLIENT_ID", "client"),
+                ("SUITE_CLIENT_SECRET", "variable-secret"),
+            ])),
             "own addresses" => Suite::builder()
                 .environment()
                 .core_url("https://own.suite.test")
@@ -192,12 +199,15 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
     }
     let run = |case: &str| {
         let mut own = Command::new(std::env::current_exe().unwrap());
+        // It belongs to the credential of the environment alone.
+        let method = ["odd", "client_secret_post"][usize::from(case == "environment alone")];
         own.args(["--exact", "--nocapture", "faults::settings::fault_61_a_secret_from_code_never_meets_an_address_from_the_environment"])
             .env(CASE, case)
             .env("SUITE_CORE_URL", "https://environment.suite.test")
             .env("SUITE_CRM_URL", "https://environment-crm.suite.test")
             .env("SUITE_CLIENT_ID", "client")
-            .env("SUITE_CLIENT_SECRET", "environment-secret");
+            .env("SUITE_CLIENT_SECRET", "environment-secret")
+            .env("SUITE_TOKEN_AUTH_METHOD", method);
         let told = String::from_utf8(own.output().unwrap().stdout).unwrap();
         let line = told.lines().find(|line| line.contains("case "));
         let line = line.unwrap().to_owned();
@@ -208,7 +218,9 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
         assert_says(&refused, &["the credential is set in code and SUITE_C"]);
         assert_says(&refused, &["`environment_addresses`"]);
     }
-    for fine in ["said so", "own addresses", "environment alone"] {
+    let odd = run("odd method");
+    assert_says(&odd, &["`SUITE_TOKEN_AUTH_METHOD` must be", "got \"odd\""]);
+    for fine in ["said so", "own addresses", "environment alone", "variables"] {
         assert!(run(fine).ends_with(": built"), "{}", run(fine));
     }
 }
@@ -312,5 +324,51 @@ fn fault_61_what_is_missing_is_named_by_the_way_it_could_be_given() {
         ),
     ] {
         assert_unbuilt(builder, &[said]);
+    }
+}
+
+#[tokio::test]
+async fn variables_say_how_the_credential_is_presented() {
+    const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
+    const FIELD: &str = "SUITE_TOKEN_AUDIENCE_FIELD";
+    for (variables, in_form, field) in [
+        (&[][..], false, "&audience="),
+        (&[(METHOD, ""), (FIELD, "")], false, "&audience="),
+        (&[(METHOD, "client_secret_basic")], false, "&audience="),
+        (&[(METHOD, "client_secret_post")], true, "&audience="),
+        (
+            &[(METHOD, "client_secret_post"), (FIELD, "resource")],
+            true,
+            "&resource=",
+        ),
+    ] {
+        let server = ReferenceServer::start().await;
+        let suite = builder_for(&server).variables(of(variables));
+        let listed = suite.crm().people().list().await;
+
+        let seen = &server.requests_for("exchangeToken")[0];
+        let text = String::from_utf8_lossy(seen.body());
+        assert_eq!(seen.header("authorization").is_none(), in_form);
+        assert_eq!(text.contains("client_id="), in_form);
+        assert!(text.contains(field), "{text}");
+        // The server knows no `resource`, so that its token is for no application.
+        assert_eq!(listed.is_ok(), field == "&audience=");
+    }
+    // All mistakes at once, also without the credential they belong to.
+    let variables = |field| of(&[(METHOD, "client_secret_jwt"), (FIELD, field)]);
+    for field in ["scope", "grant_type", "a b", "résource", "a\n"] {
+        let error = Suite::builder().variables(variables(field)).build();
+        let quoted = format!("`{FIELD}` must name a form field");
+        let method = format!(
+            "`{METHOD}` must be `client_secret_basic` or `client_secret_post`: got \"client_secret_jwt\""
+        );
+        let got = format!("got {field:?}");
+        let missing = "SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET";
+        assert_refused(&error.unwrap_err(), &[&method, &quoted, &got, missing]);
+        // They belong to the credential of the variables, and to no other.
+        let source = ClientCredentials::new("client", "secret");
+        for own in [sound(), sound().credential_source(source)] {
+            assert!(own.variables(variables(field)).build().is_ok());
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, add
 use crate::text::{Line, counted, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::common::Common;
-use crate::token::credentials::ClientCredentials;
+use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
@@ -177,18 +177,18 @@ impl SuiteBuilder {
         if let Some(source) = &self.source {
             return Some(TokensFrom::Source(Arc::clone(source)));
         }
-        let fixed = self.credentials.clone().or_else(|| {
-            let id = self.layers.get(Key::ClientId)?.value;
-            let secret = self.layers.get(Key::ClientSecret)?.value;
-            Some(ClientCredentials::new(id, secret))
-        });
+        let in_code = self.credentials.is_some() || self.credential_source.is_some();
+        let fixed = match &self.credentials {
+            None if !in_code => self.credential_of_variables(faults),
+            given => given.clone(),
+        };
         let endpoint = self.layers.get(Key::TokenUrl);
         let endpoint = endpoint.map(|url| (url, "", Purpose::TokenEndpoint));
         let endpoint = endpoint.or_else(|| {
             let platform = self.layers.get(Key::Url(App::Platform))?;
             Some((platform, TOKEN_PATH, Purpose::Base))
         });
-        let has_credentials = self.credential_source.is_some() || fixed.is_some();
+        let has_credentials = in_code || fixed.is_some();
         faults.extend(self.missing(has_credentials, endpoint.is_some()));
         let credentials: Arc<dyn CredentialSource> = if let Some(source) = &self.credential_source {
             Arc::clone(source)
@@ -220,6 +220,32 @@ impl SuiteBuilder {
                 None
             }
         }
+    }
+
+    /// The credential of the variables, and how it is presented.
+    fn credential_of_variables(&self, faults: &mut Vec<Error>) -> Option<ClientCredentials> {
+        let method = self.layers.beside_secret(Key::AuthMethod).map(|method| {
+            ClientAuthentication::of(method.value).unwrap_or_else(|| {
+                let rule = "be `client_secret_basic` or `client_secret_post`";
+                let got = one_line(&format!("{:?}", method.value));
+                faults.push(refused(&method.name, rule, &got));
+                ClientAuthentication::Basic
+            })
+        });
+        let field = self.layers.beside_secret(Key::AudienceField);
+        if let Some(field) = field.as_ref().filter(|field| !may_be_audience(field.value)) {
+            let rule = "name a form field that the token request does not have yet, in letters, digits, `-`, `.` and `_`";
+            let got = one_line(&format!("{:?}", field.value));
+            faults.push(refused(&field.name, rule, &got));
+        }
+        let id = self.layers.get(Key::ClientId)?.value;
+        let secret = self.layers.get(Key::ClientSecret)?.value;
+        let credential = ClientCredentials::new(id, secret);
+        let credential = match field {
+            Some(field) => credential.with_audience_field(field.value),
+            None => credential,
+        };
+        Some(credential.with_authentication(method.unwrap_or_default()))
     }
 
     /// Everything that an exchange of the credential lacks, as one error.
@@ -302,6 +328,13 @@ impl SuiteBuilder {
             refused("user_agent", rule, &one_line(&got)).with_cause(error)
         })
     }
+}
+
+/// Whether a form field may have the audience: its name is one (RFC 6749, appendix A), and no other field of the form has it.
+fn may_be_audience(field: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let taken = ["grant_type", "client_id", "client_secret", "scope"];
+    field.bytes().all(is_name) && !taken.contains(&field)
 }
 
 /// Where the suite's tokens come from.

@@ -72,6 +72,12 @@ impl Suite {
     /// | `SUITE_TOKEN_URL` | the token endpoint, if it is not the Platform's `/oauth/token` |
     /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | routed origins, each needed by its client only |
     /// | `SUITE_<APP>_AUDIENCE` | the audience of an application, if it is not its origin |
+    /// | `SUITE_TOKEN_AUTH_METHOD` | how the credential is presented: `client_secret_basic` (the default) or `client_secret_post` |
+    /// | `SUITE_TOKEN_AUDIENCE_FIELD` | the form field with the audience, such as `resource`, if it is not `audience` |
+    ///
+    /// The last two belong to the credential that comes from the same place, and are ignored if it is set in code: there,
+    /// [`with_authentication`](ClientCredentials::with_authentication) and
+    /// [`with_audience_field`](ClientCredentials::with_audience_field) say the same.
     ///
     /// An empty variable counts as missing. All others are taken unchanged, blanks at their ends included. Settings of a
     /// [`builder`](Self::builder) override the environment.
@@ -120,7 +126,7 @@ setters! {
     /// Takes addresses and audiences from the environment, and allows a credential, credential source or token source from
     /// code to be used with them: for programs that get their secret from a vault.
     environment_addresses() |it| {
-        let credential = [Key::ClientId, Key::ClientSecret].map(Key::variable);
+        let credential = Key::CREDENTIAL.map(Key::variable);
         let mut variables = process_variables(&mut it.faults);
         variables.retain(|(name, _)| !credential.contains(&&**name));
         let environment = it.layers.environment.get_or_insert_default();
