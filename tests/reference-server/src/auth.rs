@@ -77,7 +77,8 @@ pub(crate) fn authorize(
     Ok(caller)
 }
 
-fn authenticate(
+/// The caller whose token this is.
+pub(crate) fn authenticate(
     suite: &Suite,
     app: App,
     request: &Request,

@@ -22,6 +22,11 @@ impl Query {
         Query(decoded.collect())
     }
 
+    /// The name of each parameter.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &**name)
+    }
+
     /// The value of a parameter, which may be given only once.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
         let mut values = self.0.iter().filter(|(key, _)| key == name);

@@ -12,7 +12,7 @@ use crate::builder::Builder;
 use crate::call::Call;
 use crate::client::ClientSpec;
 use crate::clock::Clock;
-use crate::contradict;
+use crate::contradict::{self, Assumption};
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
@@ -51,6 +51,7 @@ pub(crate) struct Suite {
     /// The documents that replace the contracts of this package.
     contracts: [Option<Contract>; App::ALL.len()],
     origins: [String; App::ALL.len()],
+    audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
     requests: AtomicU64,
@@ -85,6 +86,7 @@ impl Suite {
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
+            audiences: App::ALL.map(|app| audience(&settings, app, &origins[app.index()])),
             origins,
             settings,
         };
@@ -98,12 +100,11 @@ impl Suite {
     }
 
     pub(crate) fn audience(&self, app: App) -> &str {
-        let other = self.settings.audiences.get(&app);
-        other.map_or(self.origin(app), String::as_str)
+        &self.audiences[app.index()]
     }
 
     pub(crate) fn token_url(&self) -> String {
-        self.origin(App::Platform).to_owned() + Operation::ExchangeToken.path()
+        self.origin(App::Platform).to_owned() + contradict::token_path(self)
     }
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
@@ -157,7 +158,11 @@ impl Suite {
         let path = self
             .contract(app)
             .map_or(path, |contract| contract.path(path));
-        routing::route(self.operations(app), method, path)
+        routing::route(
+            self.operations(app),
+            method,
+            contradict::path(self, app, path)?,
+        )
     }
 
     /// The one workspace of the installation.
@@ -221,16 +226,23 @@ impl Suite {
     /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
         let ours = hosts::admit(&self.settings, request);
-        if let Some(page) = pages::answer(self, app, request).filter(|_| ours) {
-            return page;
+        let now = self.clock.now();
+        let barred = if ours {
+            contradict::bars(self, app, request, now)
+        } else {
+            Some(Refusal::forbidden("foreign_host", FOREIGN))
+        };
+        if barred.is_none() {
+            let page = pages::answer(self, app, request);
+            if let Some(page) = page.or_else(|| contradict::page(self, app, request)) {
+                return page;
+            }
         }
         let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         let request_id = request_id(number);
-        let now = self.clock.now();
-        let routed = if ours {
-            self.route(app, &request.method, &request.path)
-        } else {
-            Err(Refusal::forbidden("foreign_host", FOREIGN))
+        let routed = match barred {
+            Some(refusal) => Err(refusal),
+            None => self.route(app, &request.method, &request.path),
         };
         let operation = routed.as_ref().ok().map(|route| route.operation);
         let strike = match operation {
@@ -249,7 +261,12 @@ impl Suite {
             operation,
         };
         let mut reply = self.answer(&visit, routed, strike);
-        reply.set(HeaderName::from_static("x-request-id"), &request_id);
+        let named = if self.contradicts(Assumption::A44) {
+            "x-correlation-id"
+        } else {
+            "x-request-id"
+        };
+        reply.set(HeaderName::from_static(named), &request_id);
         if operation.is_some_and(Served::is_from_schema) {
             reply.set(HeaderName::from_static(FROM_SCHEMA), "true");
         }
@@ -289,8 +306,7 @@ impl Suite {
     fn serve(&self, visit: &Visit<'_>, route: Route<'_>, terms: Terms) -> Result<Reply, Refusal> {
         let request = visit.request;
         let operation = route.operation;
-        let caller = operation
-            .auth()
+        let caller = (operation.auth() && !contradict::is_open(self, operation))
             .then(|| auth::authorize(self, operation, request, visit.now))
             .transpose()?;
         let call = Call {
@@ -303,11 +319,18 @@ impl Suite {
             terms,
             now: visit.now,
         };
+        contradict::check_query(&call)?;
         match operation {
             Served::Written(operation) => handler(operation)(&call),
             Served::Brought(described) => schema::answer(&call, described),
         }
     }
+}
+
+fn audience(settings: &Builder, app: App, origin: &str) -> String {
+    let slash = settings.contradicted.contains(&Assumption::A43);
+    let usual = || origin.to_owned() + if slash { "/" } else { "" };
+    settings.audiences.get(&app).cloned().unwrap_or_else(usual)
 }
 
 /// The `x-request-id` of a request.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::tallies::{Row, Tallies};
 use crate::call::{Answer, Call};
+use crate::contradict::Assumption;
 use crate::data::Text;
 use crate::data::opportunities::is_open;
 use crate::message::Reply;
@@ -35,6 +36,9 @@ impl Window {
                 .filter(|from| *from >= YEAR_ZERO)
                 .ok_or_else(|| Refusal::invalid("to: too early for a window of 30 days"))?,
         };
+        if from > to && call.suite.contradicts(Assumption::A12) {
+            return Ok(Window { from: to, to: from });
+        }
         if from > to {
             return Err(Refusal::invalid("from: must not be after to"));
         }

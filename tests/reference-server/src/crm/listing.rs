@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::call::Call;
+use crate::contradict::Assumption;
 use crate::cursor::{self, Binding};
 use crate::data::{Record, Table};
 use crate::refusal::Refusal;
@@ -48,7 +49,13 @@ impl<'c> Page<'c> {
         default: usize,
     ) -> Result<Page<'c>, Refusal> {
         let limit = call.query.integer("limit", bounds, default)?;
-        let binding = Binding::new(call.operation.id(), filters);
+        let size = limit.to_string();
+        let bound = call
+            .suite
+            .contradicts(Assumption::A75)
+            .then_some(Some(&*size));
+        let filters: Vec<_> = filters.iter().copied().chain(bound).collect();
+        let binding = Binding::new(call.operation.id(), &filters);
         let start = match call.query.text("cursor")? {
             Some(cursor) => cursor::open(&call.suite.cursor_key, binding, cursor)?,
             None => 0,

@@ -10,8 +10,11 @@ use super::effects::Effects;
 use super::rewrite;
 use super::rounds::Rounds;
 use crate::app::App;
+use crate::contradict;
+use crate::generated::operations::Operation;
 use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
+use crate::served::Served;
 use crate::suite::Visit;
 use crate::token::exchange::Terms;
 use crate::token::registry::ExpiresIn;
@@ -137,15 +140,17 @@ fn refused(visit: &Visit<'_>, status: u16) -> Reply {
     if (200..400).contains(&status) {
         return Reply::empty(status);
     }
-    if visit.request.path == "/oauth/token" && visit.app == App::Platform {
+    let exchanges = |operation: Served<'_>| operation.path() == Operation::ExchangeToken.path();
+    if visit.app == App::Platform && visit.operation.is_some_and(exchanges) {
         let error = match status {
             401 => "invalid_client",
             500.. => "temporarily_unavailable",
             _ => "invalid_request",
         };
-        return Reply::json(status, &json!({"error": error}));
+        return contradict::rewrite(visit, Reply::json(status, &json!({"error": error})));
     }
-    let mut reply = visit.refused(Refusal::new(status, code, "a scripted fault"));
+    let reply = visit.refused(Refusal::new(status, code, "a scripted fault"));
+    let mut reply = contradict::rewrite(visit, reply);
     reply.status = StatusCode::from_u16(status).unwrap_or(reply.status);
     if reply.status == StatusCode::NO_CONTENT {
         reply.body = Bytes::new();

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::call::{Answer, Call};
+use crate::contradict::Assumption;
 use crate::data::Store;
 use crate::message::Reply;
 use crate::refusal::Refusal;
@@ -21,8 +22,15 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
             return Err(Refusal::forbidden("entitlement_required", message));
         }
     }
-    let projection =
-        projection(&call.suite.store(), app, resource_type, record).ok_or_else(unknown)?;
+    let singular = match resource_type {
+        _ if !call.suite.contradicts(Assumption::A83) => resource_type,
+        "people" => "person",
+        "organizations" => "organization",
+        "events" => "event",
+        "counterparties" => "counterparty",
+        _ => return Err(unknown()),
+    };
+    let projection = projection(&call.suite.store(), app, singular, record).ok_or_else(unknown)?;
     Ok(Reply::ok(&json!({
         "appId": app_id,
         "resourceType": resource_type,

@@ -221,7 +221,7 @@ impl Described {
     }
 
     /// Whether it has a parameter of this name.
-    pub(super) fn takes(&self, place: &str, name: &str) -> bool {
+    pub(crate) fn takes(&self, place: &str, name: &str) -> bool {
         let named = |known: &Value| plain(&known["name"]).eq_ignore_ascii_case(name);
         self.parameters
             .iter()

@@ -43,8 +43,7 @@ pub(crate) fn answer(call: &Call<'_>, described: &Described) -> Answer {
 }
 
 /// The contract of `app` that this package holds, read when it is first needed.
-#[allow(dead_code, reason = "as above")]
-fn built_in(app: App) -> &'static Contract {
+pub(crate) fn built_in(app: App) -> &'static Contract {
     static READ: [OnceLock<Contract>; App::ALL.len()] = [const { OnceLock::new() }; App::ALL.len()];
     READ[app.index()].get_or_init(|| {
         let text = contracts::contract(app).spec;

@@ -163,7 +163,8 @@ impl ReferenceServer {
     }
 
     /// The environment variables that point a program at this server. The SDK takes them directly:
-    /// `Suite::builder().variables(server.environment()).build()`.
+    /// `Suite::builder().variables(server.environment()).build()`. They do not give away what
+    /// [`Builder::contradict`] changed.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let urls: [(&str, String); App::ALL.len()] = [
@@ -182,9 +183,10 @@ impl ReferenceServer {
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
         for app in App::ALL {
-            if self.suite.audience(app) != self.suite.origin(app) {
+            let chosen = self.suite.settings.audiences.get(&app);
+            if let Some(audience) = chosen.filter(|chosen| *chosen != self.suite.origin(app)) {
                 let name = format!("SUITE_{}_AUDIENCE", app.id().to_ascii_uppercase());
-                variables.push((name, self.audience(app)));
+                variables.push((name, audience.clone()));
             }
         }
         variables

@@ -12,6 +12,7 @@ use super::refusal::TokenError;
 use super::registry::{ExpiresIn, Registered, Registry, honoured};
 use crate::app::App;
 use crate::call::{Answer, Call};
+use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
 use crate::message::{Reply, Request};
 use crate::suite::Suite;
 
@@ -30,12 +31,23 @@ pub(crate) fn token(call: &Call<'_>) -> Answer {
 fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
     let (suite, request) = (call.suite, call.request);
     let form = Form::read(request)?;
-    let (id, secret) = credentials(request, &form)?;
+    let (id, secret) = credentials(suite, request, &form)?;
     let mut registry = suite.registry();
     let client = registry
         .authenticate(&id, &secret)
         .cloned()
         .ok_or(TokenError::invalid_client("unknown client or wrong secret"))?;
+    let audience = if suite.contradicts(A03) {
+        "resource"
+    } else {
+        "audience"
+    };
+    let error = if suite.contradicts(A71) {
+        "invalid_request"
+    } else {
+        "invalid_target"
+    };
+    let wrong_target = |description| TokenError::new(400, error, description);
     match form.get("grant_type") {
         Some("client_credentials") => {}
         Some(_) => {
@@ -44,13 +56,12 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
         }
         None => return Err(TokenError::invalid_request("grant_type is missing")),
     }
-    let app = match form.get("audience") {
-        None => App::Platform,
-        Some(audience) => suite.app_of_audience(audience).ok_or(TokenError::new(
-            400,
-            "invalid_target",
-            "unknown audience",
-        ))?,
+    let app = match (form.get(audience), suite.contradicts(A03)) {
+        (None, false) => App::Platform,
+        (None, true) => return Err(wrong_target("resource is missing")),
+        (Some(audience), _) => suite
+            .app_of_audience(audience)
+            .ok_or(wrong_target("unknown audience"))?,
     };
     let scopes = granted(suite, &client, app, form.get("scope"))?;
     let token = issue(call, &mut registry, &client, app, &scopes);
@@ -59,12 +70,19 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
 }
 
 /// The credentials, from the header or from the form, never from both.
-fn credentials(request: &Request, form: &Form) -> Result<(String, String), TokenError> {
+fn credentials(
+    suite: &Suite,
+    request: &Request,
+    form: &Form,
+) -> Result<(String, String), TokenError> {
     let in_form = (form.get("client_id"), form.get("client_secret"));
     if request.headers.contains_key(header::AUTHORIZATION) {
         if in_form != (None, None) {
             let description = "credentials in the header and in the form";
             return Err(TokenError::invalid_request(description));
+        }
+        if suite.contradicts(A04) {
+            return Err(TokenError::invalid_client("credentials belong in the form"));
         }
         return request
             .header(header::AUTHORIZATION.as_str())
@@ -121,7 +139,12 @@ fn issue(
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
     // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
     let iat = now.as_second();
-    let exp = iat + life_millis / 1_000;
+    let exp = iat
+        + if suite.contradicts(A41) {
+            3_600
+        } else {
+            life_millis / 1_000
+        };
     let scope = scopes.join(" ");
     let claims = Claims {
         iss: suite.origin(App::Platform).to_owned(),
@@ -143,10 +166,12 @@ fn issue(
         workspace: client.spec.workspace.then(|| suite.workspace()),
     };
     let mut body = Map::new();
-    body.insert(
-        "access_token".into(),
-        jwt::issue(&suite.token_key, &claims).into(),
-    );
+    let token = if suite.contradicts(A70) {
+        jwt::issue(&suite.token_key, &claims.renamed())
+    } else {
+        jwt::issue(&suite.token_key, &claims)
+    };
+    body.insert("access_token".into(), token.into());
     body.insert("token_type".into(), "Bearer".into());
     match call
         .terms

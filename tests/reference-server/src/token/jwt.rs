@@ -1,6 +1,7 @@
 //! The access token: a JWT signed with HMAC-SHA-256. The contract does not show the names of its claims.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::keys::{self, Key};
 
@@ -12,12 +13,14 @@ pub(crate) struct Claims {
     pub(crate) iss: String,
     pub(crate) sub: String,
     pub(crate) aud: String,
+    #[serde(alias = "scp")]
     pub(crate) scope: String,
     pub(crate) iat: i64,
     pub(crate) exp: i64,
     /// The exact expiry; `exp` is rounded down to whole seconds.
     pub(crate) exp_ms: i64,
     pub(crate) jti: String,
+    #[serde(alias = "azp")]
     pub(crate) client_id: String,
     pub(crate) actor: String,
     pub(crate) entitlements: Vec<String>,
@@ -26,6 +29,16 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
+    /// The same under other names, by which they are read too.
+    pub(crate) fn renamed(&self) -> Value {
+        let mut claims = json!(self);
+        for (name, other) in [("scope", "scp"), ("client_id", "azp")] {
+            let claim = claims.as_object_mut().and_then(|all| all.remove(name));
+            claims[other] = claim.into();
+        }
+        claims
+    }
+
     /// The number in `jti`, which counts the tokens of this server.
     pub(crate) fn number(&self) -> Option<u64> {
         self.jti.strip_prefix("tok-")?.parse().ok()
@@ -33,7 +46,7 @@ impl Claims {
 }
 
 /// Writes and signs a token.
-pub(crate) fn issue(key: &Key, claims: &Claims) -> String {
+pub(crate) fn issue(key: &Key, claims: &impl Serialize) -> String {
     let claims = serde_json::to_vec(claims).expect("claims are plain JSON");
     let signed = format!(
         "{}.{}",
