@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use Assumption::{A06, A09, A41, A53, A71, A75, A82};
+use Assumption::{A02, A06, A09, A41, A53, A55, A71, A72, A75, A82};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use sdk_reference_server::{App, Assumption, Builder, ReferenceServer};
+use sdk_reference_server::{App, Assumption, Builder, Operation, ReferenceServer};
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer};
@@ -142,4 +142,15 @@ async fn a_token_that_promises_an_hour_ends_when_it_always_did() {
         let got = peer.get_with(App::Crm, "/api/crm/v1/actors", &token).await;
         assert_eq!(got.status, status, "{passed}");
     }
+}
+
+#[tokio::test]
+async fn a_scripted_refusal_has_the_body_of_its_world() {
+    let peer = world(&[A02, A06, A55, A72]);
+    peer.once(Operation::ExchangeToken).status(503);
+    let refused = peer.form(&peer.grant()).await.expect(503);
+    assert_eq!(refused, json!({"reason": "temporarily_unavailable"}));
+    peer.once(Operation::GetHealth).status(503);
+    let refused = ask(&peer, "BARE crm /api/health").await.expect(503);
+    assert_eq!(refused["error"]["code"], 503);
 }
