@@ -39,18 +39,13 @@ const RENAMED: [(Assumption, &str, &str, &str); 4] = [
     (A76, UNSHOWN_LISTS, "items", "results"),
 ];
 
-/// Members of a success that have another value; a `*` stands for each item.
+/// Members of a success that have another value, in each item of an array.
 const CHANGED: [(Assumption, &str, &str, Change); 5] = [
-    (A10, "getToday", "attention/*/owner/displayName", as_object),
-    (
-        A10,
-        "getPresentation",
-        "navigation/sections/*/label",
-        as_object,
-    ),
-    (A11, "getToday", "attention/*/owner/publicReference", lower),
+    (A10, "getToday", "attention/owner/displayName", object),
+    (A10, "getPresentation", "navigation/sections/label", object),
+    (A11, "getToday", "attention/owner/publicReference", lower),
     (A11, "getIntakeSubmission", "publicReference", lower),
-    (A49, "getToday", "attention/*/recordVersion", beyond_64_bits),
+    (A49, "getToday", "attention/recordVersion", beyond_64_bits),
 ];
 
 impl Suite {
@@ -154,12 +149,12 @@ fn each(value: &mut Value, place: &str, other: &impl Fn(&mut Value)) {
     let (name, below) = place.split_once('/').unwrap_or((place, ""));
     match value {
         value if place.is_empty() => other(value),
-        Value::Array(items) => items.iter_mut().for_each(|item| each(item, below, other)),
+        Value::Array(items) => items.iter_mut().for_each(|item| each(item, place, other)),
         value => drop(value.get_mut(name).map(|member| each(member, below, other))),
     }
 }
 
-fn as_object(text: &mut Value) {
+fn object(text: &mut Value) {
     *text = json!({"text": text.take()});
 }
 
@@ -168,8 +163,6 @@ fn beyond_64_bits(version: &mut Value) {
 }
 
 fn lower(reference: &mut Value) {
-    *reference = reference
-        .as_str()
-        .map(|text| text.to_lowercase().replace('-', "_"))
-        .into();
+    let text = reference.as_str().map(str::to_lowercase);
+    *reference = text.map(|text| text.replace('-', "_")).into();
 }
