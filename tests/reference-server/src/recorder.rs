@@ -186,7 +186,7 @@ fn body(request: &Request, operation: Option<Served<'_>>) -> Bytes {
     }
     let text = String::from_utf8_lossy(body);
     let fields = text.split('&').map(|field| match field.split_once('=') {
-        Some((name @ ("grant_type" | "scope" | "audience" | "resource" | "client_id"), value)) => {
+        Some((name @ ("grant_type" | "scope" | "audience" | "client_id"), value)) => {
             format!("{name}={value}")
         }
         Some((name, _)) => format!("{name}=[redacted]"),
