@@ -137,7 +137,7 @@ impl Recorder {
             query: request.query.clone(),
             headers: headers(request),
             status,
-            body: body(request, operation.and_then(Served::written)),
+            body: body(request, operation),
             idempotency_key: request.header("idempotency-key").map(str::to_owned),
         };
         let mut ring = self.ring();
@@ -171,14 +171,17 @@ fn headers(request: &Request) -> Vec<(String, String)> {
         .collect()
 }
 
-fn body(request: &Request, operation: Option<Operation>) -> Bytes {
+fn body(request: &Request, operation: Option<Served<'_>>) -> Bytes {
     let RequestBody::Whole(body) = &request.body else {
         return Bytes::new();
     };
     if body.len() > LONGEST_KEPT_BODY {
         return Bytes::new();
     }
-    if operation != Some(Operation::ExchangeToken) {
+    // A form that no operation takes may be a token request that went to the wrong place.
+    let lost = operation.is_none()
+        && request.media_type().as_deref() == Some("application/x-www-form-urlencoded");
+    if !lost && operation.and_then(Served::written) != Some(Operation::ExchangeToken) {
         return body.clone();
     }
     let text = String::from_utf8_lossy(body);

@@ -12,7 +12,8 @@ use crate::builder::Builder;
 use crate::call::Call;
 use crate::client::ClientSpec;
 use crate::clock::Clock;
-use crate::contradict::{self, Assumption};
+use crate::contradict;
+use crate::contradict::Assumption::{A02, A43, A44};
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
@@ -74,6 +75,11 @@ impl Suite {
             }
             contracts[app.index()] = Some(contract);
         }
+        let slash = settings.contradicted.contains(&A43).then_some("/");
+        let audience = |app: App| {
+            let usual = || origins[app.index()].clone() + slash.unwrap_or_default();
+            settings.audiences.get(&app).cloned().unwrap_or_else(usual)
+        };
         let suite = Suite {
             clock: Clock::new(&settings),
             token_key,
@@ -86,7 +92,7 @@ impl Suite {
             store: RwLock::new(Store::new(settings.seed, settings.sizes)),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
-            audiences: App::ALL.map(|app| audience(&settings, app, &origins[app.index()])),
+            audiences: App::ALL.map(audience),
             origins,
             settings,
         };
@@ -104,7 +110,8 @@ impl Suite {
     }
 
     pub(crate) fn token_url(&self) -> String {
-        self.origin(App::Platform).to_owned() + contradict::token_path(self)
+        self.origin(App::Platform).to_owned()
+            + self.unless(A02, Operation::ExchangeToken.path(), "/identity/token")
     }
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {
@@ -158,11 +165,8 @@ impl Suite {
         let path = self
             .contract(app)
             .map_or(path, |contract| contract.path(path));
-        routing::route(
-            self.operations(app),
-            method,
-            contradict::path(self, app, path)?,
-        )
+        let path = contradict::path(self, app, path)?;
+        routing::route(self.operations(app), method, path)
     }
 
     /// The one workspace of the installation.
@@ -261,11 +265,7 @@ impl Suite {
             operation,
         };
         let mut reply = self.answer(&visit, routed, strike);
-        let named = if self.contradicts(Assumption::A44) {
-            "x-correlation-id"
-        } else {
-            "x-request-id"
-        };
+        let named = self.unless(A44, "x-request-id", "x-correlation-id");
         reply.set(HeaderName::from_static(named), &request_id);
         if operation.is_some_and(Served::is_from_schema) {
             reply.set(HeaderName::from_static(FROM_SCHEMA), "true");
@@ -325,12 +325,6 @@ impl Suite {
             Served::Brought(described) => schema::answer(&call, described),
         }
     }
-}
-
-fn audience(settings: &Builder, app: App, origin: &str) -> String {
-    let slash = settings.contradicted.contains(&Assumption::A43);
-    let usual = || origin.to_owned() + if slash { "/" } else { "" };
-    settings.audiences.get(&app).cloned().unwrap_or_else(usual)
 }
 
 /// The `x-request-id` of a request.

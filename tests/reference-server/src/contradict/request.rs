@@ -15,48 +15,32 @@ use crate::schema;
 use crate::served::Served;
 use crate::suite::Suite;
 
-/// Where tokens come from, if not from where they are assumed to come from.
-const ELSEWHERE: &str = "/identity/token";
-
-/// The path of the token endpoint.
-pub(crate) fn token_path(suite: &Suite) -> &'static str {
-    if suite.contradicts(A02) {
-        ELSEWHERE
-    } else {
-        Operation::ExchangeToken.path()
-    }
-}
-
 /// The path by which an operation is known.
 pub(crate) fn path<'p>(suite: &Suite, app: App, path: &'p str) -> Result<&'p str, Refusal> {
-    let assumed = Operation::ExchangeToken.path();
-    if app != App::Platform || !suite.contradicts(A02) {
-        Ok(path)
-    } else if path == ELSEWHERE {
-        Ok(assumed)
-    } else if path == assumed {
-        Err(Refusal::not_found("no such path"))
-    } else {
-        Ok(path)
+    let elsewhere = app == App::Platform && suite.contradicts(A02);
+    match path {
+        "/identity/token" if elsewhere => Ok(Operation::ExchangeToken.path()),
+        "/oauth/token" if elsewhere => Err(Refusal::not_found("no such path")),
+        path => Ok(path),
     }
 }
 
 /// What says where tokens come from (RFC 8414), where nobody could guess it.
 pub(crate) fn page(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
-    let asked =
-        request.method == Method::GET && request.path == "/.well-known/oauth-authorization-server";
-    let found = || json!({"issuer": suite.origin(app), "token_endpoint": suite.token_url()});
-    let known = asked && app == App::Platform && suite.contradicts(A02);
-    known.then(|| Reply::ok(&found()))
+    let asked = request.path == "/.well-known/oauth-authorization-server";
+    let known = asked && request.method == Method::GET && app == App::Platform;
+    (known && suite.contradicts(A02)).then(|| {
+        let found = json!({"issuer": suite.origin(app), "token_endpoint": suite.token_url()});
+        Reply::ok(&found)
+    })
 }
 
 /// Why a page is not for this caller.
 pub(crate) fn bars(suite: &Suite, app: App, request: &Request, now: Timestamp) -> Option<Refusal> {
     let read = request.method == Method::GET || request.method == Method::HEAD;
     let barred = read && request.path == "/openapi.yaml" && suite.contradicts(A85);
-    barred
-        .then(|| auth::authenticate(suite, app, request, now).err())
-        .flatten()
+    let refusal = || auth::authenticate(suite, app, request, now).err();
+    barred.then(refusal).flatten()
 }
 
 /// Whether an operation that needs a token needs none.
@@ -66,17 +50,13 @@ pub(crate) fn is_open(suite: &Suite, operation: Served<'_>) -> bool {
 
 /// Refuses a parameter that the operation does not have.
 pub(crate) fn check_query(call: &Call<'_>) -> Result<(), Refusal> {
-    let Some(operation) = call
-        .operation
-        .written()
-        .filter(|_| call.suite.contradicts(A74))
-    else {
+    let strict = call.suite.contradicts(A74);
+    let Some(operation) = call.operation.written().filter(|_| strict) else {
         return Ok(());
     };
     let described = schema::built_in(operation.app()).operation(operation.id());
-    let known = |name: &str| described.is_some_and(|described| described.takes("query", name));
+    let known = |name: &str| described.is_some_and(|known| known.takes("query", name));
     let unknown = call.query.names().find(|name| !known(name));
-    unknown.map_or(Ok(()), |name| {
-        Err(Refusal::invalid(format!("{name}: unknown parameter")))
-    })
+    let refusal = |name| Err(Refusal::invalid(format!("{name}: unknown parameter")));
+    unknown.map_or(Ok(()), refusal)
 }

@@ -50,12 +50,9 @@ impl<'c> Page<'c> {
     ) -> Result<Page<'c>, Refusal> {
         let limit = call.query.integer("limit", bounds, default)?;
         let size = limit.to_string();
-        let bound = call
-            .suite
-            .contradicts(Assumption::A75)
-            .then_some(Some(&*size));
-        let filters: Vec<_> = filters.iter().copied().chain(bound).collect();
-        let binding = Binding::new(call.operation.id(), &filters);
+        let bound = [Some(&*size)];
+        let bound = call.suite.unless(Assumption::A75, &[][..], &bound);
+        let binding = Binding::new(call.operation.id(), &[filters, bound].concat());
         let start = match call.query.text("cursor")? {
             Some(cursor) => cursor::open(&call.suite.cursor_key, binding, cursor)?,
             None => 0,

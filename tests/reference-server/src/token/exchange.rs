@@ -37,16 +37,8 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
         .authenticate(&id, &secret)
         .cloned()
         .ok_or(TokenError::invalid_client("unknown client or wrong secret"))?;
-    let audience = if suite.contradicts(A03) {
-        "resource"
-    } else {
-        "audience"
-    };
-    let error = if suite.contradicts(A71) {
-        "invalid_request"
-    } else {
-        "invalid_target"
-    };
+    let audience = suite.unless(A03, "audience", "resource");
+    let error = suite.unless(A71, "invalid_target", "invalid_request");
     let wrong_target = |description| TokenError::new(400, error, description);
     match form.get("grant_type") {
         Some("client_credentials") => {}
@@ -139,12 +131,7 @@ fn issue(
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
     // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
     let iat = now.as_second();
-    let exp = iat
-        + if suite.contradicts(A41) {
-            3_600
-        } else {
-            life_millis / 1_000
-        };
+    let exp = iat + suite.unless(A41, life_millis / 1_000, 3_600);
     let scope = scopes.join(" ");
     let claims = Claims {
         iss: suite.origin(App::Platform).to_owned(),
@@ -166,11 +153,7 @@ fn issue(
         workspace: client.spec.workspace.then(|| suite.workspace()),
     };
     let mut body = Map::new();
-    let token = if suite.contradicts(A70) {
-        jwt::issue(&suite.token_key, &claims.renamed())
-    } else {
-        jwt::issue(&suite.token_key, &claims)
-    };
+    let token = jwt::issue(&suite.token_key, &claims, suite.contradicts(A70));
     body.insert("access_token".into(), token.into());
     body.insert("token_type".into(), "Bearer".into());
     match call

@@ -127,6 +127,10 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
             .status(),
         200
     );
+    let meta = json(format!("{crm}/api/crm/v1/meta")).await;
+    assert_eq!(meta["apiVersion"], "3.0.0");
+    let spec = reqwest::get(format!("{crm}/openapi.yaml")).await.unwrap();
+    assert_eq!(spec.status(), 401);
     let page = reqwest::get(program.said("# status page: ")).await.unwrap();
     assert!(page.text().await.unwrap().contains("exchangeToken"));
 }

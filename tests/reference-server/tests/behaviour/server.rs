@@ -71,6 +71,10 @@ async fn recorded_requests_show_no_secret() {
     )
     .await
     .expect(400);
+    // A token request that went to the wrong application.
+    let lost = peer.http.post(peer.server.crm_url() + "/oauth/token");
+    let lost = lost.header("content-type", "application/x-www-form-urlencoded");
+    assert_eq!(peer.read(lost.body(peer.grant())).await.status, 404);
     let secret = peer.server.client_secret();
     let requests = peer.server.requests();
     let shown = format!("{requests:?}");
