@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use http::header::{HeaderMap, HeaderName, LINK};
 use url::Url;
 
+use crate::app::App;
 use crate::json::time::timestamp::Timestamp;
 use crate::operation::Operation;
 
@@ -25,7 +26,8 @@ const YEARS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 ///
 /// The contract shows no deprecation policy: that a suite sends these headers, and what it means by them, is known from the two
 /// RFCs alone. So the SDK only reports them, once per operation and suite as the event `suite.reply.deprecated` and to
-/// [`Observer::deprecated`](crate::Observer::deprecated). No call is refused or changed. What cannot be read, such as `Deprecation: true` of an early draft, is an announcement without a date.
+/// [`Observer::deprecated`](crate::Observer::deprecated), and each in the [`ContractReport`](crate::ContractReport). No call is
+/// refused or changed. What cannot be read, such as `Deprecation: true` of an early draft, is an announcement without a date.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Deprecation {
@@ -157,5 +159,12 @@ impl Announced {
         all.retain(|known| key(known) != key(&latest));
         all.push(latest);
         all.len() > before
+    }
+
+    /// Those for the operations of an application.
+    pub(crate) fn of(&self, app: App) -> Vec<Deprecation> {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = all.iter().filter(|it| it.operation.application == app);
+        own.cloned().collect()
     }
 }
