@@ -18,8 +18,8 @@ pub use sdk_core::testing;
 pub use sdk_core::{
     AccessToken, App, AttemptRecord, Backoff, CallOptions, Checkpoint, ClientAuthentication,
     ClientCredentials, ContractMatch, ContractReport, CredentialSource, CredentialsFuture, Date,
-    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Items, JsonBody, Members, Method,
-    MissingScopes, Number, Observer, Operation, Page, PageItems, Pages, ParkReason,
+    Deprecation, Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Items, JsonBody, Members,
+    Method, MissingScopes, Number, Observer, Operation, Page, PageItems, Pages, ParkReason,
     PreparedCommand, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay, Response,
     RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats, StoredRule,
     StoredStep, Suite, SuiteBuilder, Timestamp, TokenError, TokenErrorKind, TokenFuture,

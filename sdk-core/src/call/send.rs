@@ -183,6 +183,7 @@ impl Call {
             let tokens = self.client.tokens();
             tokens.serves(bearer, self.operation, draft.url.path());
         }
+        progress.note_announcement(&outcome);
         let (status, version) = (outcome.status(), outcome.version());
         let verdict = classify(outcome, until == limits.deadline, progress, take);
         let error = verdict.error();

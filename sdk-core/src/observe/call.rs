@@ -16,6 +16,7 @@ use crate::observe::event::{
 use crate::observe::spans;
 use crate::observe::watcher::{Waiting, Watcher};
 use crate::operation::Operation;
+use crate::reply::deprecation::Deprecation;
 use crate::reply::response::{Reply, request_id};
 
 /// A call under way. If it is dropped before it ended, its caller dropped it.
@@ -139,6 +140,13 @@ impl<'a> CallWatch<'a> {
             };
             self.watcher.tell(|observer| observer.retry_denied(&denied));
         }
+    }
+
+    /// Tells what a reply announced.
+    pub(crate) fn deprecated(&self, deprecation: &Deprecation) {
+        spans::deprecated(deprecation);
+        self.watcher
+            .tell(|observer| observer.deprecated(deprecation));
     }
 
     /// Ends the call. `redact` makes the request id of a reply fit to be shown.

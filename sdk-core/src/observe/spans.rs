@@ -6,13 +6,14 @@
 use std::time::Duration;
 
 use tracing::field::{Empty, display};
-use tracing::{Span, debug, info_span};
+use tracing::{Span, debug, info_span, warn};
 use url::{Position, Url};
 
 use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::observe::event::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
+use crate::reply::deprecation::Deprecation;
 use crate::text::Line;
 
 /// The span of a call, which contains its attempts and waits.
@@ -107,6 +108,17 @@ pub(super) fn denied(made: u32, reason: Denial) {
         attempt = made,
         reason = reason.as_str(),
         "the call is not retried"
+    );
+}
+
+/// Emits the event of an announcement.
+pub(super) fn deprecated(deprecation: &Deprecation) {
+    warn!(
+        name: "suite.reply.deprecated",
+        application = deprecation.operation.application.name(),
+        operation = deprecation.operation.id,
+        installation = deprecation.installation.as_deref(),
+        "{deprecation}"
     );
 }
 

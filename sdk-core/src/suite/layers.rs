@@ -45,9 +45,7 @@ impl Key {
             Self::Url(app) => app.url_setter(),
             Self::Audience(app) => app.audience_setter(),
             Self::TokenUrl => "token_url".to_owned(),
-            Self::ClientId | Self::ClientSecret | Self::AuthMethod | Self::AudienceField => {
-                "credentials".to_owned()
-            }
+            _ => "credentials".to_owned(),
         }
     }
 

@@ -18,6 +18,7 @@ use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
+use crate::reply::deprecation::Announced;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
 use crate::shown::shows;
@@ -65,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) calls: AtomicU64,
     pub(crate) attempts: AtomicU64,
     pub(crate) watcher: Watcher,
+    /// What replies said about the end of their operations.
+    pub(crate) announced: Announced,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
     /// Recent credentials, which no text may show, whatever a server repeats.

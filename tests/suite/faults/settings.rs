@@ -331,40 +331,40 @@ fn fault_61_what_is_missing_is_named_by_the_way_it_could_be_given() {
 async fn variables_say_how_the_credential_is_presented() {
     const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
     const FIELD: &str = "SUITE_TOKEN_AUDIENCE_FIELD";
-    for (variables, in_form, field) in [
-        (&[][..], false, "&audience="),
-        (&[(METHOD, ""), (FIELD, "")], false, "&audience="),
-        (&[(METHOD, "client_secret_basic")], false, "&audience="),
-        (&[(METHOD, "client_secret_post")], true, "&audience="),
-        (
-            &[(METHOD, "client_secret_post"), (FIELD, "resource")],
-            true,
-            "&resource=",
-        ),
+    for (method, field) in [
+        ("", ""),
+        ("client_secret_basic", "audience"),
+        ("client_secret_post", ""),
+        ("client_secret_post", "resource"),
     ] {
         let server = ReferenceServer::start().await;
-        let suite = builder_for(&server).variables(of(variables));
+        let suite = builder_for(&server).variables(of(&[(METHOD, method), (FIELD, field)]));
         let listed = suite.crm().people().list().await;
 
         let seen = &server.requests_for("exchangeToken")[0];
         let text = String::from_utf8_lossy(seen.body());
+        let in_form = method == "client_secret_post";
         assert_eq!(seen.header("authorization").is_none(), in_form);
         assert_eq!(text.contains("client_id="), in_form);
-        assert!(text.contains(field), "{text}");
+        let is_renamed = field == "resource";
+        assert_eq!(text.contains("&resource="), is_renamed, "{text}");
+        assert_eq!(text.contains("&audience="), !is_renamed, "{text}");
         // The server knows no `resource`, so that its token is for no application.
-        assert_eq!(listed.is_ok(), field == "&audience=");
+        assert_eq!(listed.is_ok(), !is_renamed);
     }
     // All mistakes at once, also without the credential they belong to.
     let variables = |field| of(&[(METHOD, "client_secret_jwt"), (FIELD, field)]);
     for field in ["scope", "grant_type", "a b", "résource", "a\n"] {
-        let error = Suite::builder().variables(variables(field)).build();
-        let quoted = format!("`{FIELD}` must name a form field");
-        let method = format!(
-            "`{METHOD}` must be `client_secret_basic` or `client_secret_post`: got \"client_secret_jwt\""
-        );
-        let got = format!("got {field:?}");
-        let missing = "SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET";
-        assert_refused(&error.unwrap_err(), &[&method, &quoted, &got, missing]);
+        let odd = Suite::builder().variables(variables(field));
+        let rules = [
+            format!(
+                "`{METHOD}` must be `client_secret_basic` or `client_secret_post`: got \"client_secret_jwt\""
+            ),
+            format!("`{FIELD}` must name a form field"),
+            format!("got {field:?}"),
+            "SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET".to_owned(),
+        ];
+        assert_unbuilt(odd, &rules.each_ref().map(String::as_str));
         // They belong to the credential of the variables, and to no other.
         let source = ClientCredentials::new("client", "secret");
         for own in [sound(), sound().credential_source(source)] {

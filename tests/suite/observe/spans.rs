@@ -135,7 +135,8 @@ async fn each_event_has_its_documented_name_and_level() {
     let failed = text.replace("succeeded", "failed");
     assert_ne!(failed, text);
     let refused = [503; 6].map(reply);
-    let odd = [reply(200).body(odd), created().body(failed)];
+    let odd = reply(200).header("sunset", "").body(odd);
+    let odd = [odd, created().body(failed)];
     let tokens = [reply(503), token("t-1"), token("t-2")];
     let script = script(odd.into_iter().chain(refused)).tokens(tokens);
     let peer = Peer::start(script.tokens_always(reply(400)));

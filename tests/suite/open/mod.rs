@@ -2,5 +2,6 @@
 
 mod additions;
 mod contract;
+mod deprecations;
 mod raw;
 mod scopes;

@@ -50,6 +50,7 @@ pub(crate) const SHARED: &[&str] = &[
     "ContractMatch",
     "ContractReport",
     "Date",
+    "Deprecation",
     "Effect",
     "Error",
     "ErrorKind",

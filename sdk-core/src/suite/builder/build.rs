@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
+use crate::reply::deprecation::Announced;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -131,6 +132,7 @@ impl SuiteBuilder {
             calls: AtomicU64::default(),
             attempts: AtomicU64::default(),
             watcher,
+            announced: Announced::default(),
             token_endpoint,
             credentials: known,
             digest_key: self.digest_key,
@@ -224,28 +226,28 @@ impl SuiteBuilder {
 
     /// The credential of the variables, and how it is presented.
     fn credential_of_variables(&self, faults: &mut Vec<Error>) -> Option<ClientCredentials> {
-        let method = self.layers.beside_secret(Key::AuthMethod).map(|method| {
-            ClientAuthentication::of(method.value).unwrap_or_else(|| {
-                let rule = "be `client_secret_basic` or `client_secret_post`";
-                let got = one_line(&format!("{:?}", method.value));
-                faults.push(refused(&method.name, rule, &got));
-                ClientAuthentication::Basic
-            })
-        });
-        let field = self.layers.beside_secret(Key::AudienceField);
-        if let Some(field) = field.as_ref().filter(|field| !may_be_audience(field.value)) {
-            let rule = "name a form field that the token request does not have yet, in letters, digits, `-`, `.` and `_`";
-            let got = one_line(&format!("{:?}", field.value));
-            faults.push(refused(&field.name, rule, &got));
-        }
+        let mut taken = |key, rule, is_sound: fn(&str) -> bool| {
+            let Setting { value, name, .. } = self.layers.beside_secret(key)?;
+            if !is_sound(value) {
+                let got = one_line(&format!("{value:?}"));
+                faults.push(refused(&name, rule, &got));
+            }
+            Some(value)
+        };
+        let rule = "be `client_secret_basic` or `client_secret_post`";
+        let is_method = |name: &str| ClientAuthentication::of(name).is_some();
+        let method = taken(Key::AuthMethod, rule, is_method);
+        let rule = "name a form field that the token request does not have yet, in letters, digits, `-`, `.` and `_`";
+        let field = taken(Key::AudienceField, rule, may_be_audience);
         let id = self.layers.get(Key::ClientId)?.value;
         let secret = self.layers.get(Key::ClientSecret)?.value;
-        let credential = ClientCredentials::new(id, secret);
-        let credential = match field {
-            Some(field) => credential.with_audience_field(field.value),
+        let method = method.and_then(ClientAuthentication::of);
+        let credential =
+            ClientCredentials::new(id, secret).with_authentication(method.unwrap_or_default());
+        Some(match field {
+            Some(field) => credential.with_audience_field(field),
             None => credential,
-        };
-        Some(credential.with_authentication(method.unwrap_or_default()))
+        })
     }
 
     /// Everything that an exchange of the credential lacks, as one error.
