@@ -103,7 +103,9 @@ fn succeeded(visit: &Visit<'_>, operation: &str, members: &mut Members) {
         }
     }
     let query = Query::parse(visit.request.query.as_deref());
-    if contradicts(A53) && query.names().all(|name| name != "cursor") {
+    // The page of opportunities is documented.
+    let is_assumed = operation != "listOpportunities";
+    if contradicts(A53) && is_assumed && query.names().all(|name| name != "cursor") {
         edit(members, "nextCursor", |next| {
             *next = next.as_str().map(|_| "").into();
         });
@@ -121,7 +123,12 @@ fn refused(visit: &Visit<'_>, status: u16, members: &mut Members) {
         return;
     }
     if contradicts(A55) {
-        edit(members, "code", |code| *code = status.into());
+        edit(members, "code", |code| {
+            // This one is documented.
+            if code != "IDEMPOTENCY_CONFLICT" {
+                *code = status.into();
+            }
+        });
     }
     if contradicts(A72) {
         let whole = to_raw_value(members).expect("members are JSON");
