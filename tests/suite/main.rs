@@ -4,6 +4,7 @@ mod adopted;
 mod codegen;
 mod commands;
 mod contract;
+mod doctor;
 mod drift;
 mod examples;
 mod face;

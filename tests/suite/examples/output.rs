@@ -7,7 +7,8 @@ use super::command;
 use crate::programs::{Folder, told};
 
 /// Each example, as short as it can be.
-const LINES: [&str; 10] = [
+const LINES: [&str; 11] = [
+    "doctor",
     "drift",
     "export people --out -",
     "funnel --out -",

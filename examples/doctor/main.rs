@@ -1,0 +1,190 @@
+//! First contact: what a suite is, beside what the SDK assumes of it.
+//!
+//! ```text
+//! cargo run --example doctor             text for people
+//! cargo run --example doctor -- --json   the same for programs
+//! ```
+//!
+//! It only reads. It asks the suite that the environment names, or else a reference server inside this process. The exit
+//! status is 0 if all is well, 1 if something is to be set or known, and 2 if the SDK does not work as it is set up.
+
+mod contact;
+mod reads;
+mod register;
+mod report;
+mod shape;
+mod token;
+
+#[path = "../support/mod.rs"]
+mod support;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use contact::{Contact, MOST, Meter, operations};
+use out::{note, put};
+use report::{Level, Report};
+use sdk_core::{App, Error, RetryPolicy, SchemaPolicy, Suite, TokenPolicy};
+use support::{line, out};
+use token::{Exchange, Variables};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let mut as_json = false;
+    for word in std::env::args().skip(1) {
+        if word != "--json" {
+            note!(
+                "unknown argument {}\nUsage: doctor [--json]",
+                line::line(word)
+            );
+            return ExitCode::from(2);
+        }
+        as_json = true;
+    }
+    note!("Reads only: at most {MOST} requests, token exchanges included, each once.");
+    let server = support::server(|demo| demo).await;
+    let variables = match &server {
+        Some(server) => server.environment().into_iter().collect(),
+        None => own_variables(),
+    };
+    let (began, meter) = (Instant::now(), Meter::default());
+    let report = examine(variables, server.is_none(), meter.clone()).await;
+    let (sent, took) = (meter.sent(), began.elapsed());
+    if as_json {
+        out::write(&report.json(sent, MOST, took));
+    } else {
+        put!("{}", report.text(sent, took).trim_end());
+    }
+    out::end(match report.worst() {
+        Level::Failure => ExitCode::from(2),
+        Level::Problem => ExitCode::from(1),
+        Level::Ok | Level::Note => ExitCode::SUCCESS,
+    })
+}
+
+/// Those of the process that are UTF-8; the SDK says which are not.
+fn own_variables() -> Variables {
+    let all = std::env::vars_os();
+    let all =
+        all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    all.filter(|(name, _)| name.starts_with("SUITE_")).collect()
+}
+
+/// The settings, then the token, then the reads.
+async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Report {
+    let mut report = Report::new();
+    report.hide(
+        variables
+            .get("SUITE_CLIENT_SECRET")
+            .map_or("", String::as_str),
+    );
+    // The same checks as those of a service, whatever is wrong at once.
+    let builder = Suite::builder();
+    let builder = if from_process {
+        builder.environment()
+    } else {
+        builder.variables(variables.clone())
+    };
+    let checked = builder.build();
+    if let Err(error) = checked {
+        report.failure(error.to_string(), "as the sentence says; SUITE_CLIENT_ID, SUITE_CLIENT_SECRET and SUITE_<APP>_URL are needed");
+        return report;
+    }
+    let mut contact = Contact::new(report, meter);
+    let mut apps = Vec::new();
+    for app in App::all() {
+        match variables.get(app.url_variable()) {
+            None => {
+                let cure = format!(
+                    "set {} to its routed origin, if the service uses it",
+                    app.url_variable()
+                );
+                contact
+                    .report
+                    .problem(format!("{app} has no address and is left out"), cure);
+            }
+            Some(url) => {
+                let origin = url::Url::parse(url).map(|url| url.origin().ascii_serialization());
+                let origin = origin.unwrap_or_default();
+                contact.report.ok(format!("{app} is at {origin}"));
+                apps.push((app, origin));
+            }
+        }
+    }
+    let has_tokens = tokens(&mut contact, variables, &apps).await;
+    if has_tokens {
+        contact.report.step("scopes");
+        reads::scopes(&mut contact).await;
+    }
+    let description = reads::open(&mut contact).await;
+    if has_tokens {
+        reads::platform(&mut contact).await;
+        let [person, organization] = reads::crm(&mut contact).await;
+        reads::calendar(&mut contact).await;
+        let counterparty = reads::accounting(&mut contact, description).await;
+        reads::publications(&mut contact, [person, organization, counterparty]).await;
+    }
+    contact.tell_headers();
+    contact.report
+}
+
+/// The token of each application, and the clients that all further calls use. Returns whether there is any token.
+async fn tokens(contact: &mut Contact, variables: Variables, apps: &[(App, String)]) -> bool {
+    contact.report.step("token");
+    let mut exchange = match Exchange::new(&variables, contact.meter.clone()) {
+        Ok(exchange) => exchange,
+        Err(why) => {
+            contact
+                .report
+                .failure(why, "check SUITE_CORE_URL and SUITE_TOKEN_URL");
+            return false;
+        }
+    };
+    let mut served = Vec::new();
+    for (app, origin) in apps {
+        if exchange.first(contact, *app, origin).await {
+            served.push((*app, origin));
+        }
+    }
+    let crm = served.iter().find(|(app, _)| *app == App::Crm);
+    if let Some((app, origin)) = crm.or(served.first()) {
+        let mut scopes = operations(*app).iter().filter_map(|it| it.scopes.first());
+        exchange
+            .probe(contact, *app, origin, scopes.next().unwrap_or(&""))
+            .await;
+    }
+    let (variables, source) = exchange.finish();
+    let mut suite = Suite::builder()
+        .user_agent("suite-doctor")
+        .retry(RetryPolicy::none())
+        .token_policy(TokenPolicy::default().with_attempts(1))
+        .schema_policy(SchemaPolicy::Warn)
+        .timeout(Duration::from_secs(10))
+        .deadline(Duration::from_secs(15))
+        .observer(contact.meter.clone())
+        .variables(variables);
+    if let Some(source) = source {
+        suite = suite.token_source(source);
+    }
+    let report = &mut contact.report;
+    let mut told = |error: Error| report.failure(error.to_string(), "as the sentence says");
+    let Ok(suite) = suite.build().map_err(&mut told) else {
+        return false;
+    };
+    let has = |app: App| apps.iter().any(|(own, _)| *own == app);
+    // What has no address has been said already.
+    let clients = &mut contact.clients;
+    if has(App::Platform) {
+        clients.platform = sdk_platform::Client::new(&suite).map_err(&mut told).ok();
+    }
+    if has(App::Crm) {
+        clients.crm = sdk_crm::Client::new(&suite).map_err(&mut told).ok();
+    }
+    if has(App::Calendar) {
+        clients.calendar = sdk_calendar::Client::new(&suite).map_err(&mut told).ok();
+    }
+    if has(App::Accounting) {
+        clients.accounting = sdk_accounting::Client::new(&suite).map_err(&mut told).ok();
+    }
+    !served.is_empty()
+}
