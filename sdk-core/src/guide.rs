@@ -6,6 +6,9 @@ pub mod compiler {}
 #[doc = include_str!("../docs/errors.md")]
 pub mod errors {}
 
+#[doc = include_str!("../docs/first_day.md")]
+pub mod first_day {}
+
 #[doc = include_str!("../docs/gaps.md")]
 pub mod gaps {}
 
