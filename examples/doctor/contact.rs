@@ -1,6 +1,7 @@
 //! Requests: counted, never more than announced, and what each reply tells by its headers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -25,6 +26,16 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// Whether it says no for good: a gateway says other things, and for a while.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self.status, 400 | 401 | 403 | 404 | 405 | 409 | 422)
+    }
+
+    /// Whether it is an answer to what was asked, and not about the caller's rights.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.is_success() || matches!(self.status, 400 | 404 | 405 | 422)
     }
 
     pub(crate) fn json(&self) -> Option<Value> {
@@ -66,13 +77,17 @@ impl Observer for Meter {
 }
 
 pub(crate) struct Contact {
-    pub(crate) report: Report,
+    report: Report,
     pub(crate) meter: Meter,
     pub(crate) clients: Clients,
-    /// The applications whose audience is their origin, as assumed.
+    /// The applications whose audience is their origin, as assumed, and for which it was seen to matter.
     pub(crate) by_origin: BTreeSet<App>,
     /// Whether the Platform is asked for all tokens, as assumed.
     pub(crate) by_platform: bool,
+    /// The applications that refuse calls without a token, that accepted theirs, and that do not answer.
+    pub(crate) demanding: BTreeSet<App>,
+    accepting: BTreeSet<App>,
+    silent: BTreeSet<App>,
     /// Replies of protected operations with a request id, and operations whose replies have none.
     named: usize,
     nameless: BTreeSet<String>,
@@ -80,6 +95,20 @@ pub(crate) struct Contact {
     skew: Option<i64>,
     /// Names of headers that tell something, with the number of replies.
     telling: BTreeMap<String, usize>,
+}
+
+impl Deref for Contact {
+    type Target = Report;
+
+    fn deref(&self) -> &Report {
+        &self.report
+    }
+}
+
+impl DerefMut for Contact {
+    fn deref_mut(&mut self) -> &mut Report {
+        &mut self.report
+    }
 }
 
 /// The clients whose settings are sound.
@@ -112,9 +141,14 @@ pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
     }
 }
 
-pub(crate) fn operation(id: &str) -> Option<&'static Operation> {
+fn find(id: &str) -> Option<&'static Operation> {
     let mut all = App::all().flat_map(operations).copied();
     all.find(|operation| operation.id == id)
+}
+
+/// An operation of the contract.
+pub(crate) fn operation(id: &str) -> &'static Operation {
+    find(id).expect("the contract has it")
 }
 
 impl Contact {
@@ -125,6 +159,9 @@ impl Contact {
             clients: Clients::default(),
             by_origin: BTreeSet::new(),
             by_platform: false,
+            demanding: BTreeSet::new(),
+            accepting: BTreeSet::new(),
+            silent: BTreeSet::new(),
             named: 0,
             nameless: BTreeSet::new(),
             skew: None,
@@ -139,7 +176,8 @@ impl Contact {
         with_token: bool,
         parameters: &[(&str, &str)],
     ) -> Option<Seen> {
-        let mut call = self.clients.call(operation.application, operation)?;
+        let app = operation.application;
+        let mut call = self.clients.call(app, operation)?;
         for (name, value) in parameters {
             let in_path = operation.route.contains(&format!("{{{name}}}"));
             call = if in_path {
@@ -148,14 +186,9 @@ impl Contact {
                 call.query(*name, *value)
             };
         }
-        let call = if with_token {
-            call
-        } else {
-            call.without_token()
-        };
-        let seen = self.send(operation.application, operation.id, call).await?;
+        let seen = self.send(app, operation.id, with_token, call).await?;
         if seen.is_success() && with_token && operation.authenticated {
-            self.accepted(operation.application);
+            self.accepting.insert(app);
         }
         Some(seen)
     }
@@ -163,126 +196,140 @@ impl Contact {
     /// A read of a path that no operation has.
     pub(crate) async fn path(&mut self, app: App, path: &str, with_token: bool) -> Option<Seen> {
         let call = self.clients.call(app, (sdk_core::Method::Get, path))?;
+        self.send(app, path, with_token, call).await
+    }
+
+    /// Whether an application may be asked: one that did not answer once is not waited for again.
+    pub(crate) fn is_alive(&mut self, app: App) -> bool {
+        let may = self.meter.may_send();
+        if !may {
+            let cure = "cure what is above first, and run the doctor again";
+            let found = format!("the announced {MOST} requests are used up");
+            self.report.problem_once(found, cure);
+        }
+        may && !self.silent.contains(&app)
+    }
+
+    async fn send(
+        &mut self,
+        app: App,
+        what: &str,
+        with_token: bool,
+        call: RawCall,
+    ) -> Option<Seen> {
+        if !self.is_alive(app) {
+            return None;
+        }
         let call = if with_token {
             call
         } else {
             call.without_token()
         };
-        self.send(app, path, call).await
-    }
-
-    async fn send(&mut self, app: App, what: &str, call: RawCall) -> Option<Seen> {
-        if !self.meter.may_send() {
-            let cure = "cure what is above first, and run the doctor again";
-            self.report
-                .problem_once(format!("the announced {MOST} requests are used up"), cure);
-            return None;
-        }
-        let protected = operation(what).is_some_and(|it| it.authenticated);
-        match call.send().await {
+        let protected = find(what).is_some_and(|it| it.authenticated);
+        let (seen, headers) = match call.send().await {
             Ok(reply) => {
-                self.note(what, protected, reply.headers());
                 let (status, body) = (reply.http_status(), reply.bytes().clone());
-                Some(Seen { status, body })
+                (Seen { status, body }, reply.headers().clone())
             }
             Err(error) => {
                 let Some((status, headers)) = error.status().zip(error.headers()) else {
-                    let (found, cure) = silence(app, &error);
-                    self.report.failure(format!("{what}: {found}"), cure);
+                    self.silent(app, what, &error);
                     return None;
                 };
-                self.note(what, protected, headers);
                 let body = Bytes::copy_from_slice(error.body().unwrap_or_default());
-                Some(Seen { status, body })
+                (Seen { status, body }, headers.clone())
             }
-        }
-    }
-
-    /// Notes that an application accepted its token.
-    fn accepted(&mut self, app: App) {
-        if self.by_origin.contains(&app) {
-            self.report
-                .confirm("A43", format!("{app} accepts a token for its origin"));
-        }
-        if self.by_platform && app != App::Platform {
-            let evidence = format!("{app} accepts a token of the Platform's /oauth/token");
-            self.report.confirm("A02", evidence);
-        }
+        };
+        // A gateway may answer in place of the application.
+        let is_own = protected && (seen.is_success() || seen.is_refusal());
+        self.headers(what, is_own, &headers);
+        Some(seen)
     }
 
     /// The JSON of a success; otherwise what is wrong, with what cures it.
-    pub(crate) fn json(&mut self, app: App, what: &str, seen: Option<Seen>) -> Option<Value> {
+    pub(crate) fn success(&mut self, app: App, what: &str, seen: Option<Seen>) -> Option<Value> {
         let seen = seen?;
         let json = seen.json();
         if seen.is_success() && json.is_some() {
             return json;
         }
-        let (url, audience) = (app.url_variable(), app.audience_variable());
+        let is_page = seen.body.trim_ascii_start().starts_with(b"<");
         let (found, cure) = match seen.status {
-            200..=299 if seen.body.trim_ascii_start().starts_with(b"<") => (
-                "a web page instead of JSON",
-                format!("set {url} to the application, and not to a portal"),
-            ),
-            200..=299 => (
-                "a reply without JSON",
-                format!("check {url}; `raw_call` takes it as it is"),
-            ),
+            200..=299 if is_page => ("a web page", "set $URL to the application, not to a portal"),
+            200..=299 => ("no JSON", "check $URL; `raw_call` takes it as it is"),
             300..=399 => (
                 "a redirect, which is not followed",
-                format!("set {url} to where it leads"),
+                "set $URL to where it leads",
             ),
             401 => (
                 "the token is not accepted",
-                format!("set {audience} to the exact audience, and check {url}, SUITE_TOKEN_URL"),
+                "set $AUDIENCE exactly; check $URL, SUITE_TOKEN_URL",
             ),
             403 => (
                 "forbidden",
-                format!(
-                    "have the client granted the scopes above, the entitlement `{app}` and a workspace"
-                ),
+                "have the client granted scopes, the entitlement `$APP`, a workspace",
             ),
-            404 | 405 => (
-                "not there",
-                format!("set {url} to the application's routed origin"),
-            ),
+            404 | 405 => ("not there", "set $URL to the application's routed origin"),
             429 => (
                 "a rate limit",
-                "`max_in_flight`, `retry` of the builder; run it later".to_owned(),
+                "run it later; `max_in_flight` keeps a service below it",
             ),
             500.. => (
                 "down, or not configured",
-                "ask the operator, and run it again".to_owned(),
+                "ask the operator, and run it again",
             ),
-            _ => ("refused", "read the body with `raw_call`".to_owned()),
+            _ => ("refused", "read the body with `raw_call`"),
         };
-        self.report
-            .failure(format!("{what}: {found} ({})", seen.status), cure);
+        let cure = cure
+            .replace("$URL", app.url_variable())
+            .replace("$APP", app.name());
+        let cure = cure.replace("$AUDIENCE", app.audience_variable());
+        self.failure(format!("{what}: {found} ({})", seen.status), cure);
         None
     }
 
-    fn note(&mut self, what: &str, protected: bool, headers: &HeaderMap) {
+    /// Notes that an application did not answer, and what to do.
+    pub(crate) fn silent(&mut self, app: App, what: &str, error: &Error) {
+        let (url, found) = (app.url_variable(), error.to_string());
+        let cure = match error.kind() {
+            ErrorKind::Connect if found.contains("ertificate") => {
+                "if its root is your own, add that to the system's (or SSL_CERT_FILE), or pass a client with `http_client`; \
+                 otherwise $URL leads to somebody else"
+            }
+            ErrorKind::Connect => {
+                "check scheme, host and port in $URL, that it listens there, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+            }
+            ErrorKind::TokenUnavailable => "see what is said under \"token\"",
+            _ => "check $URL and the way there (firewall, proxy)",
+        };
+        if matches!(
+            error.kind(),
+            ErrorKind::Connect | ErrorKind::Timeout | ErrorKind::TokenUnavailable
+        ) {
+            self.silent.insert(app);
+        }
+        self.failure(format!("{what}: {found}"), cure.replace("$URL", url));
+    }
+
+    fn headers(&mut self, what: &str, is_own: bool, headers: &HeaderMap) {
         let id = "x-request-id";
-        if protected && headers.contains_key(id) {
+        if is_own && headers.contains_key(id) {
             self.named += 1;
-        } else if protected {
+        } else if is_own {
             self.nameless.insert(what.to_owned());
         }
-        let caching = [
-            "cache-control",
-            "etag",
-            "age",
-            "expires",
-            "vary",
-            "last-modified",
-        ];
-        for name in headers.keys().map(http::HeaderName::as_str) {
-            let other_id = ["request-id", "correlation-id", "trace-id"]
-                .iter()
-                .any(|it| name.ends_with(it));
+        for name in headers
+            .keys()
+            .map(http::HeaderName::as_str)
+            .filter(|it| *it != id)
+        {
+            let ends = |all: &[&str]| all.iter().any(|it| name.ends_with(it));
             let about = match name {
                 _ if name.contains("ratelimit") || name == "retry-after" => "a rate limit",
-                _ if caching.contains(&name) => "caching",
-                _ if other_id && name != id => "a request id",
+                _ if ends(&["request-id", "correlation-id", "trace-id"]) => "a request id",
+                "cache-control" | "etag" | "age" | "expires" | "vary" | "last-modified" => {
+                    "caching"
+                }
                 _ => continue,
             };
             *self.telling.entry(format!("{about}: {name}")).or_default() += 1;
@@ -297,6 +344,27 @@ impl Contact {
             .into_iter()
             .chain(skew)
             .max_by_key(|skew| skew.abs());
+    }
+
+    /// What the tokens that were accepted show: nothing of an application that takes calls without one.
+    pub(crate) fn tell_tokens(&mut self) {
+        for app in self.accepting.intersection(&self.demanding) {
+            if self.by_origin.contains(app) {
+                self.report.confirm(
+                    "A43",
+                    format!("{app} demands a token, and takes one for its origin"),
+                );
+            }
+            if self.by_platform && *app != App::Platform {
+                let evidence =
+                    format!("{app} demands a token, and takes one of the Platform's /oauth/token");
+                self.report.confirm("A02", evidence);
+            }
+        }
+    }
+
+    pub(crate) fn into_report(self) -> Report {
+        self.report
     }
 
     /// What was learnt from the headers of all replies.
@@ -344,21 +412,4 @@ impl Contact {
             report.ok("no reply announces a deprecation or a sunset");
         }
     }
-}
-
-/// Why no reply came, and what to do.
-fn silence(app: App, error: &Error) -> (String, String) {
-    let (url, found) = (app.url_variable(), error.to_string());
-    let cure = match error.kind() {
-        ErrorKind::Connect if found.contains("ertificate") => format!(
-            "if its root is your own, add that to the system's (or SSL_CERT_FILE), or pass a client with `http_client`; \
-             otherwise {url} leads to somebody else"
-        ),
-        ErrorKind::Connect => format!(
-            "check scheme, host and port in {url}, that it listens there, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
-        ),
-        ErrorKind::TokenUnavailable => "see what is said under \"token\"".to_owned(),
-        _ => format!("check {url} and the way there (firewall, proxy)"),
-    };
-    (found, cure)
 }

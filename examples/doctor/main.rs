@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use contact::{Contact, MOST, Meter, operations};
 use out::{note, put};
 use report::{Level, Report};
-use sdk_core::{App, Error, RetryPolicy, SchemaPolicy, Suite, TokenPolicy};
+use sdk_core::{App, RetryPolicy, SchemaPolicy, Suite, SuiteBuilder, TokenPolicy};
 use support::{line, out};
 use token::{Exchange, Variables};
 
@@ -73,11 +73,10 @@ fn own_variables() -> Variables {
 /// The settings, then the token, then the reads.
 async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Report {
     let mut report = Report::new();
-    report.hide(
-        variables
-            .get("SUITE_CLIENT_SECRET")
-            .map_or("", String::as_str),
-    );
+    let secret = variables
+        .get("SUITE_CLIENT_SECRET")
+        .map_or("", String::as_str);
+    report.secrets.hide(secret);
     // The same checks as those of a service, whatever is wrong at once.
     let builder = Suite::builder();
     let builder = if from_process {
@@ -90,32 +89,28 @@ async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Repo
         report.failure(error.to_string(), "as the sentence says; SUITE_CLIENT_ID, SUITE_CLIENT_SECRET and SUITE_<APP>_URL are needed");
         return report;
     }
+    let secrets = report.secrets.clone();
     let mut contact = Contact::new(report, meter);
     let mut apps = Vec::new();
     for app in App::all() {
-        match variables.get(app.url_variable()) {
-            None => {
-                let cure = format!(
-                    "set {} to its routed origin, if the service uses it",
-                    app.url_variable()
-                );
-                contact
-                    .report
-                    .problem(format!("{app} has no address and is left out"), cure);
-            }
-            Some(url) => {
-                let origin = url::Url::parse(url).map(|url| url.origin().ascii_serialization());
-                let origin = origin.unwrap_or_default();
-                contact.report.ok(format!("{app} is at {origin}"));
-                apps.push((app, origin));
-            }
+        let name = app.url_variable();
+        let Some(url) = variables.get(name) else {
+            let cure = format!("set {name} to its routed origin, if the service uses it");
+            contact.problem(format!("{app} has no address and is left out"), cure);
+            continue;
+        };
+        let origin = url::Url::parse(url).map(|url| url.origin().ascii_serialization());
+        let origin = origin.unwrap_or_default();
+        contact.ok(format!("{app} is at {origin}"));
+        apps.push((app, origin));
+    }
+    let has_tokens = match Exchange::new(variables, contact.meter.clone(), secrets) {
+        Ok(exchange) => tokens(&mut contact, exchange, &apps).await,
+        Err(why) => {
+            contact.failure(why, "check SUITE_CORE_URL and SUITE_TOKEN_URL");
+            false
         }
-    }
-    let has_tokens = tokens(&mut contact, variables, &apps).await;
-    if has_tokens {
-        contact.report.step("scopes");
-        reads::scopes(&mut contact).await;
-    }
+    };
     let description = reads::open(&mut contact).await;
     if has_tokens {
         reads::platform(&mut contact).await;
@@ -123,38 +118,62 @@ async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Repo
         reads::calendar(&mut contact).await;
         let counterparty = reads::accounting(&mut contact, description).await;
         reads::publications(&mut contact, [person, organization, counterparty]).await;
+        contact.step("token");
+        contact.tell_tokens();
     }
     contact.tell_headers();
-    contact.report
+    contact.into_report()
 }
 
 /// The token of each application, and the clients that all further calls use. Returns whether there is any token.
-async fn tokens(contact: &mut Contact, variables: Variables, apps: &[(App, String)]) -> bool {
-    contact.report.step("token");
-    let mut exchange = match Exchange::new(&variables, contact.meter.clone()) {
-        Ok(exchange) => exchange,
-        Err(why) => {
-            contact
-                .report
-                .failure(why, "check SUITE_CORE_URL and SUITE_TOKEN_URL");
-            return false;
-        }
-    };
+async fn tokens(contact: &mut Contact, mut exchange: Exchange, apps: &[(App, String)]) -> bool {
+    contact.step("token");
     let mut served = Vec::new();
     for (app, origin) in apps {
-        if exchange.first(contact, *app, origin).await {
+        if !exchange.is_silent && exchange.first(contact, *app, origin).await {
             served.push((*app, origin));
         }
     }
     let crm = served.iter().find(|(app, _)| *app == App::Crm);
     if let Some((app, origin)) = crm.or(served.first()) {
         let mut scopes = operations(*app).iter().filter_map(|it| it.scopes.first());
-        exchange
-            .probe(contact, *app, origin, scopes.next().unwrap_or(&""))
-            .await;
+        let scope = scopes.next().unwrap_or(&"");
+        exchange.probe(contact, *app, origin, scope).await;
     }
-    let (variables, source) = exchange.finish();
-    let mut suite = Suite::builder()
+    contact.step("scopes");
+    // The tokens of the calls are known here, so that none is ever shown; the SDK's own exchange is tried beside them.
+    let own = suite(contact, &exchange.variables).build();
+    let known = suite(contact, &exchange.variables)
+        .token_source(exchange.clone())
+        .build();
+    let (Ok(own), Ok(known)) = (own, known) else {
+        return false;
+    };
+    macro_rules! client {
+        ($app:ident $field:ident $client:ty) => {
+            if apps.iter().any(|(app, _)| *app == App::$app) {
+                match <$client>::new(&known) {
+                    Ok(client) => contact.clients.$field = Some(client),
+                    Err(error) => contact.failure(error.to_string(), "as the sentence says"),
+                }
+                let is_served = served.iter().any(|(app, _)| *app == App::$app);
+                if let Some(client) = <$client>::new(&own).ok().filter(|_| is_served) {
+                    let missing = client.missing_scopes(operations(App::$app)).await;
+                    reads::opened(contact, App::$app, missing);
+                }
+            }
+        };
+    }
+    client!(Platform platform sdk_platform::Client);
+    client!(Crm crm sdk_crm::Client);
+    client!(Calendar calendar sdk_calendar::Client);
+    client!(Accounting accounting sdk_accounting::Client);
+    !served.is_empty()
+}
+
+/// A suite whose calls are sent once.
+fn suite(contact: &Contact, variables: &Variables) -> SuiteBuilder {
+    Suite::builder()
         .user_agent("suite-doctor")
         .retry(RetryPolicy::none())
         .token_policy(TokenPolicy::default().with_attempts(1))
@@ -162,29 +181,5 @@ async fn tokens(contact: &mut Contact, variables: Variables, apps: &[(App, Strin
         .timeout(Duration::from_secs(10))
         .deadline(Duration::from_secs(15))
         .observer(contact.meter.clone())
-        .variables(variables);
-    if let Some(source) = source {
-        suite = suite.token_source(source);
-    }
-    let report = &mut contact.report;
-    let mut told = |error: Error| report.failure(error.to_string(), "as the sentence says");
-    let Ok(suite) = suite.build().map_err(&mut told) else {
-        return false;
-    };
-    let has = |app: App| apps.iter().any(|(own, _)| *own == app);
-    // What has no address has been said already.
-    let clients = &mut contact.clients;
-    if has(App::Platform) {
-        clients.platform = sdk_platform::Client::new(&suite).map_err(&mut told).ok();
-    }
-    if has(App::Crm) {
-        clients.crm = sdk_crm::Client::new(&suite).map_err(&mut told).ok();
-    }
-    if has(App::Calendar) {
-        clients.calendar = sdk_calendar::Client::new(&suite).map_err(&mut told).ok();
-    }
-    if has(App::Accounting) {
-        clients.accounting = sdk_accounting::Client::new(&suite).map_err(&mut told).ok();
-    }
-    !served.is_empty()
+        .variables(variables.clone())
 }

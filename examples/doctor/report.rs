@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -73,8 +74,20 @@ pub(crate) struct Report {
     verdicts: BTreeMap<&'static str, Verdict>,
     /// The variables that cure, with their values.
     pub(crate) settings: BTreeMap<String, String>,
-    /// What must not be shown, whoever repeats it.
-    secrets: Vec<String>,
+    pub(crate) secrets: Secrets,
+}
+
+/// What must not be shown, whoever repeats it.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(Arc<Mutex<Vec<String>>>);
+
+impl Secrets {
+    pub(crate) fn hide(&self, secret: &str) {
+        // A shorter one hides nothing by being replaced.
+        if secret.len() >= 4 {
+            self.0.lock().unwrap().push(secret.to_owned());
+        }
+    }
 }
 
 impl Report {
@@ -84,19 +97,12 @@ impl Report {
             findings: Vec::new(),
             verdicts: BTreeMap::new(),
             settings: BTreeMap::new(),
-            secrets: Vec::new(),
+            secrets: Secrets::default(),
         }
     }
 
     pub(crate) fn step(&mut self, step: &'static str) {
         self.step = step;
-    }
-
-    pub(crate) fn hide(&mut self, secret: &str) {
-        // A shorter one hides nothing by being replaced.
-        if secret.len() >= 4 {
-            self.secrets.push(secret.to_owned());
-        }
     }
 
     pub(crate) fn ok(&mut self, found: impl Into<String>) {
@@ -291,6 +297,13 @@ impl Report {
     /// One safe line, without what is secret.
     fn clean(&self, text: &str) -> String {
         let hide = |text: String, secret: &String| text.replace(secret.as_str(), "[redacted]");
-        line(self.secrets.iter().fold(text.to_owned(), hide))
+        line(
+            self.secrets
+                .0
+                .lock()
+                .unwrap()
+                .iter()
+                .fold(text.to_owned(), hide),
+        )
     }
 }

@@ -28,21 +28,20 @@ fn spec(app: App) -> &'static Value {
     &SPECS[place]
 }
 
+/// What no 64 bits hold (A49).
+const BIG: &str = "integer beyond 64 bits";
+
 /// The type of a value, in the words of this report.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_i64() => "integer",
-        Value::Number(number)
-            if number
-                .as_f64()
-                .is_some_and(|it| it.fract() == 0.0 && it.abs() >= 9.2e18) =>
-        {
-            "integer beyond 64 bits"
-        }
-        Value::Number(number) if number.as_f64().is_some_and(|it| it.fract() == 0.0) => "integer",
-        Value::Number(_) => "number",
+        Value::Number(number) => match number.as_f64().filter(|it| it.fract() == 0.0) {
+            _ if number.is_i64() => "integer",
+            Some(whole) if whole.abs() >= 9.2e18 => BIG,
+            Some(_) => "integer",
+            None => "number",
+        },
         Value::String(_) => "text",
         Value::Array(_) => "array",
         Value::Object(_) => "object",
@@ -54,20 +53,20 @@ pub(crate) fn named(value: &Value) -> String {
     let Some(members) = value.as_object() else {
         return format!("no members: it is {}", kind(value));
     };
-    let is_name = |name: &str| {
-        let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-' | '.');
-        name.len() <= 40
-            && name.chars().all(plain)
-            && !name.starts_with(|it: char| it.is_ascii_digit())
-    };
     let plain = members.iter().filter(|(name, _)| is_name(name)).take(20);
-    let mut all: Vec<String> = plain
-        .map(|(name, it)| format!("{name} ({})", kind(it)))
-        .collect();
+    let plain = plain.map(|(name, it)| format!("{name} ({})", kind(it)));
+    let mut all: Vec<String> = plain.collect();
     if all.len() < members.len() {
         all.push(format!("{} more", members.len() - all.len()));
     }
     all.join(", ")
+}
+
+fn is_name(name: &str) -> bool {
+    let plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    name.len() <= 40
+        && name.chars().all(plain)
+        && name.starts_with(|it: char| it.is_ascii_alphabetic())
 }
 
 /// Holds the reply of an operation against its schema: verdicts for what is assumed, findings for what is documented.
@@ -87,14 +86,7 @@ pub(crate) fn check(report: &mut Report, app: App, operation: &str, reply: &Valu
     };
     let schema = &found["responses"]["200"]["content"]["application/json"]["schema"];
     walk.value(schema, reply, "", &[]);
-    let Walk {
-        differs,
-        unknown,
-        came,
-        against,
-        ..
-    } = walk;
-    for (holds, all) in [(true, came), (false, against)] {
+    for (holds, all) in [(true, &walk.came), (false, &walk.against)] {
         for (id, members) in all {
             let first = members.first().map_or("", String::as_str);
             let more = members.len() - 1;
@@ -106,15 +98,18 @@ pub(crate) fn check(report: &mut Report, app: App, operation: &str, reply: &Valu
             report.judge(holds, id, format!("{operation}{first}{more}"));
         }
     }
+    let Walk {
+        differs, unknown, ..
+    } = walk;
     for differs in &differs {
         let cure = "the contract documents it otherwise: ask its makers, and read the reply with `raw_call` until then";
         report.problem(format!("{operation}: {differs}"), cure);
     }
     if !unknown.is_empty() {
-        let all: Vec<&str> = unknown.iter().take(10).map(String::as_str).collect();
+        let all: Vec<String> = unknown.into_iter().take(10).collect();
+        let all = all.join(", ");
         report.note(format!(
-            "{operation} has members that the contract does not show: {} (kept in `extra`)",
-            all.join(", ")
+            "{operation} has members that the contract does not show: {all}"
         ));
     }
     if differs.is_empty() {
@@ -163,18 +158,13 @@ impl Walk {
         if value.is_null() && schema["nullable"] == true {
             return;
         }
-        let is_big = wanted == "integer" && is == "integer beyond 64 bits";
+        let is_big = wanted == "integer" && is == BIG;
         let all = assumed.iter().chain(above).copied();
         let all = all.chain((wanted == "integer").then_some("A49"));
-        let held = if fits {
-            &mut self.came
+        let (held, told) = if fits {
+            (&mut self.came, at.to_owned())
         } else {
-            &mut self.against
-        };
-        let told = if fits {
-            at.to_owned()
-        } else {
-            format!("{at} is {is}, not {wanted}")
+            (&mut self.against, format!("{at} is {is}, not {wanted}"))
         };
         for id in all.filter(|id| fits || is_big || *id != "A49") {
             held.entry(id).or_default().insert(told.clone());
@@ -188,14 +178,10 @@ impl Walk {
         match value {
             Value::Object(members) => self.members(schema, members, at),
             Value::Array(items) => {
-                if schema["maxItems"]
-                    .as_u64()
-                    .is_some_and(|most| most < items.len() as u64)
-                {
-                    self.differs.insert(format!(
-                        "{at} has {} items, more than documented",
-                        items.len()
-                    ));
+                let most = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
+                if most < items.len() as u64 {
+                    let found = format!("{at} has {} items, documented are {most}", items.len());
+                    self.differs.insert(found);
                 }
                 for item in items {
                     self.value(&schema["items"], item, &format!("{at}[]"), &[]);
@@ -217,15 +203,12 @@ impl Walk {
         for (name, property) in known.into_iter().flatten() {
             let path = format!("{at}.{name}");
             let own = ids(property, "x-assumption");
-            let required = schema["required"]
-                .as_array()
-                .is_some_and(|all| all.iter().any(|it| it == name.as_str()));
+            let required = schema["required"].as_array();
+            let required = required.is_some_and(|all| all.iter().any(|it| it == name.as_str()));
             match members.get(name) {
                 Some(value) => {
-                    let target = property["$ref"]
-                        .as_str()
-                        .map(|it| it.trim_start_matches('#'));
-                    let target = target.and_then(|it| self.spec.pointer(it));
+                    let target = property["$ref"].as_str().unwrap_or_default();
+                    let target = self.spec.pointer(target.trim_start_matches('#'));
                     // What an object rests on is the format of its references.
                     let is_reference = target.is_some_and(|it| it["pattern"].is_string());
                     let above = if is_reference { &inherited } else { &own };
@@ -244,48 +227,40 @@ impl Walk {
                 None => {}
             }
         }
-        let unknown = members
-            .keys()
-            .filter(|name| known.is_some_and(|known| !known.contains_key(*name)));
-        if known.is_some_and(|known| !known.is_empty()) && schema["x-page"] != true {
-            self.unknown.extend(
-                unknown
-                    .filter(|it| it.len() <= 40 && it.is_ascii())
-                    .cloned(),
-            );
+        if let Some(known) = known.filter(|it| !it.is_empty() && schema["x-page"] != true) {
+            let unknown = members
+                .keys()
+                .filter(|it| !known.contains_key(*it) && is_name(it));
+            self.unknown.extend(unknown.cloned());
         }
     }
 
     /// Constants, formats of references.
     fn text(&mut self, schema: &'static Value, text: &str, at: &str, above: &[&'static str]) {
-        if let Some(pattern) = schema["pattern"].as_str() {
-            let fits = fits(pattern, text);
-            for id in above.iter().filter(|_| !fits) {
-                let other = format!("{at} does not have the documented format");
-                self.against.entry(id).or_default().insert(other);
+        let pattern = schema["pattern"].as_str();
+        if pattern.is_some_and(|pattern| !fits(pattern, text)) {
+            let other = format!("{at} does not have the documented format");
+            for id in above {
+                self.against.entry(id).or_default().insert(other.clone());
             }
-            if !fits && above.is_empty() {
-                self.differs
-                    .insert(format!("{at} does not have the documented format"));
+            if above.is_empty() {
+                self.differs.insert(other);
             }
         }
         let values = schema["enum"].as_array();
         if values.is_some_and(|all| all.iter().all(|it| it != text)) {
-            self.differs
-                .insert(format!("{at} has a value that the contract does not show"));
+            let found = format!("{at} has a value that the contract does not show");
+            self.differs.insert(found);
         }
     }
 }
 
 /// Whether a text is a prefix and twelve letters and digits, as all documented references are.
 fn fits(pattern: &str, text: &str) -> bool {
-    let prefix = pattern
-        .trim_start_matches('^')
-        .split('[')
-        .next()
-        .unwrap_or_default();
+    let prefix = pattern.trim_start_matches('^');
+    let prefix = prefix.split('[').next().unwrap_or_default();
     let last = if pattern.contains("A-Z") { 'Z' } else { 'F' };
     let fine = |it: char| it.is_ascii_digit() || ('A'..=last).contains(&it);
-    text.strip_prefix(prefix)
-        .is_some_and(|rest| rest.len() == 12 && rest.chars().all(fine))
+    let rest = text.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest.len() == 12 && rest.chars().all(fine))
 }

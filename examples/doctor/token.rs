@@ -13,6 +13,7 @@ use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use crate::contact::{Contact, Meter};
+use crate::report::Secrets;
 use crate::shape::{kind, named};
 
 /// The variables, which a cure adds to.
@@ -20,6 +21,7 @@ pub(crate) type Variables = BTreeMap<String, String>;
 
 const LONGEST_REPLY: usize = 1 << 16;
 const GRANT: &str = "client_credentials";
+const POST: &str = "client_secret_post";
 const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
 const FIELD: &str = "SUITE_TOKEN_AUDIENCE_FIELD";
 const URL: &str = "SUITE_TOKEN_URL";
@@ -37,12 +39,17 @@ const CODES: [&str; 7] = [
 ];
 
 /// How an exchange is asked for, and which member of a reply is the token.
+#[derive(Clone)]
 pub(crate) struct Exchange {
     meter: Meter,
+    /// Each token is one.
+    secrets: Secrets,
     http: reqwest::Client,
     url: Url,
-    variables: Variables,
+    pub(crate) variables: Variables,
     member: String,
+    /// Whether nothing answers there.
+    pub(crate) is_silent: bool,
 }
 
 struct Answer {
@@ -64,21 +71,34 @@ impl Answer {
 
 impl Exchange {
     /// As the variables say, which the SDK has checked.
-    pub(crate) fn new(variables: &Variables, meter: Meter) -> Result<Self, String> {
-        let platform = variables.get("SUITE_CORE_URL");
-        let platform = platform.map(|url| format!("{}/oauth/token", url.trim_end_matches('/')));
-        let url = variables.get(URL).cloned().or(platform);
+    pub(crate) fn new(
+        variables: Variables,
+        meter: Meter,
+        secrets: Secrets,
+    ) -> Result<Self, String> {
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .timeout(Duration::from_secs(10))
             .user_agent("suite-doctor");
-        Ok(Self {
+        let exchange = Self {
             meter,
+            secrets,
             http: http.build().map_err(|error| why(&error))?,
-            url: Url::parse(&url.unwrap_or_default()).map_err(|error| error.to_string())?,
-            variables: variables.clone(),
+            url: Url::parse("https://core.invalid").map_err(|error| error.to_string())?,
+            variables,
             member: "access_token".to_owned(),
-        })
+            is_silent: false,
+        };
+        exchange.again()
+    }
+
+    /// The same with the address that its variables name now.
+    fn again(mut self) -> Result<Self, String> {
+        let platform = self.get("SUITE_CORE_URL").trim_end_matches('/');
+        let platform = format!("{platform}/oauth/token");
+        let url = Some(self.get(URL)).filter(|url| !url.is_empty());
+        self.url = Url::parse(url.unwrap_or(&platform)).map_err(|error| error.to_string())?;
+        Ok(self)
     }
 
     fn get(&self, name: &str) -> &str {
@@ -98,7 +118,9 @@ impl Exchange {
         ];
         fields.extend([("scope", scope)].into_iter().filter(|_| !scope.is_empty()));
         let mut request = self.http.post(self.url.clone());
-        if self.get(METHOD) == "client_secret_post" {
+        if id.is_empty() {
+            // To see whether it is needed.
+        } else if self.get(METHOD) == POST {
             fields.extend([("client_id", id), ("client_secret", secret)]);
         } else {
             // Form-encoded first (RFC 6749, section 2.3.1).
@@ -118,66 +140,81 @@ impl Exchange {
                 return Err(format!("the reply has more than {LONGEST_REPLY} bytes"));
             }
         }
-        let json = serde_json::from_slice(&body).unwrap_or_default();
+        let json: Value = serde_json::from_slice(&body).unwrap_or_default();
+        for text in json
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter_map(|(_, it)| it.as_str())
+        {
+            // Whatever came in place of a token may be one.
+            if text.len() >= 16 && !text.contains(' ') && (200..300).contains(&status) {
+                self.secrets.hide(text);
+            }
+        }
         Ok(Answer { status, json })
     }
 
     /// A token for `app`; on the way, what has to be set for it.
     pub(crate) async fn first(&mut self, contact: &mut Contact, app: App, origin: &str) -> bool {
-        let name = app.audience_variable();
-        let asked = self.post(GRANT, &self.audience(app, origin), "").await;
         let place = format!(
             "{app}: {}{}",
             self.url.origin().ascii_serialization(),
             self.url.path()
         );
-        let refused = match asked {
+        let refused = match self.post(GRANT, &self.audience(app, origin), "").await {
             Ok(answer) if answer.is_token() => return self.accept(contact, app, origin, &answer),
             Ok(refused) => refused,
             Err(why) => {
                 let cure = "check SUITE_CORE_URL (or SUITE_TOKEN_URL): scheme, host, port; HTTPS_PROXY and NO_PROXY; for an \
                             unknown certificate, the system's roots or SSL_CERT_FILE";
-                contact
-                    .report
-                    .failure(format!("{place} cannot be reached: {why}"), cure);
+                contact.failure(format!("{place} cannot be reached: {why}"), cure);
+                self.is_silent = true;
                 return false;
             }
         };
+        let (status, code) = (refused.status, refused.code());
         for (id, variable, value) in self.others(contact, app, origin, &refused).await {
-            let mut variables = self.variables.clone();
-            variables.insert(variable.to_owned(), value.clone());
-            let Ok(other) = Self::new(&variables, self.meter.clone()) else {
+            let mut other = self.clone();
+            other.variables.insert(variable.to_owned(), value.clone());
+            let Ok(other) = other.again() else {
                 continue;
             };
-            let answer = other.post(GRANT, &other.audience(app, origin), "").await;
-            if let Ok(answer) = answer
-                && answer.is_token()
-                && other.is_for(&answer, &other.audience(app, origin)) != Some(false)
-            {
-                let refusal = format!("{}, {}", refused.status, refused.code());
-                let evidence = format!("{app}: refused ({refusal}) until {variable} is set");
-                let cure = contact.report.set(variable, &value);
-                contact.report.contradict(id, evidence, Some(&cure));
+            let audience = other.audience(app, origin);
+            let answer = other.post(GRANT, &audience, "").await;
+            let answer = answer.ok().filter(Answer::is_token);
+            let answer = answer.filter(|it| other.is_for(it, &audience) != Some(false));
+            if let Some(answer) = answer {
+                let evidence = format!("{app}: refused ({status}, {code}) until {variable} is set");
+                let cure = contact.set(variable, &value);
+                contact.contradict(id, evidence, Some(&cure));
                 *self = other;
                 return self.accept(contact, app, origin, &answer);
             }
         }
-        let cure = match (refused.status, refused.code()) {
+        let cure = match (status, code) {
             (401, _) | (_, "invalid_client") => {
-                "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)".to_owned()
+                "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)"
             }
             (_, "unauthorized_client" | "invalid_grant" | "invalid_scope") => {
-                format!("have the client allowed to exchange its credential for {app}")
+                "have the client allowed to exchange its credential for $APP"
             }
-            (404 | 405 | 410, _) => format!("set {URL} to the token endpoint of the identity provider"),
-            (..=399, _) => format!("set SUITE_CORE_URL, or {URL}: this is something else, such as a portal"),
-            (500.., _) => "ask the operator of the identity provider, and run the doctor again".to_owned(),
-            _ => format!("set {name} to the exact audience of {app}, and check {}", app.url_variable()),
+            (404 | 405 | 410, _) => {
+                "set SUITE_TOKEN_URL to the token endpoint of the identity provider"
+            }
+            (..=399, _) => {
+                "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal"
+            }
+            (429 | 500.., _) => {
+                "ask the operator of the identity provider, and run the doctor again"
+            }
+            _ => "set $AUDIENCE to the exact audience of $APP, and check $URL",
         };
-        let (status, code) = (refused.status, refused.code());
-        contact
-            .report
-            .failure(format!("{place} refuses: {status}, {code}"), cure);
+        let cure = cure
+            .replace("$APP", app.name())
+            .replace("$URL", app.url_variable());
+        let cure = cure.replace("$AUDIENCE", app.audience_variable());
+        contact.failure(format!("{place} refuses: {status}, {code}"), cure);
         false
     }
 
@@ -211,7 +248,7 @@ impl Exchange {
                 named.map(|url| ("A02", URL, url)).into_iter().collect()
             }
             (401, _) | (_, "invalid_client") if !is_set(METHOD) => {
-                vec![("A04", METHOD, "client_secret_post".to_owned())]
+                vec![("A04", METHOD, POST.to_owned())]
             }
             (400..500, _) => {
                 // Exact comparison may want the slash, or the path.
@@ -248,22 +285,18 @@ impl Exchange {
             named.path()
         );
         let found = format!("the Platform's metadata names a token endpoint at {origin}");
-        contact.report.problem(found, cure);
+        contact.problem(found, cure);
         None
     }
 
     /// Notes what reply and token say, by names and types.
     fn accept(&mut self, contact: &mut Contact, app: App, origin: &str, answer: &Answer) -> bool {
-        let audience = self.audience(app, origin);
-        if !self.variables.contains_key(app.audience_variable()) {
+        let (audience, json) = (self.audience(app, origin), &answer.json);
+        let is_for = self.is_for(answer, &audience);
+        if !self.variables.contains_key(app.audience_variable()) && is_for == Some(true) {
             contact.by_origin.insert(app);
         }
         contact.by_platform = !self.variables.contains_key(URL);
-        let (report, json) = (&mut contact.report, &answer.json);
-        report.ok(format!("{app}: a token"));
-        if !report.is_contradicted("A04") {
-            report.confirm("A04", "the client is authenticated in the way that is set");
-        }
         let names = named(json);
         if json["access_token"].is_string() {
             let types = [
@@ -271,33 +304,47 @@ impl Exchange {
                 ("scope", "text"),
                 ("expires_in", "integer"),
             ];
-            let mut types = types.iter();
-            let fits = types.all(|(name, is)| json.get(name).is_none_or(|it| kind(it) == *is));
-            report.judge(fits, "A05", format!("the reply has {names}"));
+            let fits = |(name, is): &(&str, &str)| json.get(name).is_none_or(|it| kind(it) == *is);
+            contact.judge(
+                types.iter().all(fits),
+                "A05",
+                format!("the reply has {names}"),
+            );
         } else {
             let members = json.as_object().into_iter().flatten();
             let texts = members.filter_map(|(name, it)| Some((name, it.as_str()?)));
             let longest = texts.max_by_key(|(_, text)| text.len());
             self.member = longest.map_or_else(String::new, |(name, _)| name.clone());
-            let cure = format!("a `TokenSource` of your own, which takes `{}`", self.member);
-            report.contradict("A05", format!("no access_token, but {names}"), Some(&cure));
+            let cure = "a `TokenSource` of your own, which takes the token from another member";
+            contact.contradict("A05", format!("no access_token, but {names}"), Some(cure));
         }
         let token = json[&self.member].as_str().unwrap_or_default();
-        report.hide(token);
+        if token.is_empty() {
+            contact.failure(
+                format!("{app}: no token in the reply"),
+                "ask the identity provider's operator",
+            );
+            return false;
+        }
+        contact.ok(format!("{app}: a token"));
+        if is_for == Some(false) {
+            let cure = "find its form field: SUITE_TOKEN_AUDIENCE_FIELD, or `with_form_field` of the credentials";
+            contact.contradict(
+                "A03",
+                "the token is for another audience than was asked for",
+                Some(cure),
+            );
+        }
         let [Some(header), Some(claims)] = [part(token, 0), part(token, 1)] else {
-            report.contradict("A70", "the token is no JWT that can be read", None);
+            contact.contradict("A70", "the token is no JWT that can be read", None);
             return true;
         };
-        if self.is_for(answer, &audience) == Some(false) {
-            let cure =
-                format!("find its form field: {FIELD}, or `with_form_field` of the credentials");
-            let evidence = "the token is for another audience than was asked for";
-            report.contradict("A03", evidence, Some(&cure));
-        }
-        let now = jiff::Timestamp::now().as_second();
-        let age = claims["iat"].as_i64().map_or(0, |issued| now - issued);
+        let issued = claims["iat"].as_i64();
+        let age = issued.map_or(0, |issued| {
+            jiff::Timestamp::now().as_second().saturating_sub(issued)
+        });
         if age.abs() > 60 {
-            report.note(format!(
+            contact.note(format!(
                 "the token was issued {age} s ago, it says: a strict reader refuses it"
             ));
         }
@@ -311,61 +358,80 @@ impl Exchange {
             "jti",
             "client_id",
         ];
-        let mut needed = needed.iter();
-        let fits = needed.all(|it| claims.get(it).is_some()) && header["alg"] == "HS256";
-        report.judge(
-            fits,
-            "A70",
-            format!("header {}; claims {}", named(&header), named(&claims)),
-        );
-        let (said, exp) = (json["expires_in"].as_i64(), claims["exp"].as_i64());
-        let lives = exp
-            .zip(claims["iat"].as_i64())
-            .map(|(exp, issued)| exp - issued);
-        if let Some(most) = said.into_iter().chain(lives).max() {
+        let holds = needed.iter().all(|it| claims.get(it).is_some()) && header["alg"] == "HS256";
+        let evidence = format!("header {}; claims {}", named(&header), named(&claims));
+        contact.judge(holds, "A70", evidence);
+        let lives = claims["exp"].as_i64().zip(issued);
+        let lives = lives.map(|(exp, issued)| exp.saturating_sub(issued));
+        if let Some(most) = json["expires_in"].as_i64().into_iter().chain(lives).max() {
             let evidence = format!("announced: {most} s, of which the SDK takes 300 at most");
-            report.judge((1..=300).contains(&most), "A41", evidence);
+            contact.judge((1..=300).contains(&most), "A41", evidence);
         }
         true
     }
 
     /// What is refused, and how; and a token for one scope alone.
     pub(crate) async fn probe(&self, contact: &mut Contact, app: App, origin: &str, scope: &str) {
-        let (report, audience) = (&mut contact.report, self.audience(app, origin));
-        if let Ok(answer) = self.post("urn:suite-doctor:none", &audience, "").await {
+        let audience = self.audience(app, origin);
+        let final_one = |answer: &Answer| answer.status < 500 && answer.status != 429;
+        let unknown = self.post("urn:suite-doctor:none", &audience, "").await;
+        if let Some(answer) = unknown.ok().filter(final_one) {
             let error = &answer.json["error"];
             let known = error.is_string() || error["code"].is_string();
-            let names = named(&answer.json);
-            let evidence = format!("an unknown grant type gets {} with {names}", answer.status);
-            report.judge(known && answer.status >= 400, "A06", evidence);
+            let evidence = format!(
+                "an unknown grant type gets {}, {}",
+                answer.status,
+                named(&answer.json)
+            );
+            contact.judge(known && answer.status >= 400, "A06", evidence);
         }
-        if let Ok(answer) = self.post(GRANT, "urn:suite-doctor:nobody", "").await {
-            let (status, code) = (answer.status, answer.code());
-            let evidence = format!("an unknown audience gets {status}, {code}");
-            report.judge(code == "invalid_target", "A71", evidence);
+        let unknown = self.post(GRANT, "urn:suite-doctor:nobody", "").await;
+        if let Some(answer) = unknown.ok().filter(final_one) {
+            let evidence = format!(
+                "an unknown audience gets {}, {}",
+                answer.status,
+                answer.code()
+            );
+            contact.judge(answer.code() == "invalid_target", "A71", evidence);
         }
-        if let Ok(answer) = self.post(GRANT, &audience, scope).await {
-            report.hide(answer.json[&self.member].as_str().unwrap_or_default());
-            let just = answer.json["scope"] == scope;
-            let evidence =
-                format!("all fields are taken; a token for {scope} alone is given: {just}");
-            if answer.is_token() && !report.is_contradicted("A03") {
-                report.confirm("A03", evidence);
-            } else if !answer.is_token() {
-                let cure = "ask for no scopes, or for those that the client has";
-                report.contradict(
+        let mut nobody = self.clone();
+        nobody.variables.retain(|name, _| !name.contains("CLIENT"));
+        let open = nobody.post(GRANT, &audience, "").await;
+        if open.as_ref().is_ok_and(Answer::is_token) {
+            let cure = "ask the operator: whoever reaches it gets a token";
+            contact.problem("the token endpoint gives tokens without a credential", cure);
+        } else if open.is_ok() && !contact.is_contradicted("A04") {
+            let how = if self.get(METHOD) == POST {
+                "in the form"
+            } else {
+                "by HTTP Basic"
+            };
+            contact.confirm(
+                "A04",
+                format!("the credential is needed, and accepted {how}"),
+            );
+        }
+        let Ok(narrow) = self.post(GRANT, &audience, scope).await else {
+            return;
+        };
+        if narrow.is_token() && narrow.json["scope"] == scope {
+            if !contact.is_contradicted("A03") {
+                contact.confirm(
                     "A03",
-                    format!("a token for {scope} alone is refused"),
-                    Some(cure),
+                    format!("all fields are heeded; a token for {scope} alone is given"),
                 );
             }
+        } else if narrow.is_token() {
+            contact.note(format!(
+                "asked for {scope} alone, the reply does not say that it grants just that"
+            ));
+        } else if final_one(&narrow) {
+            let cure = "do not ask for scopes, or for those that the client has";
+            contact.problem(
+                format!("a token for {scope} alone is refused ({})", narrow.status),
+                cure,
+            );
         }
-    }
-
-    /// The variables with all cures, and a source for the SDK if it cannot read the reply itself.
-    pub(crate) fn finish(self) -> (Variables, Option<Self>) {
-        let variables = self.variables.clone();
-        (variables, (self.member != "access_token").then_some(self))
     }
 }
 

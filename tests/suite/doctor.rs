@@ -132,7 +132,9 @@ async fn each_contradiction_is_seen_alone_and_its_cure_lets_the_tour_run() {
             "{assumption}: {}",
             examined.text
         );
-        assert_eq!(examined.status, 1, "{assumption}");
+        // The SDK itself gets no token from another member.
+        let status = if assumption == Assumption::A05 { 2 } else { 1 };
+        assert_eq!(examined.status, status, "{assumption}");
         let tour = run("tour", &[], &examined.cured(&environment));
         let why = CLOSED.iter().find(|(it, _)| *it == assumption);
         let said = String::from_utf8_lossy(&tour.stderr);
