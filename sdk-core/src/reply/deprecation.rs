@@ -53,7 +53,10 @@ impl Deprecation {
     ) -> Option<Self> {
         // An early draft has booleans.
         let says_no = |it: &HeaderValue| matches!(it.as_bytes(), b"?0" | b"false");
-        let mut announced = headers.get_all(&DEPRECATION).iter().filter(|it| !says_no(it));
+        let mut announced = headers
+            .get_all(&DEPRECATION)
+            .iter()
+            .filter(|it| !says_no(it));
         if announced.next().is_none() && !headers.contains_key(&SUNSET) {
             return None;
         }
