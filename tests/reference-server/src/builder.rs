@@ -6,9 +6,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use crate::adapters::Transport;
 use crate::app::App;
 use crate::client::ClientSpec;
+use crate::clock::Start;
 use crate::contradict::Assumption;
 use crate::data::Sizes;
 use crate::server::ReferenceServer;
@@ -35,6 +38,7 @@ pub struct Builder {
     pub(crate) seeded_tokens: bool,
     pub(crate) sizes: Sizes,
     pub(crate) token_lifetime: Duration,
+    pub(crate) start: Start,
     pub(crate) frozen_clock: bool,
     pub(crate) recorded_requests: usize,
     pub(crate) audiences: HashMap<App, String>,
@@ -59,6 +63,7 @@ impl Default for Builder {
             sizes: Sizes::default(),
             // The documented maximum.
             token_lifetime: LONGEST_LIFE,
+            start: Start::default(),
             frozen_clock: false,
             recorded_requests: 1_000,
             audiences: HashMap::new(),
@@ -125,6 +130,21 @@ impl Builder {
     /// The lifetime of tokens, at most the documented 300 seconds.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Builder {
         self.token_lifetime = lifetime;
+        self
+    }
+
+    /// Starts the server's clock at this instant instead of 2026-01-15T09:00:00Z. The demo data go by it: the same tasks are due
+    /// today whenever today is.
+    pub fn start_at(mut self, start: Timestamp) -> Builder {
+        self.start = Start::At(start);
+        self
+    }
+
+    /// Goes by the machine's clock, so that tokens and `Date` are right for everybody else; [`ReferenceServer::advance`] still
+    /// moves it forward. The data go by the second in which the server starts. In memory, time starts there and goes on
+    /// with tokio's.
+    pub fn wall_clock(mut self) -> Builder {
+        self.start = Start::Now;
         self
     }
 

@@ -80,8 +80,10 @@ impl Suite {
             let usual = || origins[app.index()].clone() + slash.unwrap_or_default();
             settings.audiences.get(&app).cloned().unwrap_or_else(usual)
         };
+        let clock = Clock::new(&settings);
+        let store = Store::new(settings.seed, settings.sizes, clock.start());
         let suite = Suite {
-            clock: Clock::new(&settings),
+            clock,
             token_key,
             cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),
@@ -89,7 +91,7 @@ impl Suite {
             counters: Counters::default(),
             control,
             contracts,
-            store: RwLock::new(Store::new(settings.seed, settings.sizes)),
+            store: RwLock::new(store),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
             audiences: App::ALL.map(audience),
@@ -219,7 +221,8 @@ impl Suite {
             .flatten()
             .for_each(Contract::clear_counts);
         let clients = self.registry().restart(self.settings.token_lifetime);
-        *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes);
+        let start = self.clock.start();
+        *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes, start);
         // In the order in which their actors were created, so that each keeps its reference.
         for client in clients {
             self.add_client(client.spec);

@@ -201,5 +201,5 @@ async fn serve(
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let request = receive(suite, incoming).await?;
-    deliver(door.answer(suite, &request)).await
+    deliver(suite, door.answer(suite, &request)).await
 }

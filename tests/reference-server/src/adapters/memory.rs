@@ -137,8 +137,8 @@ impl Network {
         let suite = Arc::clone(&self.suite);
         // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
         let arriving = tokio::spawn(async move { door.answer(&suite, &request) });
-        let mut response = deliver(arriving.await?).await?;
-        headers::complete(&mut response, without_content, self.suite.clock.now());
+        let mut response = deliver(&self.suite, arriving.await?).await?;
+        headers::complete(&mut response, without_content);
         Ok(response)
     }
 }

@@ -84,7 +84,7 @@ impl ReferenceServer {
 
 /// The clock, and the reset.
 impl ReferenceServer {
-    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z.
+    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z unless the builder says otherwise.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.suite.clock.now()

@@ -23,4 +23,5 @@ mod program;
 mod reads;
 mod server;
 mod strangers;
+mod time;
 mod tokens;
