@@ -16,7 +16,7 @@ use crate::contradict::Assumption;
 use crate::data::Sizes;
 use crate::server::ReferenceServer;
 use crate::start;
-use crate::token::registry::LONGEST_LIFE;
+use crate::token::registry::{self, LONGEST_LIFE};
 
 /// The id of the client that every server knows.
 pub(crate) const CLIENT_ID: &str = "reference-client";
@@ -127,7 +127,8 @@ impl Builder {
         self
     }
 
-    /// The lifetime of tokens, at most the documented 300 seconds.
+    /// The lifetime of tokens: more than zero, and at most the documented 300 seconds, which is the default. Otherwise the server
+    /// does not start.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Builder {
         self.token_lifetime = lifetime;
         self
@@ -178,7 +179,7 @@ impl Builder {
         self
     }
 
-    /// How many threads answer, with [`Transport::Hyper`]; one by default.
+    /// How many threads answer, with [`Transport::Hyper`]; at least one, which is the default.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = workers;
         self
@@ -219,9 +220,9 @@ impl Builder {
     }
 
     /// How long a client may take to send the head of a request, and again to send its body, before the connection is
-    /// closed; 30 seconds by default, at most a day. wiremock has no such limit.
+    /// closed: more than zero, at most a day, and 30 seconds by default. wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
-        self.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
+        self.read_timeout = limit;
         self
     }
 
@@ -256,10 +257,24 @@ impl Builder {
         self
     }
 
+    /// The settings, or why no server can have them, beginning with the name of one.
+    pub(crate) fn checked(mut self) -> Result<Builder, String> {
+        self.token_lifetime = registry::lifetime("token_lifetime", self.token_lifetime)?;
+        let (limit, seconds) = (self.read_timeout, self.read_timeout.as_secs_f64());
+        if limit.is_zero() || limit > LONGEST_READ_TIMEOUT {
+            let rule = "must be more than 0 and at most 86400 seconds";
+            return Err(format!("read_timeout: {rule}: got {seconds}"));
+        }
+        if self.workers == 0 {
+            return Err("workers: must be at least 1: got 0".to_owned());
+        }
+        Ok(self)
+    }
+
     /// Starts the server.
     ///
     /// # Panics
-    /// If a port is not available or a contract cannot be served; [`try_start`](Builder::try_start) reports that instead.
+    /// If a port is not available, a setting is out of bounds or a contract cannot be served; [`try_start`](Builder::try_start) reports that instead.
     pub async fn start(self) -> ReferenceServer {
         match self.try_start().await {
             Ok(server) => server,
@@ -276,7 +291,7 @@ impl Builder {
     /// the control endpoint, at `https://control.suite.test` whatever its number; settings of sockets have no effect.
     ///
     /// # Panics
-    /// If the system has no randomness for the key of the tokens, or a contract cannot be served.
+    /// If the system has no randomness for the key of the tokens, a setting is out of bounds, or a contract cannot be served.
     #[must_use]
     pub fn in_memory(self) -> ReferenceServer {
         match start::in_memory(self) {

@@ -17,6 +17,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     if settings.transport == Transport::InMemory {
         return in_memory(settings);
     }
+    let settings = settings.checked().map_err(invalid)?;
     let mut listeners = Vec::new();
     let mut origins: [String; App::ALL.len()] = Default::default();
     for app in App::ALL {
@@ -48,7 +49,8 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
 }
 
 /// A server without sockets, or why its key cannot be made.
-pub(crate) fn in_memory(mut settings: Builder) -> io::Result<ReferenceServer> {
+pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
+    let mut settings = settings.checked().map_err(invalid)?;
     settings.transport = Transport::InMemory;
     let names = App::ALL.map(|app| match app {
         // As in the name of the variable for its address.
@@ -71,6 +73,11 @@ pub(crate) fn in_memory(mut settings: Builder) -> io::Result<ReferenceServer> {
     let suite = Suite::new(settings, key, origins, control)?;
     let serving = Serving::new(wiremock::Running::new(Vec::new()), None);
     Ok(ReferenceServer::new(Arc::new(suite), serving))
+}
+
+/// What is wrong with a setting or a contract.
+pub(crate) fn invalid(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, problem)
 }
 
 fn listen(name: &str, address: SocketAddr) -> io::Result<TcpListener> {

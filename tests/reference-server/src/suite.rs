@@ -30,6 +30,7 @@ use crate::refusal::Refusal;
 use crate::routing::{self, Route};
 use crate::schema::{self, Contract};
 use crate::served::Served;
+use crate::start::invalid;
 use crate::token::exchange::Terms;
 use crate::token::registry::Registry;
 use crate::{auth, pages, token};
@@ -68,7 +69,6 @@ impl Suite {
     ) -> io::Result<Suite> {
         let mut contracts = [const { None }; App::ALL.len()];
         for (app, text) in &settings.contracts {
-            let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
             let contract = Contract::read(*app, text).map_err(invalid)?;
             for note in &contract.notes {
                 eprintln!("reference server: the contract of {app}: {note}");

@@ -56,10 +56,7 @@ pub(crate) fn start(listeners: Vec<(Door, TcpListener)>, suite: Arc<Suite>) -> i
     } else {
         runtime::Builder::new_current_thread()
     };
-    let runtime = builder
-        .worker_threads(workers.max(1))
-        .enable_all()
-        .build()?;
+    let runtime = builder.worker_threads(workers).enable_all().build()?;
     let thread = std::thread::Builder::new()
         .name("reference-server".to_owned())
         .spawn(move || {
