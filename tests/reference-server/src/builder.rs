@@ -16,6 +16,7 @@ use crate::contradict::Assumption;
 use crate::data::Sizes;
 use crate::server::ReferenceServer;
 use crate::start;
+use crate::token::key::Signing;
 use crate::token::registry::{self, LONGEST_LIFE};
 
 /// The id of the client that every server knows.
@@ -36,6 +37,7 @@ const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 pub struct Builder {
     pub(crate) seed: u64,
     pub(crate) seeded_tokens: bool,
+    pub(crate) signing: Signing,
     pub(crate) sizes: Sizes,
     pub(crate) token_lifetime: Duration,
     pub(crate) start: Start,
@@ -60,6 +62,7 @@ impl Default for Builder {
         Builder {
             seed: 1,
             seeded_tokens: false,
+            signing: Signing::default(),
             sizes: Sizes::default(),
             // The documented maximum.
             token_lifetime: LONGEST_LIFE,
@@ -94,6 +97,12 @@ impl Builder {
     /// token: only for a server in memory, and without effect on others.
     pub fn seeded_tokens(mut self) -> Builder {
         self.seeded_tokens = true;
+        self
+    }
+
+    /// How tokens are signed; with HS256 by default, which nobody else can check.
+    pub fn signing(mut self, signing: Signing) -> Builder {
+        self.signing = signing;
         self
     }
 

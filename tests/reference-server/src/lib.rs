@@ -87,3 +87,4 @@ pub use generated::operations::Operation;
 pub use named::Named;
 pub use recorder::RecordedRequest;
 pub use server::ReferenceServer;
+pub use token::key::Signing;

@@ -8,9 +8,9 @@ use crate::adapters::door::Door;
 use crate::adapters::{Transport, hyper, wiremock};
 use crate::app::App;
 use crate::builder::Builder;
-use crate::keys::Key;
 use crate::server::{ReferenceServer, Serving};
 use crate::suite::Suite;
+use crate::token::key::TokenKey;
 
 /// Starts a server on all its ports, or says why it cannot.
 pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
@@ -32,7 +32,8 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
         .transpose()?;
     let control_origin = control.as_ref().map(origin).transpose()?;
 
-    let suite = Suite::new(settings, Key::random()?, origins, control_origin)?;
+    let key = TokenKey::new(&settings, false)?;
+    let suite = Suite::new(settings, key, origins, control_origin)?;
     let suite = Arc::new(suite);
     let mut doors = Vec::from_iter(control.map(|listener| (Door::Control, listener)));
     let mut mocks = Vec::new();
@@ -65,11 +66,7 @@ pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     };
     let origins = names.map(|name| origin(&name));
     let control = settings.control_port.map(|_| origin("control"));
-    let key = if settings.seeded_tokens {
-        Key::of_seed("token", settings.seed)
-    } else {
-        Key::random()?
-    };
+    let key = TokenKey::new(&settings, settings.seeded_tokens)?;
     let suite = Suite::new(settings, key, origins, control)?;
     let serving = Serving::new(wiremock::Running::new(Vec::new()), None);
     Ok(ReferenceServer::new(Arc::new(suite), serving))

@@ -31,7 +31,9 @@ use crate::routing::{self, Route};
 use crate::schema::{self, Contract};
 use crate::served::Served;
 use crate::start::invalid;
+use crate::token::discovery;
 use crate::token::exchange::Terms;
+use crate::token::key::TokenKey;
 use crate::token::registry::Registry;
 use crate::{auth, pages, token};
 
@@ -43,7 +45,7 @@ pub(crate) struct Suite {
     /// What it was started with.
     pub(crate) settings: Builder,
     pub(crate) clock: Clock,
-    pub(crate) token_key: Key,
+    pub(crate) token_key: TokenKey,
     pub(crate) cursor_key: Key,
     pub(crate) faults: Faults,
     pub(crate) recorder: Recorder,
@@ -63,7 +65,7 @@ impl Suite {
     /// A suite whose applications answer at `origins`, in the order of [`App::ALL`], unless it cannot serve a contract.
     pub(crate) fn new(
         settings: Builder,
-        token_key: Key,
+        token_key: TokenKey,
         origins: [String; App::ALL.len()],
         control: Option<String>,
     ) -> io::Result<Suite> {
@@ -241,7 +243,7 @@ impl Suite {
         };
         if barred.is_none() {
             let page = pages::answer(self, app, request);
-            if let Some(page) = page.or_else(|| contradict::page(self, app, request)) {
+            if let Some(page) = page.or_else(|| discovery::page(self, app, request)) {
                 return page;
             }
         }

@@ -56,14 +56,15 @@ mod tests {
     use super::*;
     use crate::builder::Builder;
     use crate::generated::operations::Operation;
-    use crate::keys::Key;
     use crate::message::{Request, RequestBody};
     use crate::suite::Suite;
+    use crate::token::key::TokenKey;
 
     #[test]
     fn every_operation_of_this_package_can_be_served() {
-        let key = Key::of_seed("token", 1);
-        let suite = Suite::new(Builder::default(), key, Default::default(), None).unwrap();
+        let settings = Builder::default();
+        let key = TokenKey::new(&settings, true).unwrap();
+        let suite = Suite::new(settings, key, Default::default(), None).unwrap();
         let request = Request {
             method: http::Method::GET,
             path: String::new(),

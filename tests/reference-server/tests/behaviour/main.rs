@@ -22,6 +22,8 @@ mod platform;
 mod program;
 mod reads;
 mod server;
+#[cfg(feature = "es256")]
+mod signing;
 mod strangers;
 mod time;
 mod tokens;
