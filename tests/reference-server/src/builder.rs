@@ -44,6 +44,8 @@ pub struct Builder {
     pub(crate) frozen_clock: bool,
     pub(crate) recorded_requests: usize,
     pub(crate) audiences: HashMap<App, String>,
+    pub(crate) public_urls: HashMap<App, String>,
+    pub(crate) public_host: Option<String>,
     pub(crate) client: ClientSpec,
     pub(crate) transport: Transport,
     pub(crate) workers: usize,
@@ -70,6 +72,8 @@ impl Default for Builder {
             frozen_clock: false,
             recorded_requests: 1_000,
             audiences: HashMap::new(),
+            public_urls: HashMap::new(),
+            public_host: None,
             client: ClientSpec::new(CLIENT_ID, CLIENT_SECRET),
             transport: Transport::default(),
             workers: 1,
@@ -170,7 +174,30 @@ impl Builder {
         self
     }
 
-    /// The audience of an application, instead of its origin.
+    /// The base URL by which clients reach an application, where that is not the address it listens at: behind a port mapping, in
+    /// a container, below a path. It is what [`ReferenceServer::url`] says, what tokens name as their issuer, and its host is
+    /// allowed. A path may be part of a request or be stripped by a proxy.
+    ///
+    /// ```
+    /// use sdk_reference_server::{App, ReferenceServer};
+    ///
+    /// let url = "https://suite.test:8443/crm";
+    /// let server = ReferenceServer::builder().public_url(App::Crm, url).in_memory();
+    /// assert_eq!(server.audience(App::Crm), "https://suite.test:8443");
+    /// ```
+    pub fn public_url(mut self, app: App, url: impl Into<String>) -> Builder {
+        self.public_urls.insert(app, url.into());
+        self
+    }
+
+    /// The host by which clients reach every application that has no [`public_url`](Builder::public_url), instead of the address
+    /// it listens at: `localhost`, or the name of a container. It is allowed, too.
+    pub fn public_host(mut self, name: impl Into<String>) -> Builder {
+        self.public_host = Some(name.into());
+        self
+    }
+
+    /// The audience of an application, instead of its origin. Applications with one origin have their URLs as audiences.
     pub fn audience(mut self, app: App, audience: impl Into<String>) -> Builder {
         self.audiences.insert(app, audience.into());
         self

@@ -28,6 +28,7 @@ mod accounting;
 mod adapters;
 mod app;
 mod auth;
+mod base;
 mod builder;
 mod calendar;
 mod call;

@@ -54,6 +54,7 @@ pub(crate) fn built_in(app: App) -> &'static Contract {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Base;
     use crate::builder::Builder;
     use crate::generated::operations::Operation;
     use crate::message::{Request, RequestBody};
@@ -63,8 +64,9 @@ mod tests {
     #[test]
     fn every_operation_of_this_package_can_be_served() {
         let settings = Builder::default();
+        let bases = App::ALL.map(|app| Base::read("", &format!("http://{app}")).unwrap());
         let key = TokenKey::new(&settings, true).unwrap();
-        let suite = Suite::new(settings, key, Default::default(), None).unwrap();
+        let suite = Suite::new(settings, key, bases, None).unwrap();
         let request = Request {
             method: http::Method::GET,
             path: String::new(),

@@ -24,7 +24,7 @@ pub(crate) fn page(suite: &Suite, app: App, request: &Request) -> Option<Reply> 
     if request.path != METADATA || (keys.is_none() && !suite.contradicts(A02)) {
         return None;
     }
-    let issuer = suite.origin(app);
+    let issuer = suite.url(app);
     let form = ["client_secret_post", "client_secret_basic"];
     let mut metadata = json!({
         "issuer": issuer,

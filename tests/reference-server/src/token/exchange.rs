@@ -134,7 +134,7 @@ fn issue(
     let exp = iat + suite.unless(A41, life_millis / 1_000, 3_600);
     let scope = scopes.join(" ");
     let claims = Claims {
-        iss: suite.origin(App::Platform).to_owned(),
+        iss: suite.url(App::Platform).to_owned(),
         sub: client.spec.id.clone(),
         aud: suite.audience(app).to_owned(),
         scope: scope.clone(),

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use serde_json::{Value, json};
+use serde_json::Value;
+#[cfg(feature = "es256")]
+use serde_json::json;
 
 use crate::builder::Builder;
 use crate::keys::{self, Key};

@@ -1,6 +1,7 @@
 //! The documented behaviour of the suite, asked for over raw HTTP.
 
 mod accounting;
+mod addresses;
 mod authorization;
 mod calendar;
 mod commands;
