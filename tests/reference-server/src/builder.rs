@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::adapters::Transport;
+#[cfg(feature = "tls")]
+use crate::adapters::tls::Identity;
+use crate::adapters::{Acceptor, Transport};
 use crate::app::App;
 use crate::client::ClientSpec;
 use crate::clock::Start;
@@ -55,6 +57,8 @@ pub struct Builder {
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
+    #[cfg(feature = "tls")]
+    pub(crate) identity: Option<Identity>,
     pub(crate) contracts: HashMap<App, Arc<str>>,
     pub(crate) contradicted: BTreeSet<Assumption>,
 }
@@ -83,6 +87,8 @@ impl Default for Builder {
             control_port: None,
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
+            #[cfg(feature = "tls")]
+            identity: None,
             contracts: HashMap::new(),
             contradicted: BTreeSet::new(),
         }
@@ -262,6 +268,16 @@ impl Builder {
         self
     }
 
+    /// Serves the applications over TLS, HTTP/2 included, with this chain of certificates and its key, both in PEM; needs the
+    /// feature `tls` and [`Transport::Hyper`]. The control endpoint stays plain HTTP. [`public_host`](Builder::public_host) is
+    /// the name in the certificate.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Builder {
+        let (certificate, key) = (certificate.into(), key.into());
+        self.identity = Some(Identity { certificate, key });
+        self
+    }
+
     /// Serves the operations of an `OpenAPI` document, 3.0 or 3.1 and JSON or YAML, instead of those of `app`: requests are
     /// checked against it, and replies are samples of its schemas. The [guide](crate::guide) says how. A document that
     /// cannot be served is an error when the server starts, which lists everything that is in the way.
@@ -291,6 +307,19 @@ impl Builder {
     pub fn contradict(mut self, assumption: Assumption) -> Builder {
         self.contradicted.insert(assumption);
         self
+    }
+
+    /// What proves this server to its clients, if it speaks TLS.
+    #[cfg_attr(not(feature = "tls"), allow(clippy::unused_self))]
+    pub(crate) fn acceptor(&self) -> Result<Option<Acceptor>, String> {
+        #[cfg(feature = "tls")]
+        if let Some(identity) = &self.identity {
+            if self.transport == Transport::Wiremock {
+                return Err("tls: needs Transport::Hyper".to_owned());
+            }
+            return identity.acceptor().map(Some);
+        }
+        Ok(None)
     }
 
     /// The settings, or why no server can have them, beginning with the name of one.

@@ -20,6 +20,8 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     }
     let settings = settings.checked().map_err(invalid)?;
     let mut listeners = Vec::new();
+    let tls = settings.acceptor().map_err(invalid)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
     let mut bases: [Base; App::ALL.len()] = Default::default();
     let mut addresses = [None; App::ALL.len()];
     for app in App::ALL {
@@ -28,7 +30,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
         let address = listener.local_addr()?;
         addresses[app.index()] = Some(address);
         bases[app.index()] = public(&settings, app, |name| {
-            Base::listening("http", name, address)
+            Base::listening(scheme, name, address)
         })?;
         listeners.push((app, listener));
     }
@@ -56,7 +58,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
             doors.push((Door::App(app), listener));
         }
     }
-    let hyper = (!doors.is_empty()).then(|| hyper::start(doors, Arc::clone(&suite)));
+    let hyper = (!doors.is_empty()).then(|| hyper::start(doors, tls.as_ref(), Arc::clone(&suite)));
     let serving = Serving::new(addresses, wiremock::Running::new(mocks), hyper.transpose()?);
     Ok(ReferenceServer::new(suite, serving))
 }
