@@ -25,6 +25,7 @@ use contact::{Contact, MOST, Meter, operations};
 use out::{note, put};
 use report::{Level, Report};
 use sdk_core::{App, RetryPolicy, SchemaPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_reference_server::Builder;
 use support::{line, out};
 use token::{Exchange, Variables};
 
@@ -42,7 +43,7 @@ async fn main() -> ExitCode {
         as_json = true;
     }
     note!("Reads only: at most {MOST} requests, token exchanges included, each once.");
-    let server = support::server(|demo| demo).await;
+    let server = support::server(Builder::wall_clock).await;
     let variables = match &server {
         Some(server) => server.environment().into_iter().collect(),
         None => own_variables(),

@@ -358,7 +358,8 @@ impl Exchange {
             "jti",
             "client_id",
         ];
-        let holds = needed.iter().all(|it| claims.get(it).is_some()) && header["alg"] == "HS256";
+        let holds = needed.iter().all(|it| claims.get(it).is_some())
+            && (header["alg"] == "HS256" || header["alg"] == "ES256");
         let evidence = format!("header {}; claims {}", named(&header), named(&claims));
         contact.judge(holds, "A70", evidence);
         let lives = claims["exp"].as_i64().zip(issued);
