@@ -9,7 +9,7 @@ use http::Uri;
 pub(crate) struct Base {
     pub(crate) url: String,
     origin: usize,
-    /// Its host, as a client names it.
+    /// Its host, without brackets.
     pub(crate) host: String,
 }
 
@@ -36,6 +36,7 @@ impl Base {
         let mut url = format!("{scheme}://{host}{port}");
         let origin = url.len();
         url += uri.path().trim_end_matches('/');
+        let host = host.trim_matches(['[', ']']).to_owned();
         Ok(Base { url, origin, host })
     }
 

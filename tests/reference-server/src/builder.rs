@@ -153,16 +153,14 @@ impl Builder {
         self
     }
 
-    /// Starts the server's clock at this instant instead of 2026-01-15T09:00:00Z. The demo data go by it: the same tasks are due
-    /// today whenever today is.
+    /// Starts the server's clock, and the demo data with it, at this instant instead of 2026-01-15T09:00:00Z.
     pub fn start_at(mut self, start: Timestamp) -> Builder {
         self.start = Start::At(start);
         self
     }
 
-    /// Goes by the machine's clock, so that tokens and `Date` are right for everybody else; [`ReferenceServer::advance`] still
-    /// moves it forward. The data go by the second in which the server starts. In memory, time starts there and goes on
-    /// with tokio's.
+    /// Goes by the machine's clock, so that tokens are right for everybody else. The data go by the second in which the
+    /// server starts. In memory, time starts there and passes with tokio's.
     pub fn wall_clock(mut self) -> Builder {
         self.start = Start::Now;
         self
@@ -180,17 +178,9 @@ impl Builder {
         self
     }
 
-    /// The base URL by which clients reach an application, where that is not the address it listens at: behind a port mapping, in
-    /// a container, below a path. It is what [`ReferenceServer::url`] says, what tokens name as their issuer, and its host is
-    /// allowed. A path may be part of a request or be stripped by a proxy.
-    ///
-    /// ```
-    /// use sdk_reference_server::{App, ReferenceServer};
-    ///
-    /// let url = "https://suite.test:8443/crm";
-    /// let server = ReferenceServer::builder().public_url(App::Crm, url).in_memory();
-    /// assert_eq!(server.audience(App::Crm), "https://suite.test:8443");
-    /// ```
+    /// The base URL by which clients reach an application, where that is not the address it listens at. It is what
+    /// [`ReferenceServer::url`] says and tokens name, and its host is allowed. A path, as in `https://suite.test:8443/crm`,
+    /// may come with requests or be stripped by a proxy.
     pub fn public_url(mut self, app: App, url: impl Into<String>) -> Builder {
         self.public_urls.insert(app, url.into());
         self

@@ -17,9 +17,9 @@ pub(crate) fn page(suite: &Suite, app: App, request: &Request) -> Option<Reply> 
     if app != App::Platform || !reads {
         return None;
     }
-    let keys = suite.token_key.public();
+    let keys = suite.token_key.public.as_ref();
     if request.path == KEYS {
-        return Some(Reply::ok(&keys?));
+        return Some(Reply::ok(keys?));
     }
     if request.path != METADATA || (keys.is_none() && !suite.contradicts(A02)) {
         return None;

@@ -43,7 +43,7 @@ pub(crate) fn issue(key: &TokenKey, claims: &Claims, renamed: bool) -> String {
     }
     let signed = format!(
         "{}.{}",
-        keys::encode(key.header().as_bytes()),
+        keys::encode(key.header.as_bytes()),
         keys::encode(claims.as_bytes())
     );
     let signature = keys::encode(&key.sign(signed.as_bytes()));
@@ -54,7 +54,7 @@ pub(crate) fn issue(key: &TokenKey, claims: &Claims, renamed: bool) -> String {
 pub(crate) fn verify(key: &TokenKey, token: &str) -> Option<Claims> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, claims) = signed.split_once('.')?;
-    if keys::decode(header)? != key.header().as_bytes() {
+    if keys::decode(header)? != key.header.as_bytes() {
         return None;
     }
     if !key.verify(signed.as_bytes(), &keys::decode(signature)?) {

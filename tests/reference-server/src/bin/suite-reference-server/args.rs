@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -96,20 +97,19 @@ impl Default for Args {
 impl Args {
     pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Wanted, String> {
         let mut args = Args::default();
-        let mut variables: Vec<(String, String)> = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
-        variables.sort();
-        for (name, value) in variables {
+        let variables = std::env::vars_os();
+        for (name, value) in variables.collect::<BTreeMap<_, _>>() {
+            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
             let Some(option) = name.strip_prefix("REFERENCE_").map(option) else {
                 continue;
             };
-            if is_known(&option) && option != "--help" {
-                let problem = |problem| format!("{name}: {problem}");
-                args.set(&option, Some(value)).map_err(problem)?;
-            } else {
-                // Orchestrators make variables of the names of services.
+            if !is_known(&option) {
+                // No mistake: orchestrators make variables of the names of services.
                 eprintln!("suite-reference-server: warning: {name} is no option");
+            } else if !value.is_empty() {
+                let problem = |problem| format!("{name}: {problem}");
+                args.set(&option, Some(value.into_owned()))
+                    .map_err(problem)?;
             }
         }
         let mut words = words.flat_map(|word| match word.split_once('=') {
@@ -122,9 +122,8 @@ impl Args {
             if matches!(name.as_str(), "--help" | "-h") {
                 return Ok(Wanted::Help);
             }
-            let is_flag = name == "--frozen";
-            let value = is_flag.then(|| "true".to_owned());
-            args.set(&name, value.or_else(|| words.next()))?;
+            let flag = (name == "--frozen").then(|| "true".to_owned());
+            args.set(&name, flag.or_else(|| words.next()))?;
         }
         if args.port_base > u16::MAX - 4 {
             return Err("--port-base: five ports must fit above it".to_owned());
@@ -189,14 +188,13 @@ impl Args {
             "--faults" => self.faults = Some(parsed(name, value)?),
             _ => {
                 let unknown = || format!("unknown option {name}");
-                let (short, what) = name
-                    .trim_start_matches('-')
-                    .rsplit_once('-')
-                    .ok_or_else(unknown)?;
+                let parts = name.trim_start_matches('-').rsplit_once('-');
+                let (short, what) = parts.ok_or_else(unknown)?;
                 let app = match short {
                     "core" => App::Platform,
-                    "platform" => return Err(unknown()),
-                    short => App::from_id(short).ok_or_else(unknown)?,
+                    _ => App::from_id(short)
+                        .filter(|app| *app != App::Platform)
+                        .ok_or_else(unknown)?,
                 };
                 match what {
                     "port" => self.chosen_ports.push((app, parsed(name, value)?)),
@@ -274,15 +272,10 @@ fn is_known(option: &str) -> bool {
 
 /// The address behind a name, of IPv4 if it has one.
 fn address(name: &str, host: &str) -> Result<IpAddr, String> {
-    let found = (host, 0)
-        .to_socket_addrs()
-        .map_err(|error| format!("{name}: {host}: {error}"))?;
-    let mut found: Vec<IpAddr> = found.map(|address| address.ip()).collect();
-    found.sort();
-    found
-        .first()
-        .copied()
-        .ok_or_else(|| format!("{name}: {host} has no address"))
+    let found = (host, 0).to_socket_addrs();
+    let found = found.map_err(|error| format!("{name}: {host}: {error}"))?;
+    let least = found.map(|address| address.ip()).min();
+    least.ok_or_else(|| format!("{name}: {host} has no address"))
 }
 
 fn read(name: &str, file: &Path) -> Result<Vec<u8>, String> {
