@@ -27,6 +27,7 @@ use exchange::{Exchange, Variables};
 use out::{note, put};
 use report::{Level, Report};
 use sdk_core::{App, RetryPolicy, SchemaPolicy, Suite, SuiteBuilder, TokenPolicy};
+use sdk_reference_server::Builder;
 use support::{line, out};
 use token::Outcome;
 
@@ -44,7 +45,7 @@ async fn main() -> ExitCode {
         as_json = true;
     }
     note!("Reads only: at most {MOST} requests, token exchanges included, each once.");
-    let server = support::server(|demo| demo).await;
+    let server = support::server(Builder::wall_clock).await;
     let variables = match &server {
         Some(server) => server.environment().into_iter().collect(),
         None => own_variables(),

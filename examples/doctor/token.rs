@@ -257,7 +257,8 @@ fn accept(contact: &mut Contact, exchange: &mut Exchange, app: App, origin: &str
     if issued.is_some_and(|issued| now.abs_diff(issued) > 60) {
         contact.note_once("tokens say that they were issued at another time than now: a strict reader refuses them");
     }
-    let holds = CLAIMS.iter().all(|it| !claims[*it].is_null()) && header["alg"] == "HS256";
+    let is_signed = header["alg"] == "HS256" || header["alg"] == "ES256";
+    let holds = is_signed && CLAIMS.iter().all(|it| !claims[*it].is_null());
     let evidence = format!("header {}; claims {}", named(&header), named(&claims));
     contact.judge(holds, "A70", evidence);
     let lives = ends

@@ -14,7 +14,7 @@ type Environment = BTreeMap<String, String>;
 
 async fn server(change: impl FnOnce(Builder) -> Builder) -> (ReferenceServer, Environment) {
     let server = ReferenceServer::builder().transport(Transport::Hyper);
-    let server = change(server).start().await;
+    let server = change(server.wall_clock()).start().await;
     let environment = server.environment().into_iter().collect();
     (server, environment)
 }

@@ -54,6 +54,14 @@ impl App {
         prefixes.iter().any(|prefix| scope.starts_with(prefix))
     }
 
+    /// Its name in the variable of its address, and in its host in memory.
+    pub(crate) const fn short(self) -> &'static str {
+        match self {
+            App::Platform => "core",
+            app => app.id(),
+        }
+    }
+
     pub(crate) const fn index(self) -> usize {
         self as usize
     }

@@ -6,14 +6,20 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::adapters::Transport;
+use jiff::Timestamp;
+
+#[cfg(feature = "tls")]
+use crate::adapters::tls::Identity;
+use crate::adapters::{Acceptor, Transport};
 use crate::app::App;
 use crate::client::ClientSpec;
+use crate::clock::Start;
 use crate::contradict::Assumption;
 use crate::data::Sizes;
 use crate::server::ReferenceServer;
 use crate::start;
-use crate::token::registry::LONGEST_LIFE;
+use crate::token::key::Signing;
+use crate::token::registry::{self, LONGEST_LIFE};
 
 /// The id of the client that every server knows.
 pub(crate) const CLIENT_ID: &str = "reference-client";
@@ -33,11 +39,15 @@ const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 pub struct Builder {
     pub(crate) seed: u64,
     pub(crate) seeded_tokens: bool,
+    pub(crate) signing: Signing,
     pub(crate) sizes: Sizes,
     pub(crate) token_lifetime: Duration,
+    pub(crate) start: Start,
     pub(crate) frozen_clock: bool,
     pub(crate) recorded_requests: usize,
     pub(crate) audiences: HashMap<App, String>,
+    pub(crate) public_urls: HashMap<App, String>,
+    pub(crate) public_host: Option<String>,
     pub(crate) client: ClientSpec,
     pub(crate) transport: Transport,
     pub(crate) workers: usize,
@@ -47,6 +57,8 @@ pub struct Builder {
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
+    #[cfg(feature = "tls")]
+    pub(crate) identity: Option<Identity>,
     pub(crate) contracts: HashMap<App, Arc<str>>,
     pub(crate) contradicted: BTreeSet<Assumption>,
 }
@@ -56,12 +68,16 @@ impl Default for Builder {
         Builder {
             seed: 1,
             seeded_tokens: false,
+            signing: Signing::default(),
             sizes: Sizes::default(),
             // The documented maximum.
             token_lifetime: LONGEST_LIFE,
+            start: Start::default(),
             frozen_clock: false,
             recorded_requests: 1_000,
             audiences: HashMap::new(),
+            public_urls: HashMap::new(),
+            public_host: None,
             client: ClientSpec::new(CLIENT_ID, CLIENT_SECRET),
             transport: Transport::default(),
             workers: 1,
@@ -71,6 +87,8 @@ impl Default for Builder {
             control_port: None,
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
+            #[cfg(feature = "tls")]
+            identity: None,
             contracts: HashMap::new(),
             contradicted: BTreeSet::new(),
         }
@@ -89,6 +107,12 @@ impl Builder {
     /// token: only for a server in memory, and without effect on others.
     pub fn seeded_tokens(mut self) -> Builder {
         self.seeded_tokens = true;
+        self
+    }
+
+    /// How tokens are signed; with HS256 by default, which nobody else can check.
+    pub fn signing(mut self, signing: Signing) -> Builder {
+        self.signing = signing;
         self
     }
 
@@ -122,9 +146,23 @@ impl Builder {
         self
     }
 
-    /// The lifetime of tokens, at most the documented 300 seconds.
+    /// The lifetime of tokens: more than zero, and at most the documented 300 seconds, which is the default. Otherwise the server
+    /// does not start.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Builder {
         self.token_lifetime = lifetime;
+        self
+    }
+
+    /// Starts the server's clock, and the demo data with it, at this instant instead of 2026-01-15T09:00:00Z.
+    pub fn start_at(mut self, start: Timestamp) -> Builder {
+        self.start = Start::At(start);
+        self
+    }
+
+    /// Goes by the machine's clock, so that tokens are right for everybody else. The data go by the second in which the
+    /// server starts. In memory, time starts there and passes with tokio's.
+    pub fn wall_clock(mut self) -> Builder {
+        self.start = Start::Now;
         self
     }
 
@@ -140,7 +178,22 @@ impl Builder {
         self
     }
 
-    /// The audience of an application, instead of its origin.
+    /// The base URL by which clients reach an application, where that is not the address it listens at. It is what
+    /// [`ReferenceServer::url`] says and tokens name, and its host is allowed. A path, as in `https://suite.test:8443/crm`,
+    /// may come with requests or be stripped by a proxy.
+    pub fn public_url(mut self, app: App, url: impl Into<String>) -> Builder {
+        self.public_urls.insert(app, url.into());
+        self
+    }
+
+    /// The host by which clients reach every application that has no [`public_url`](Builder::public_url), instead of the address
+    /// it listens at: `localhost`, or the name of a container. It is allowed, too.
+    pub fn public_host(mut self, name: impl Into<String>) -> Builder {
+        self.public_host = Some(name.into());
+        self
+    }
+
+    /// The audience of an application, instead of its origin. Applications with one origin have their URLs as audiences.
     pub fn audience(mut self, app: App, audience: impl Into<String>) -> Builder {
         self.audiences.insert(app, audience.into());
         self
@@ -158,7 +211,7 @@ impl Builder {
         self
     }
 
-    /// How many threads answer, with [`Transport::Hyper`]; one by default.
+    /// How many threads answer, with [`Transport::Hyper`]; at least one, which is the default.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = workers;
         self
@@ -199,9 +252,19 @@ impl Builder {
     }
 
     /// How long a client may take to send the head of a request, and again to send its body, before the connection is
-    /// closed; 30 seconds by default, at most a day. wiremock has no such limit.
+    /// closed: more than zero, at most a day, and 30 seconds by default. wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
-        self.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
+        self.read_timeout = limit;
+        self
+    }
+
+    /// Serves the applications over TLS, HTTP/2 included, with this chain of certificates and its key, both in PEM; needs the
+    /// feature `tls` and [`Transport::Hyper`]. The control endpoint stays plain HTTP. [`public_host`](Builder::public_host) is
+    /// the name in the certificate.
+    #[cfg(feature = "tls")]
+    pub fn tls(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Builder {
+        let (certificate, key) = (certificate.into(), key.into());
+        self.identity = Some(Identity { certificate, key });
         self
     }
 
@@ -236,10 +299,37 @@ impl Builder {
         self
     }
 
+    /// What proves this server to its clients, if it speaks TLS.
+    #[cfg_attr(not(feature = "tls"), allow(clippy::unused_self))]
+    pub(crate) fn acceptor(&self) -> Result<Option<Acceptor>, String> {
+        #[cfg(feature = "tls")]
+        if let Some(identity) = &self.identity {
+            if self.transport == Transport::Wiremock {
+                return Err("tls: needs Transport::Hyper".to_owned());
+            }
+            return identity.acceptor().map(Some);
+        }
+        Ok(None)
+    }
+
+    /// The settings, or why no server can have them, beginning with the name of one.
+    pub(crate) fn checked(mut self) -> Result<Builder, String> {
+        self.token_lifetime = registry::lifetime("token_lifetime", self.token_lifetime)?;
+        let (limit, seconds) = (self.read_timeout, self.read_timeout.as_secs_f64());
+        if limit.is_zero() || limit > LONGEST_READ_TIMEOUT {
+            let rule = "must be more than 0 and at most 86400 seconds";
+            return Err(format!("read_timeout: {rule}: got {seconds}"));
+        }
+        if self.workers == 0 {
+            return Err("workers: must be at least 1: got 0".to_owned());
+        }
+        Ok(self)
+    }
+
     /// Starts the server.
     ///
     /// # Panics
-    /// If a port is not available or a contract cannot be served; [`try_start`](Builder::try_start) reports that instead.
+    /// If a port is not available, a setting is out of bounds or a contract cannot be served; [`try_start`](Builder::try_start) reports that instead.
     pub async fn start(self) -> ReferenceServer {
         match self.try_start().await {
             Ok(server) => server,
@@ -256,7 +346,7 @@ impl Builder {
     /// the control endpoint, at `https://control.suite.test` whatever its number; settings of sockets have no effect.
     ///
     /// # Panics
-    /// If the system has no randomness for the key of the tokens, or a contract cannot be served.
+    /// If the system has no randomness for the key of the tokens, a setting is out of bounds, or a contract cannot be served.
     #[must_use]
     pub fn in_memory(self) -> ReferenceServer {
         match start::in_memory(self) {

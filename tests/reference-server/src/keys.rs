@@ -7,24 +7,29 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+/// What nobody can guess, for anything that grants rights.
+pub(crate) fn random() -> io::Result<[u8; 32]> {
+    let mut material = [0; 32];
+    getrandom::fill(&mut material).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(material)
+}
+
+/// What the seed makes of a purpose, for anything that must be the same in every run.
+pub(crate) fn seeded(purpose: &str, seed: u64) -> [u8; 32] {
+    digest(format!("{purpose}\n{seed}").as_bytes())
+}
+
 /// A signing key.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// A secret key, for anything that grants rights.
-    pub(crate) fn random() -> io::Result<Key> {
-        let mut material = [0; 32];
-        getrandom::fill(&mut material).map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(Key::of(&material))
-    }
-
     /// A key derived from the seed, for anything that must be the same in every run.
     pub(crate) fn of_seed(purpose: &str, seed: u64) -> Key {
-        Key::of(&Sha256::digest(format!("{purpose}\n{seed}").as_bytes()))
+        Key::of(&seeded(purpose, seed))
     }
 
-    fn of(material: &[u8]) -> Key {
+    pub(crate) fn of(material: &[u8]) -> Key {
         Key(Hmac::new_from_slice(material).expect("HMAC takes a key of any length"))
     }
 

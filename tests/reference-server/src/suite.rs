@@ -8,6 +8,7 @@ use http::{HeaderName, Method};
 use jiff::Timestamp;
 
 use crate::app::App;
+use crate::base::Base;
 use crate::builder::Builder;
 use crate::call::Call;
 use crate::client::ClientSpec;
@@ -30,7 +31,10 @@ use crate::refusal::Refusal;
 use crate::routing::{self, Route};
 use crate::schema::{self, Contract};
 use crate::served::Served;
+use crate::start::invalid;
+use crate::token::discovery;
 use crate::token::exchange::Terms;
+use crate::token::key::TokenKey;
 use crate::token::registry::Registry;
 use crate::{auth, pages, token};
 
@@ -42,7 +46,7 @@ pub(crate) struct Suite {
     /// What it was started with.
     pub(crate) settings: Builder,
     pub(crate) clock: Clock,
-    pub(crate) token_key: Key,
+    pub(crate) token_key: TokenKey,
     pub(crate) cursor_key: Key,
     pub(crate) faults: Faults,
     pub(crate) recorder: Recorder,
@@ -51,7 +55,7 @@ pub(crate) struct Suite {
     pub(crate) control: Option<String>,
     /// The documents that replace the contracts of this package.
     contracts: [Option<Contract>; App::ALL.len()],
-    origins: [String; App::ALL.len()],
+    bases: [Base; App::ALL.len()],
     audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
@@ -59,41 +63,61 @@ pub(crate) struct Suite {
 }
 
 impl Suite {
-    /// A suite whose applications answer at `origins`, in the order of [`App::ALL`], unless it cannot serve a contract.
+    /// A suite whose applications are at `bases`, in the order of [`App::ALL`], unless it cannot serve a contract.
     pub(crate) fn new(
-        settings: Builder,
-        token_key: Key,
-        origins: [String; App::ALL.len()],
-        control: Option<String>,
+        mut settings: Builder,
+        token_key: TokenKey,
+        bases: [Base; App::ALL.len()],
+        control: Option<Base>,
     ) -> io::Result<Suite> {
         let mut contracts = [const { None }; App::ALL.len()];
         for (app, text) in &settings.contracts {
-            let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
             let contract = Contract::read(*app, text).map_err(invalid)?;
             for note in &contract.notes {
                 eprintln!("reference server: the contract of {app}: {note}");
             }
             contracts[app.index()] = Some(contract);
         }
+        let hosts = bases.iter().chain(&control).map(|base| base.host.clone());
+        settings.allowed_hosts.extend(hosts);
+        for app in App::ALL {
+            let base = &bases[app.index()];
+            let sharing = bases.iter().filter(|one| one.origin() == base.origin());
+            if sharing.count() > 1 {
+                let whole = || base.url.clone();
+                settings.audiences.entry(app).or_insert_with(whole);
+            }
+        }
         let slash = settings.contradicted.contains(&A43).then_some("/");
         let audience = |app: App| {
-            let usual = || origins[app.index()].clone() + slash.unwrap_or_default();
+            let usual = || bases[app.index()].origin().to_owned() + slash.unwrap_or_default();
             settings.audiences.get(&app).cloned().unwrap_or_else(usual)
         };
+        let audiences = App::ALL.map(audience);
+        for (place, audience) in audiences.iter().enumerate() {
+            if let Some(twin) = audiences[..place].iter().position(|one| one == audience) {
+                let both = format!("{} and {}", App::ALL[place], App::ALL[twin]);
+                return Err(invalid(format!(
+                    "{both} have the same audience {audience:?}"
+                )));
+            }
+        }
+        let clock = Clock::new(&settings);
+        let store = Store::new(settings.seed, settings.sizes, clock.start());
         let suite = Suite {
-            clock: Clock::new(&settings),
+            clock,
             token_key,
             cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),
             recorder: Recorder::new(settings.recorded_requests),
             counters: Counters::default(),
-            control,
+            control: control.map(|base| base.url),
             contracts,
-            store: RwLock::new(Store::new(settings.seed, settings.sizes)),
+            store: RwLock::new(store),
             registry: Mutex::new(Registry::new(settings.token_lifetime)),
             requests: AtomicU64::new(0),
-            audiences: App::ALL.map(audience),
-            origins,
+            audiences,
+            bases,
             settings,
         };
         let first = suite.store().actors.reference(0);
@@ -101,8 +125,13 @@ impl Suite {
         Ok(suite)
     }
 
-    pub(crate) fn origin(&self, app: App) -> &str {
-        &self.origins[app.index()]
+    pub(crate) fn base(&self, app: App) -> &Base {
+        &self.bases[app.index()]
+    }
+
+    /// The base URL of an application.
+    pub(crate) fn url(&self, app: App) -> &str {
+        &self.base(app).url
     }
 
     pub(crate) fn audience(&self, app: App) -> &str {
@@ -110,7 +139,7 @@ impl Suite {
     }
 
     pub(crate) fn token_url(&self) -> String {
-        self.origin(App::Platform).to_owned()
+        self.url(App::Platform).to_owned()
             + self.unless(A02, Operation::ExchangeToken.path(), "/identity/token")
     }
 
@@ -158,6 +187,20 @@ impl Suite {
     pub(crate) fn owns_scope(&self, app: App, scope: &str) -> bool {
         let declares = |contract: &Contract| contract.scopes().any(|known| known == scope);
         app.owns_scope(scope) || self.contract(app).is_some_and(declares)
+    }
+
+    /// A path without the prefix of the public URL, unless a proxy has stripped it.
+    fn inner<'p>(&self, app: App, method: &Method, path: &'p str) -> &'p str {
+        let inner = self.base(app).below(path).unwrap_or(path);
+        let is_own = || {
+            self.route(app, method, path)
+                .map_or_else(|no| no.status != 404, |_| true)
+        };
+        if inner.len() < path.len() && !is_own() {
+            inner
+        } else {
+            path
+        }
     }
 
     /// The operation of `app` that a request is for.
@@ -219,7 +262,8 @@ impl Suite {
             .flatten()
             .for_each(Contract::clear_counts);
         let clients = self.registry().restart(self.settings.token_lifetime);
-        *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes);
+        let start = self.clock.start();
+        *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes, start);
         // In the order in which their actors were created, so that each keeps its reference.
         for client in clients {
             self.add_client(client.spec);
@@ -229,6 +273,12 @@ impl Suite {
     /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
     /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
+        let inner = self.inner(app, &request.method, &request.path);
+        let stripped = (inner != request.path).then(|| Request {
+            path: inner.to_owned(),
+            ..request.clone()
+        });
+        let request = stripped.as_ref().unwrap_or(request);
         let ours = hosts::admit(&self.settings, request);
         let now = self.clock.now();
         let barred = if ours {
@@ -238,7 +288,7 @@ impl Suite {
         };
         if barred.is_none() {
             let page = pages::answer(self, app, request);
-            if let Some(page) = page.or_else(|| contradict::page(self, app, request)) {
+            if let Some(page) = page.or_else(|| discovery::page(self, app, request)) {
                 return page;
             }
         }
@@ -278,6 +328,7 @@ impl Suite {
 
     /// Whether a fault keeps a request from being sent at all.
     pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
+        let path = self.inner(app, method, path);
         let routed = || self.route(app, method, path).ok();
         let refused = |route: Route<'_>| self.faults.refuse(route.operation, self.clock.now());
         self.faults.any() && routed().is_some_and(refused)

@@ -9,6 +9,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 
 use super::body::ReplyBody;
+use super::headers;
 use crate::app::App;
 use crate::control;
 use crate::message::{Ending, LONGEST_BODY, Reply, Request, RequestBody};
@@ -51,7 +52,10 @@ where
 }
 
 /// Hands a reply out, late if it must be; an error closes the connection.
-pub(super) async fn deliver(reply: Reply) -> io::Result<http::Response<ReplyBody>> {
+pub(super) async fn deliver(
+    suite: &Suite,
+    mut reply: Reply,
+) -> io::Result<http::Response<ReplyBody>> {
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;
     }
@@ -60,6 +64,7 @@ pub(super) async fn deliver(reply: Reply) -> io::Result<http::Response<ReplyBody
         Ending::Stalled => std::future::pending().await,
         Ending::Delivered | Ending::Broken => {}
     }
+    headers::date(&mut reply.headers, suite.clock.now());
     let mut response = http::Response::new(ReplyBody::of(&reply));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;

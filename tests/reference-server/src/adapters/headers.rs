@@ -1,7 +1,7 @@
 //! What HTTP libraries add to a request and to a reply, for messages that pass through none.
 
 use http::StatusCode;
-use http::header::{self, HeaderValue};
+use http::header::{self, HeaderMap, HeaderValue};
 use hyper::body::Body;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
@@ -29,12 +29,16 @@ pub(super) fn announce_length(request: &mut Request) {
     }
 }
 
+/// Adds the `Date` of the server's clock, which a library would take from the machine's.
+pub(super) fn date(headers: &mut HeaderMap, now: Timestamp) {
+    let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
+    if let Ok(Ok(date)) = date.map(HeaderValue::try_from) {
+        headers.entry(header::DATE).or_insert(date);
+    }
+}
+
 /// Adds what a server's HTTP library adds, and leaves out the content where HTTP has none.
-pub(super) fn complete(
-    response: &mut http::Response<ReplyBody>,
-    without_content: bool,
-    now: Timestamp,
-) {
+pub(super) fn complete(response: &mut http::Response<ReplyBody>, without_content: bool) {
     let status = response.status();
     let bare = status.is_informational()
         || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
@@ -42,12 +46,8 @@ pub(super) fn complete(
     if bare || without_content {
         *response.body_mut() = ReplyBody::default();
     }
-    let headers = response.headers_mut();
     if let Some(length) = length {
+        let headers = response.headers_mut();
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
-    }
-    let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
-    if let Ok(Ok(date)) = date.map(HeaderValue::try_from) {
-        headers.entry(header::DATE).or_insert(date);
     }
 }

@@ -12,9 +12,12 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::runtime;
 use tokio::sync::watch;
 
+use super::Acceptor;
 use super::body::ReplyBody;
 use super::door::{Door, deliver, receive};
 use crate::suite::Suite;
@@ -47,7 +50,11 @@ enum Stop {
 }
 
 /// Starts serving.
-pub(crate) fn start(listeners: Vec<(Door, TcpListener)>, suite: Arc<Suite>) -> io::Result<Running> {
+pub(crate) fn start(
+    listeners: Vec<(Door, TcpListener)>,
+    tls: Option<&Acceptor>,
+    suite: Arc<Suite>,
+) -> io::Result<Running> {
     let workers = suite.settings.workers;
     let (stop, stopped) = watch::channel(Stop::No);
     let (port, open) = mpsc::channel();
@@ -56,19 +63,24 @@ pub(crate) fn start(listeners: Vec<(Door, TcpListener)>, suite: Arc<Suite>) -> i
     } else {
         runtime::Builder::new_current_thread()
     };
-    let runtime = builder
-        .worker_threads(workers.max(1))
-        .enable_all()
-        .build()?;
+    let runtime = builder.worker_threads(workers).enable_all().build()?;
+    // Control stays plain: it is on loopback, for tools that wait and check.
+    let listeners: Vec<_> = listeners
+        .into_iter()
+        .map(|(door, listener)| {
+            let tls = tls.filter(|_| door != Door::Control).cloned();
+            (door, listener, tls)
+        })
+        .collect();
     let thread = std::thread::Builder::new()
         .name("reference-server".to_owned())
         .spawn(move || {
             runtime.block_on(async move {
                 let accepting = listeners
                     .into_iter()
-                    .map(|(door, listener)| {
+                    .map(|(door, listener, tls)| {
                         let (suite, stopped) = (Arc::clone(&suite), stopped.clone());
-                        tokio::spawn(accept(door, listener, port.clone(), suite, stopped))
+                        tokio::spawn(accept(door, listener, tls, port.clone(), suite, stopped))
                     })
                     .collect::<Vec<_>>();
                 drop(port);
@@ -106,6 +118,7 @@ impl Drop for Running {
 async fn accept(
     door: Door,
     listener: TcpListener,
+    tls: Option<Acceptor>,
     open: mpsc::Sender<Infallible>,
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
@@ -122,7 +135,7 @@ async fn accept(
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
                     let _ = stream.set_nodelay(true);
-                    connections.spawn(connection(door, stream, Arc::clone(&suite), stopped.clone()));
+                    connections.spawn(connection(door, stream, tls.clone(), Arc::clone(&suite), stopped.clone()));
                 }
                 // Most likely out of file descriptors: wait for some to close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -141,7 +154,44 @@ async fn accept(
 
 async fn connection(
     door: Door,
-    stream: tokio::net::TcpStream,
+    stream: TcpStream,
+    tls: Option<Acceptor>,
+    suite: Arc<Suite>,
+    mut stopped: watch::Receiver<Stop>,
+) {
+    let limit = suite.settings.read_timeout;
+    let begun = match tls {
+        #[cfg(feature = "tls")]
+        Some(acceptor) => {
+            let agreed = super::tls::accept(&acceptor, stream);
+            if let Some((stream, is_http2)) = within(limit, &mut stopped, agreed).await {
+                speak(door, stream, is_http2, suite, stopped).await;
+            }
+            return;
+        }
+        _ => within(limit, &mut stopped, speaks_http2(&stream)).await,
+    };
+    if let Some(is_http2) = begun {
+        speak(door, stream, is_http2, suite, stopped).await;
+    }
+}
+
+/// What the beginning of a connection gives, unless it takes too long or the server stops.
+async fn within<T>(
+    limit: Duration,
+    stopped: &mut watch::Receiver<Stop>,
+    beginning: impl Future<Output = io::Result<T>>,
+) -> Option<T> {
+    tokio::select! {
+        begun = tokio::time::timeout(limit, beginning) => begun.ok()?.ok(),
+        _ = stopped.changed() => None,
+    }
+}
+
+async fn speak(
+    door: Door,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    is_http2: bool,
     suite: Arc<Suite>,
     mut stopped: watch::Receiver<Stop>,
 ) {
@@ -150,13 +200,6 @@ async fn connection(
         let suite = Arc::clone(&suite);
         async move { serve(door, &suite, incoming).await }
     });
-    let is_http2 = tokio::select! {
-        told = tokio::time::timeout(read_timeout, speaks_http2(&stream)) => match told {
-            Ok(Ok(is_http2)) => is_http2,
-            Ok(Err(_)) | Err(_) => return,
-        },
-        _ = stopped.changed() => return,
-    };
     let mut http = auto::Builder::new(TokioExecutor::new());
     if is_http2 {
         let patience = read_timeout.min(LONGEST_SILENCE);
@@ -182,7 +225,7 @@ async fn connection(
 }
 
 /// Waits until the first bytes say which protocol it is, and leaves them to be read.
-async fn speaks_http2(stream: &tokio::net::TcpStream) -> io::Result<bool> {
+async fn speaks_http2(stream: &TcpStream) -> io::Result<bool> {
     let mut first = [0; PREFACE.len()];
     loop {
         let come = stream.peek(&mut first).await?;
@@ -201,5 +244,5 @@ async fn serve(
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let request = receive(suite, incoming).await?;
-    deliver(door.answer(suite, &request)).await
+    deliver(suite, door.answer(suite, &request)).await
 }

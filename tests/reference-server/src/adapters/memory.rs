@@ -60,7 +60,7 @@ struct Network {
 
 impl InMemoryService {
     pub(crate) fn new(suite: Arc<Suite>, open: watch::Receiver<()>) -> InMemoryService {
-        let apps = App::all().map(|app| (suite.origin(app), Door::App(app)));
+        let apps = App::all().map(|app| (suite.url(app), Door::App(app)));
         let control = suite.control.as_deref().map(|at| (at, Door::Control));
         let doors = apps
             .chain(control)
@@ -108,7 +108,11 @@ impl Network {
         if self.open.has_changed().is_err() {
             return Err("the server was dropped".to_owned());
         }
-        let found = self.doors.iter().find(|(at, _)| same_origin(at, uri));
+        // Of several applications at one origin, the one whose path fits.
+        let fits = |at: &Uri| uri.path().starts_with(at.path().trim_end_matches('/'));
+        let there = |(at, _): &&(Uri, Door)| same_origin(at, uri) && fits(at);
+        let found = self.doors.iter().filter(there);
+        let found = found.max_by_key(|(at, _)| at.path().len());
         let (_, door) = found.ok_or_else(|| {
             let (scheme, host) = (uri.scheme_str(), uri.host());
             let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
@@ -137,8 +141,8 @@ impl Network {
         let suite = Arc::clone(&self.suite);
         // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
         let arriving = tokio::spawn(async move { door.answer(&suite, &request) });
-        let mut response = deliver(arriving.await?).await?;
-        headers::complete(&mut response, without_content, self.suite.clock.now());
+        let mut response = deliver(&self.suite, arriving.await?).await?;
+        headers::complete(&mut response, without_content);
         Ok(response)
     }
 }

@@ -6,11 +6,20 @@ mod error;
 mod headers;
 pub(crate) mod hyper;
 mod memory;
+#[cfg(feature = "tls")]
+pub(crate) mod tls;
 pub(crate) mod wiremock;
 
 pub use body::ReplyBody;
 pub use error::ConnectionError;
 pub use memory::InMemoryService;
+
+/// What proves a server to its clients, where TLS is compiled in.
+#[cfg(feature = "tls")]
+pub(crate) type Acceptor = tokio_rustls::TlsAcceptor;
+#[cfg(not(feature = "tls"))]
+#[derive(Clone)]
+pub(crate) enum Acceptor {}
 
 /// What answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

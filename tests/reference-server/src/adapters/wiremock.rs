@@ -13,6 +13,7 @@ use bytes::Bytes;
 use wiremock::matchers::any;
 use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
 
+use super::headers;
 use crate::app::App;
 use crate::message::{Ending, Reply, Request, RequestBody};
 use crate::suite::Suite;
@@ -85,7 +86,8 @@ impl Match for Breaking {
             headers: incoming.headers.clone(),
             body: RequestBody::new(Bytes::copy_from_slice(&incoming.body)),
         };
-        let reply = self.suite.handle(self.app, &request);
+        let mut reply = self.suite.handle(self.app, &request);
+        headers::date(&mut reply.headers, self.suite.clock.now());
         let delivered = reply.fate.ending == Ending::Delivered;
         if delivered {
             *self.slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(reply);

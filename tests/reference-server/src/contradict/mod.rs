@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 pub(crate) use assumption::table;
 pub use assumption::{Assumption, UnknownAssumption};
-pub(crate) use request::{bars, check_query, is_open, page, path};
+pub(crate) use request::{bars, check_query, is_open, path};
 
 use Assumption::{A05, A06, A07, A09, A10, A11, A46, A49, A53, A55, A72, A76, A82};
 

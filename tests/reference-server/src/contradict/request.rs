@@ -2,14 +2,13 @@
 
 use http::Method;
 use jiff::Timestamp;
-use serde_json::json;
 
 use super::Assumption::{A02, A08, A74, A85};
 use crate::app::App;
 use crate::auth;
 use crate::call::Call;
 use crate::generated::operations::Operation;
-use crate::message::{Reply, Request};
+use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::schema;
 use crate::served::Served;
@@ -23,16 +22,6 @@ pub(crate) fn path<'p>(suite: &Suite, app: App, path: &'p str) -> Result<&'p str
         "/oauth/token" if elsewhere => Err(Refusal::not_found("no such path")),
         path => Ok(path),
     }
-}
-
-/// What says where tokens come from (RFC 8414), where nobody could guess it.
-pub(crate) fn page(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
-    let asked = request.path == "/.well-known/oauth-authorization-server";
-    let known = asked && request.method == Method::GET && app == App::Platform;
-    (known && suite.contradicts(A02)).then(|| {
-        let found = json!({"issuer": suite.origin(app), "token_endpoint": suite.token_url()});
-        Reply::ok(&found)
-    })
 }
 
 /// Why a page is not for this caller.

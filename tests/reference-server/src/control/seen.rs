@@ -19,7 +19,7 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
     let apps: Map<String, Value> = App::ALL
         .into_iter()
         .map(|app| {
-            let address = json!({"origin": suite.origin(app), "audience": suite.audience(app)});
+            let address = json!({"origin": suite.url(app), "audience": suite.audience(app)});
             (app.id().to_owned(), address)
         })
         .collect();

@@ -9,7 +9,7 @@ use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::seconds::Seconds;
 use crate::suite::Suite;
-use crate::token::registry::ExpiresIn;
+use crate::token::registry::{self, ExpiresIn};
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
@@ -53,9 +53,14 @@ pub(super) fn set(suite: &Suite, request: &Request, _: &str) -> Answer {
             return Err(Refusal::invalid(message));
         }
     };
+    let lifetime = change
+        .lifetime
+        .map(|Seconds(asked)| registry::lifetime("lifetimeSeconds", asked))
+        .transpose()
+        .map_err(Refusal::invalid)?;
     {
         let mut registry = suite.registry();
-        if let Some(Seconds(lifetime)) = change.lifetime {
+        if let Some(lifetime) = lifetime {
             registry.set_lifetime(lifetime);
         }
         registry.expires_in = expires_in.unwrap_or_else(|| registry.expires_in.clone());

@@ -88,7 +88,7 @@ impl Record for Intake {
                     ("failed", 5),
                 ])
                 .into(),
-            received_at: noise.minutes(-60_000, -30),
+            received_at: noise.minutes(world.start, -60_000, -30),
             review: None,
             history: Vec::new(),
             linked: Linked::default(),

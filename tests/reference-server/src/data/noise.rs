@@ -5,8 +5,6 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::clock::START;
-
 /// What the numbers are for; each use has its own sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stream {
@@ -67,17 +65,17 @@ impl Noise {
     }
 
     /// A whole minute between `from` and `to` minutes from the start of the server's time.
-    pub(super) fn minutes(&mut self, from: i64, to: i64) -> Timestamp {
+    pub(super) fn minutes(&mut self, start: Timestamp, from: i64, to: i64) -> Timestamp {
         let span = u64::try_from(to - from).unwrap_or(1);
         let minutes = from + i64::try_from(self.below(span)).unwrap_or_default();
-        minutes_from_start(minutes)
+        minutes_from(start, minutes)
     }
 }
 
-pub(super) fn minutes_from_start(minutes: i64) -> Timestamp {
-    START
+pub(super) fn minutes_from(start: Timestamp, minutes: i64) -> Timestamp {
+    start
         .checked_add(SignedDuration::from_mins(minutes))
-        .unwrap_or(START)
+        .unwrap_or(start)
 }
 
 pub(super) const fn mix(mut x: u64) -> u64 {

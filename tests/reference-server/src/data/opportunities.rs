@@ -75,8 +75,8 @@ impl Record for Opportunity {
             (7, 6),
             (8, 8),
         ]);
-        let created_at = noise.minutes(-260_000, -50_000);
-        let entered_stage_at = noise.minutes(-50_000, -120);
+        let created_at = noise.minutes(world.start, -260_000, -50_000);
+        let entered_stage_at = noise.minutes(world.start, -50_000, -120);
         let value_min_minor = i64::try_from(noise.below(90) + 5).unwrap_or(5) * 100_000;
         let sizes = &world.sizes;
         Opportunity {

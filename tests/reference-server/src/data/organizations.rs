@@ -30,7 +30,7 @@ impl Record for Organization {
         let mut noise = Noise::new(world.seed, Stream::Organizations, index);
         let (company, trade) = (noise.pick(&COMPANY), noise.pick(&TRADE));
         let form = noise.pick(&LEGAL_FORM);
-        let created_at = noise.minutes(-1_000_000, -200_000);
+        let created_at = noise.minutes(world.start, -1_000_000, -200_000);
         Organization {
             name: format!("{company} {trade} {form}").into(),
             city: noise.pick(&CITY).into(),
@@ -38,7 +38,7 @@ impl Record for Organization {
                 .weighted(&[("active", 85), ("inactive", 10), ("archived", 5)])
                 .into(),
             created_at,
-            updated_at: noise.minutes(-200_000, -60),
+            updated_at: noise.minutes(world.start, -200_000, -60),
             version: 1 + noise.below(5),
         }
     }

@@ -55,8 +55,8 @@ impl Record for Person {
                     ])
                     .into()
             },
-            created_at: noise.minutes(-1_000_000, -200_000),
-            updated_at: noise.minutes(-200_000, -60),
+            created_at: noise.minutes(world.start, -1_000_000, -200_000),
+            updated_at: noise.minutes(world.start, -200_000, -60),
             version: 1 + noise.below(6),
         }
     }

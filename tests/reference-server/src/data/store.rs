@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use jiff::Timestamp;
 use serde::Serialize;
 
 use super::Text;
@@ -9,7 +10,7 @@ use super::actors::{self, Actor};
 use super::counterparties::{self, Counterparty};
 use super::histories::{Histories, Stay};
 use super::intake::Intake;
-use super::noise::minutes_from_start;
+use super::noise::minutes_from;
 use super::opportunities::Opportunity;
 use super::organizations::Organization;
 use super::people::Person;
@@ -58,7 +59,7 @@ pub(crate) struct Change {
     pub(crate) action: String,
     pub(crate) subject_type: &'static str,
     pub(crate) reference: String,
-    pub(crate) occurred_at: jiff::Timestamp,
+    pub(crate) occurred_at: Timestamp,
     pub(crate) actor: u64,
 }
 
@@ -69,6 +70,7 @@ pub(crate) const RECENT_CHANGES: usize = 25;
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     seed: u64,
+    start: Timestamp,
     pub(crate) sizes: Sizes,
     pub(crate) references: References,
     pub(crate) people: Table<Person>,
@@ -88,15 +90,18 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    pub(crate) fn new(seed: u64, sizes: Sizes) -> Store {
+    /// The demo data of a server whose time starts at `start`.
+    pub(crate) fn new(seed: u64, sizes: Sizes, start: Timestamp) -> Store {
         let references = References::new(seed);
         let world = World {
             seed,
             references,
             sizes,
+            start,
         };
         let mut store = Store {
             seed,
+            start,
             sizes,
             references,
             people: Table::new(world, sizes.people),
@@ -128,7 +133,7 @@ impl Store {
                 action: "task.update".to_owned(),
                 subject_type: "task",
                 reference: self.tasks.reference(index),
-                occurred_at: minutes_from_start(-17 * place),
+                occurred_at: minutes_from(self.start, -17 * place),
                 actor: task.owner.unwrap_or_default(),
             })
             .collect()
@@ -209,7 +214,7 @@ impl Store {
     pub(crate) fn moment(&self, person: u64, position: u64) -> Option<Moment> {
         let base = self.timeline_base(person);
         if position < base {
-            return Some(timeline::generate(self.seed, person, position));
+            return Some(timeline::generate(self.seed, self.start, person, position));
         }
         let added = self.moments.get(&person)?;
         added.get(usize::try_from(position - base).ok()?).cloned()

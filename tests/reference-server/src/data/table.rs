@@ -17,12 +17,13 @@ pub(crate) trait Record: Clone {
     fn generate(world: &World, index: u64) -> Self;
 }
 
-/// The input for generating a row: the seed and the size of the other tables.
+/// The input for generating a row: the seed, the size of the other tables, and the start of the server's time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
     pub(crate) references: References,
     pub(crate) sizes: super::Sizes,
+    pub(crate) start: jiff::Timestamp,
 }
 
 /// Rows `0..base` are computed, those after it were created; either may have been changed.

@@ -49,9 +49,9 @@ impl Record for Task {
                 noise.below(actors::COUNT)
             }),
             opportunity: (opportunities > 0).then(|| noise.below(opportunities)),
-            due_at: Some(noise.minutes(-10_000, 30_000)),
-            created_at: noise.minutes(-60_000, -12_000),
-            updated_at: noise.minutes(-12_000, -10),
+            due_at: Some(noise.minutes(world.start, -10_000, 30_000)),
+            created_at: noise.minutes(world.start, -60_000, -12_000),
+            updated_at: noise.minutes(world.start, -12_000, -10),
             version: 1 + noise.below(4),
         }
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::names::MOMENT;
-use super::noise::{Noise, Stream, minutes_from_start};
+use super::noise::{Noise, Stream, minutes_from};
 use super::{Brief, Text, actors};
 
 /// How many entries the first person has.
@@ -29,7 +29,7 @@ pub(crate) fn generated(seed: u64, person: u64) -> u64 {
 }
 
 /// The entry at `position` of the demo data.
-pub(crate) fn generate(seed: u64, person: u64, position: u64) -> Moment {
+pub(crate) fn generate(seed: u64, start: Timestamp, person: u64, position: u64) -> Moment {
     let mut noise = Noise::new(seed ^ person, Stream::Timelines, position);
     let (kind, summary) = noise.pick(&MOMENT);
     let count = generated(seed, person).max(1);
@@ -41,7 +41,7 @@ pub(crate) fn generate(seed: u64, person: u64, position: u64) -> Moment {
         kind: kind.into(),
         summary: summary.into(),
         reference: None,
-        occurred_at: minutes_from_start(before),
+        occurred_at: minutes_from(start, before),
         actor: noise.below(actors::COUNT),
     }
 }

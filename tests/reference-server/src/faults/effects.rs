@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::adapters::Transport;
 use crate::message::Drip;
 use crate::seconds::Seconds;
+use crate::token::registry;
 
 /// Headers that say where a message ends, or control the connection. hyper writes them itself and fails if they are
 /// set.
@@ -83,6 +84,9 @@ impl Effects {
                     "{member}: {status} is not a status from 200 to 599"
                 ));
             }
+        }
+        if let Some(Seconds(asked)) = self.token_lifetime {
+            registry::lifetime("tokenLifetimeSeconds", asked)?;
         }
         if self.drip_body.is_some_and(|drip| drip.bytes == 0) {
             return Err("dripBody.bytes: must be at least 1".to_owned());

@@ -189,7 +189,10 @@ impl Fault {
         self.with(|effects| effects.revoke_token = true)
     }
 
-    /// Sets the lifetime of the issued token, at most the documented 300 seconds. For the token exchange only.
+    /// Sets the lifetime of the issued token. For the token exchange only.
+    ///
+    /// # Panics
+    /// If it is zero, or longer than the documented 300 seconds.
     pub fn token_lifetime(self, lifetime: Duration) -> Fault {
         self.with(|effects| effects.token_lifetime = Some(Seconds(lifetime)))
     }

@@ -29,17 +29,19 @@ pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply
     }
 }
 
-/// The description as it is published, without the line that says where the copy comes from.
+/// The description as it is published, without the line that says where the copy comes from, and with the address of this server.
 fn openapi(suite: &Suite, app: App, request: &Request) -> Reply {
     let copy = contract(app).spec;
     let published = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
+    let nowhere = format!("https://{}.invalid", app.short());
+    let published = published.replace(&nowhere, suite.url(app));
     let brought = suite.contract(app);
     let spec = match brought {
         Some(contract) => contract.text.to_string(),
         None if suite.contradicts(Assumption::A01) => {
             published.replace("operationId: ", "operationId: other_")
         }
-        None => published.to_owned(),
+        None => published,
     };
     // A browser would download YAML; as plain text it is displayed.
     let by_a_person = request

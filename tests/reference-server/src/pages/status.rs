@@ -24,9 +24,10 @@ pub(super) fn page(suite: &Suite, app: App) -> Reply {
         body,
         "<main>\n<h1>{} <small>contract {}</small></h1>\n\
          <p class=\"lead\">A reference server: it behaves as the contract documents, with demo data. \
-         <a href=\"/openapi.yaml\">OpenAPI description</a>, <a href=\"#requests\">last requests</a></p>\n",
+         <a href=\"{}/openapi.yaml\">OpenAPI description</a>, <a href=\"#requests\">last requests</a></p>\n",
         Text(title(suite, app)),
         Text(version),
+        Text(suite.url(app)),
     );
     facts(&mut body, suite, app);
     let notes = brought.map_or(&[][..], |contract| &contract.notes);
@@ -66,7 +67,7 @@ pub(super) fn navigation(suite: &Suite, here: Option<App>) -> String {
         let _ = writeln!(
             body,
             "<a href=\"{}/\"{current}>{}</a>",
-            Text(suite.origin(app)),
+            Text(suite.url(app)),
             Text(title(suite, app))
         );
     }
@@ -81,7 +82,7 @@ pub(super) fn navigation(suite: &Suite, here: Option<App>) -> String {
 fn facts(body: &mut String, suite: &Suite, app: App) {
     let lifetime = suite.registry().lifetime().as_secs_f64();
     let facts = [
-        ("Origin", suite.origin(app).to_owned()),
+        ("URL", suite.url(app).to_owned()),
         ("Audience of its tokens", suite.audience(app).to_owned()),
         ("Tokens from", suite.token_url()),
         ("Token lifetime", format!("{lifetime} s")),

@@ -24,7 +24,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
                 "contractVersion": contract.version,
                 "lifecycle": "preview",
                 "runtimeStatus": status,
-                "origin": call.suite.origin(app),
+                "origin": call.suite.url(app),
             })
         })
         .collect();

@@ -54,16 +54,19 @@ pub(crate) fn built_in(app: App) -> &'static Contract {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Base;
     use crate::builder::Builder;
     use crate::generated::operations::Operation;
-    use crate::keys::Key;
     use crate::message::{Request, RequestBody};
     use crate::suite::Suite;
+    use crate::token::key::TokenKey;
 
     #[test]
     fn every_operation_of_this_package_can_be_served() {
-        let key = Key::of_seed("token", 1);
-        let suite = Suite::new(Builder::default(), key, Default::default(), None).unwrap();
+        let settings = Builder::default();
+        let bases = App::ALL.map(|app| Base::read("", &format!("http://{app}")).unwrap());
+        let key = TokenKey::new(&settings, true).unwrap();
+        let suite = Suite::new(settings, key, bases, None).unwrap();
         let request = Request {
             method: http::Method::GET,
             path: String::new(),

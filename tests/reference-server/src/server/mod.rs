@@ -4,6 +4,7 @@ mod samples;
 mod steer;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -39,17 +40,26 @@ pub struct ReferenceServer {
     serving: Serving,
 }
 
+/// Where each application listens, if it does.
+type Addresses = [Option<SocketAddr>; App::ALL.len()];
+
 /// What keeps the sockets and the services open.
 pub(crate) struct Serving {
+    addresses: Addresses,
     wiremock: wiremock::Running,
     hyper: Option<hyper::Running>,
     memory: watch::Sender<()>,
 }
 
 impl Serving {
-    pub(crate) fn new(wiremock: wiremock::Running, hyper: Option<hyper::Running>) -> Serving {
+    pub(crate) fn new(
+        addresses: Addresses,
+        wiremock: wiremock::Running,
+        hyper: Option<hyper::Running>,
+    ) -> Serving {
         let memory = watch::Sender::new(());
         Serving {
+            addresses,
             wiremock,
             hyper,
             memory,
@@ -102,31 +112,37 @@ impl ReferenceServer {
 
 /// Where it is and who may call it.
 impl ReferenceServer {
-    /// The origin of an application, without a trailing slash.
+    /// The base URL of an application, without a trailing slash: its origin, unless [`Builder::public_url`] has a path.
     #[must_use]
     pub fn url(&self, app: App) -> String {
-        self.suite.origin(app).to_owned()
+        self.suite.url(app).to_owned()
     }
 
-    /// The origin of the CRM.
+    /// Where an application listens, whatever its URL; nothing in memory.
+    #[must_use]
+    pub fn address(&self, app: App) -> Option<SocketAddr> {
+        self.serving.addresses[app.index()]
+    }
+
+    /// The URL of the CRM.
     #[must_use]
     pub fn crm_url(&self) -> String {
         self.url(App::Crm)
     }
 
-    /// The origin of the Calendar.
+    /// The URL of the Calendar.
     #[must_use]
     pub fn calendar_url(&self) -> String {
         self.url(App::Calendar)
     }
 
-    /// The origin of Accounting.
+    /// The URL of Accounting.
     #[must_use]
     pub fn accounting_url(&self) -> String {
         self.url(App::Accounting)
     }
 
-    /// The origin of the Platform.
+    /// The URL of the Platform.
     #[must_use]
     pub fn core_url(&self) -> String {
         self.url(App::Platform)
@@ -184,7 +200,8 @@ impl ReferenceServer {
             .collect();
         for app in App::ALL {
             let chosen = self.suite.settings.audiences.get(&app);
-            if let Some(audience) = chosen.filter(|chosen| *chosen != self.suite.origin(app)) {
+            if let Some(audience) = chosen.filter(|chosen| *chosen != self.suite.base(app).origin())
+            {
                 let name = format!("SUITE_{}_AUDIENCE", app.id().to_ascii_uppercase());
                 variables.push((name, audience.clone()));
             }

@@ -9,7 +9,7 @@ use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
 use crate::named::Named;
-use crate::token::registry::ExpiresIn;
+use crate::token::registry::{self, ExpiresIn};
 
 /// Faults and tokens.
 impl ReferenceServer {
@@ -56,9 +56,15 @@ impl ReferenceServer {
         self.suite.faults.clear();
     }
 
-    /// Sets the lifetime of tokens issued from now on, at most the documented 300 seconds.
+    /// Sets the lifetime of tokens issued from now on.
+    ///
+    /// # Panics
+    /// If it is zero, or longer than the documented 300 seconds.
     pub fn set_token_lifetime(&self, lifetime: Duration) {
-        self.suite.registry().set_lifetime(lifetime);
+        match registry::lifetime("set_token_lifetime", lifetime) {
+            Ok(lifetime) => self.suite.registry().set_lifetime(lifetime),
+            Err(problem) => panic!("{problem}"),
+        }
     }
 
     /// Sets `expires_in` from now on, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`.
@@ -84,7 +90,7 @@ impl ReferenceServer {
 
 /// The clock, and the reset.
 impl ReferenceServer {
-    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z.
+    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z unless the builder says otherwise.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.suite.clock.now()

@@ -9,7 +9,7 @@ use super::basic;
 use super::form::Form;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
-use super::registry::{ExpiresIn, Registered, Registry, honoured};
+use super::registry::{ExpiresIn, Registered, Registry};
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
@@ -127,14 +127,14 @@ fn issue(
     scopes: &[String],
 ) -> Reply {
     let (suite, now) = (call.suite, call.now);
-    let lifetime = call.terms.lifetime.map_or(registry.lifetime(), honoured);
+    let lifetime = call.terms.lifetime.unwrap_or(registry.lifetime());
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
     // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
     let iat = now.as_second();
     let exp = iat + suite.unless(A41, life_millis / 1_000, 3_600);
     let scope = scopes.join(" ");
     let claims = Claims {
-        iss: suite.origin(App::Platform).to_owned(),
+        iss: suite.url(App::Platform).to_owned(),
         sub: client.spec.id.clone(),
         aud: suite.audience(app).to_owned(),
         scope: scope.clone(),

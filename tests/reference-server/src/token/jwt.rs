@@ -1,10 +1,9 @@
-//! The access token: a JWT signed with HMAC-SHA-256. The contract does not show the names of its claims.
+//! The access token: a signed JWT. The contract does not show the names of its claims.
 
 use serde::{Deserialize, Serialize};
 
-use crate::keys::{self, Key};
-
-const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+use super::key::TokenKey;
+use crate::keys;
 
 /// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +34,7 @@ impl Claims {
 }
 
 /// Writes and signs a token, with the other names that two claims are read by if they are to be renamed.
-pub(crate) fn issue(key: &Key, claims: &Claims, renamed: bool) -> String {
+pub(crate) fn issue(key: &TokenKey, claims: &Claims, renamed: bool) -> String {
     let mut claims = serde_json::to_string(claims).expect("claims are plain JSON");
     if renamed {
         // No value has a quote that is not escaped.
@@ -44,7 +43,7 @@ pub(crate) fn issue(key: &Key, claims: &Claims, renamed: bool) -> String {
     }
     let signed = format!(
         "{}.{}",
-        keys::encode(HEADER.as_bytes()),
+        keys::encode(key.header.as_bytes()),
         keys::encode(claims.as_bytes())
     );
     let signature = keys::encode(&key.sign(signed.as_bytes()));
@@ -52,14 +51,13 @@ pub(crate) fn issue(key: &Key, claims: &Claims, renamed: bool) -> String {
 }
 
 /// The claims of a token with a valid signature. The caller checks time and audience.
-pub(crate) fn verify(key: &Key, token: &str) -> Option<Claims> {
+pub(crate) fn verify(key: &TokenKey, token: &str) -> Option<Claims> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, claims) = signed.split_once('.')?;
-    if keys::decode(header)? != HEADER.as_bytes() {
+    if keys::decode(header)? != key.header.as_bytes() {
         return None;
     }
-    let signature = keys::decode(signature).filter(|bytes| bytes.len() == 32)?;
-    if !key.verify(signed.as_bytes(), &signature) {
+    if !key.verify(signed.as_bytes(), &keys::decode(signature)?) {
         return None;
     }
     serde_json::from_slice(&keys::decode(claims)?).ok()

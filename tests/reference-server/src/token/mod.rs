@@ -1,8 +1,10 @@
 //! Token exchange and tokens.
 
 mod basic;
+pub(crate) mod discovery;
 pub(crate) mod exchange;
 mod form;
 pub(crate) mod jwt;
+pub(crate) mod key;
 mod refusal;
 pub(crate) mod registry;

@@ -10,10 +10,15 @@ use crate::client::ClientSpec;
 /// The documented maximum lifetime of a token.
 pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(300);
 
-/// Limits a requested lifetime to the documented maximum, in whole milliseconds like the clock.
-pub(crate) fn honoured(asked: Duration) -> Duration {
+/// The lifetime that `setting` asks for, in whole milliseconds like the clock, or why no token may have it.
+pub(crate) fn lifetime(setting: &str, asked: Duration) -> Result<Duration, String> {
     let millis = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
-    Duration::from_millis(millis).min(LONGEST_LIFE)
+    if millis == 0 || asked > LONGEST_LIFE {
+        let asked = asked.as_secs_f64();
+        let rule = "must be from 0.001 to 300 seconds, the documented maximum";
+        return Err(format!("{setting}: {rule}: got {asked}"));
+    }
+    Ok(Duration::from_millis(millis))
 }
 
 /// What `expires_in` says.
@@ -50,7 +55,7 @@ impl Registry {
     pub(crate) fn new(lifetime: Duration) -> Registry {
         Registry {
             clients: HashMap::new(),
-            lifetime: honoured(lifetime),
+            lifetime,
             expires_in: ExpiresIn::Actual,
             issued: 0,
             revoked_below: 0,
@@ -83,8 +88,9 @@ impl Registry {
         self.lifetime
     }
 
+    /// Sets it to one that was checked.
     pub(crate) fn set_lifetime(&mut self, lifetime: Duration) {
-        self.lifetime = honoured(lifetime);
+        self.lifetime = lifetime;
     }
 
     /// The client with that id, if the secret is right too.

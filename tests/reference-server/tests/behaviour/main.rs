@@ -1,6 +1,7 @@
 //! The documented behaviour of the suite, asked for over raw HTTP.
 
 mod accounting;
+mod addresses;
 mod authorization;
 mod calendar;
 mod commands;
@@ -22,5 +23,8 @@ mod platform;
 mod program;
 mod reads;
 mod server;
+#[cfg(feature = "es256")]
+mod signing;
 mod strangers;
+mod time;
 mod tokens;

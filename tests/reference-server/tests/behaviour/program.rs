@@ -3,9 +3,13 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_suite-reference-server");
+
+/// A file that is neither a certificate nor a key.
+const TEXT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 
 /// A running program; it ends with the test.
 struct Running {
@@ -15,7 +19,12 @@ struct Running {
 
 impl Running {
     fn start(options: &[&str]) -> Running {
+        Running::with(&[], options)
+    }
+
+    fn with(variables: &[(&str, &str)], options: &[&str]) -> Running {
         let mut child = Command::new(PROGRAM)
+            .envs(variables.iter().copied())
             .args(["--port-base", "0"])
             .args(options)
             .stdout(Stdio::piped())
@@ -193,6 +202,35 @@ async fn fault_87_it_warns_when_others_reach_it_and_turns_strangers_away() {
     }
 }
 
+#[tokio::test]
+async fn options_and_variables_say_when_and_where_it_is() {
+    let (url, now) = ("https://crm.test:8443/crm", "2031-07-01T12:00:00Z");
+    let variables = [
+        ("REFERENCE_CLOCK", now),
+        ("REFERENCE_FROZEN", "true"),
+        ("REFERENCE_CRM_URL", url),
+        ("REFERENCE_CRM_AUDIENCE", "of another"),
+        ("REFERENCE_SIGNING", "hs256"),
+    ];
+    let options = "--host localhost --signing es256 --crm-audience crm";
+    let options: Vec<&str> = options.split(' ').collect();
+    let program = Running::with(&variables, &options);
+    assert_eq!(program.said("export SUITE_CRM_URL="), url);
+    assert_eq!(program.said("export SUITE_CRM_AUDIENCE="), "crm");
+    assert!(program.said("# crm listens at ").starts_with("127.0.0.1:"));
+    let core = program.said("export SUITE_CORE_URL=");
+    assert!(core.starts_with("http://localhost:"));
+    let keys = json(format!("{core}/.well-known/jwks.json")).await;
+    assert_eq!(keys["keys"][0]["alg"], "ES256");
+    let clock = |program: &Running| json(program.said("# control: ") + "-/clock");
+    assert_eq!(clock(&program).await["now"], now);
+
+    let usual = Running::start(&[]);
+    let told = clock(&usual).await["now"].as_str().unwrap().parse();
+    let late = Timestamp::now().duration_since(told.unwrap());
+    assert!(late.as_secs().abs() < 60, "{late}");
+}
+
 #[test]
 fn it_explains_its_options() {
     let help = run(&["--help"]);
@@ -207,6 +245,8 @@ fn it_explains_its_options() {
         "--read-timeout",
         "--faults",
         "--contradict",
+        "--crm-audience",
+        "REFERENCE_CRM_URL",
         "/-/ready",
     ] {
         assert!(text.contains(option), "{option}");
@@ -225,6 +265,36 @@ fn a_mistake_is_one_clear_line() {
             &["--contradict", "a07,A7"],
             2,
             "--contradict: \"A7\" cannot be contradicted, only A01, A02, ",
+        ),
+        (&["--token-lifetime", "301"], 1, "--token-lifetime: must be"),
+        (&["--read-timeout", "86401"], 1, "--read-timeout: must be"),
+        (&["--read-timeout", "0"], 1, "--read-timeout: must be"),
+        (&["--workers", "0"], 1, "--workers: must be"),
+        (&["--port-base=0", "--crm-url=x"], 1, "--crm-url: must be"),
+        (&["--port-base=0", "--core-url=http://a@b"], 1, "--core-url: "),
+        (&["--port-base=0", "--public-host=a b"], 1, "--public-host: "),
+        (
+            &["--port-base=0", "--crm-audience=a", "--core-audience=a"],
+            1,
+            "platform and crm have the same audience",
+        ),
+        (&["--clock", "noon"], 2, "--clock: invalid"),
+        (&["--signing", "none"], 2, "--signing: must be hs256 or"),
+        (&["--platform-url", "x"], 2, "unknown option --platform-url"),
+        (&["--tls-cert", "x"], 1, "belong together"),
+        (
+            &["--tls-cert", PROGRAM, "--tls-key", "/nowhere"],
+            1,
+            "--tls-key /nowhere: ",
+        ),
+        (
+            &["--tls-cert", TEXT, "--tls-key", TEXT],
+            1,
+            concat!(
+                "--tls-cert ",
+                env!("CARGO_MANIFEST_DIR"),
+                "/Cargo.toml: no certificate"
+            ),
         ),
         (
             &["--port-base", "0", "--faults", "/nowhere.json"],

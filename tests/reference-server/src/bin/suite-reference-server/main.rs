@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use args::{Args, Wanted};
-use sdk_reference_server::ReferenceServer;
+use sdk_reference_server::{App, ReferenceServer};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -28,7 +28,8 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
-    let server = args.builder().try_start().await?;
+    let started = args.builder()?.try_start().await;
+    let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
     if let Some(path) = &args.faults {
         let problem = |error: &dyn Display| format!("{}: {error}", path.display());
         let json = std::fs::read_to_string(path).map_err(|error| problem(&error))?;
@@ -66,6 +67,12 @@ fn announce(server: &ReferenceServer, args: &Args) {
     let mut out = std::io::stdout().lock();
     for (name, value) in server.environment() {
         let _ = writeln!(out, "export {name}={value}");
+    }
+    for app in App::all() {
+        let told = |port| server.url(app).ends_with(&format!(":{port}"));
+        if let Some(at) = server.address(app).filter(|at| !told(at.port())) {
+            let _ = writeln!(out, "# {app} listens at {at}");
+        }
     }
     let _ = writeln!(out, "# status page: {}/", server.core_url());
     if let Some(url) = server.control_url() {

@@ -1,0 +1,69 @@
+//! Where clients reach an application, which may be elsewhere than where it listens.
+
+use std::net::SocketAddr;
+
+use http::Uri;
+
+/// A base URL in its usual form, without a slash at the end: an origin, and the path below which an application is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Base {
+    pub(crate) url: String,
+    origin: usize,
+    /// Its host, without brackets.
+    pub(crate) host: String,
+}
+
+impl Base {
+    /// Reads the value of a setting.
+    pub(crate) fn read(setting: &str, text: &str) -> Result<Base, String> {
+        let problem = || {
+            let rule = "must be http:// or https://, a host, a port and a path, if any";
+            format!("{setting}: {rule}: got {text:?}")
+        };
+        let uri: Uri = text.parse().map_err(|_| problem())?;
+        let (scheme, usual) = match uri.scheme_str() {
+            Some("http") => ("http", 80),
+            Some("https") => ("https", 443),
+            _ => return Err(problem()),
+        };
+        let host = uri.host().unwrap_or_default().to_ascii_lowercase();
+        if host.is_empty() || text.contains(['@', '?', '#']) {
+            return Err(problem());
+        }
+        // Clients leave out the usual port of a scheme.
+        let port = uri.port_u16().filter(|port| *port != usual);
+        let port = port.map_or(String::new(), |port| format!(":{port}"));
+        let mut url = format!("{scheme}://{host}{port}");
+        let origin = url.len();
+        url += uri.path().trim_end_matches('/');
+        let host = host.trim_matches(['[', ']']).to_owned();
+        Ok(Base { url, origin, host })
+    }
+
+    /// Of a server that listens there, for clients on this machine unless it has a name.
+    pub(crate) fn listening(
+        scheme: &str,
+        name: Option<&str>,
+        at: SocketAddr,
+    ) -> Result<Base, String> {
+        let own = match at.ip() {
+            ip if ip.is_unspecified() => "127.0.0.1".to_owned(),
+            ip if ip.is_ipv6() => format!("[{ip}]"),
+            ip => ip.to_string(),
+        };
+        let (name, port) = (name.unwrap_or(&own), at.port());
+        Base::read("public_host", &format!("{scheme}://{name}:{port}"))
+    }
+
+    pub(crate) fn origin(&self) -> &str {
+        &self.url[..self.origin]
+    }
+
+    /// What of a path is below this one.
+    pub(crate) fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
+        match path.strip_prefix(&self.url[self.origin..])? {
+            "" => Some("/"),
+            rest => rest.starts_with('/').then_some(rest),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Tokens that others can check.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use p256::ecdsa::signature::Verifier;
+use p256::ecdsa::{Signature, VerifyingKey};
+use sdk_reference_server::{App, Assumption, Builder, ReferenceServer, Signing};
+
+use crate::peer::{Peer, part};
+
+fn es256() -> Builder {
+    ReferenceServer::builder().signing(Signing::Es256)
+}
+
+#[tokio::test]
+async fn anybody_can_check_a_token_by_the_published_key() {
+    let peer = Peer::of(es256().in_memory());
+    let metadata = peer.server.core_url() + "/.well-known/oauth-authorization-server";
+    let metadata = peer.read(peer.http.get(metadata)).await.expect(200);
+    assert_eq!(metadata["token_endpoint"], peer.server.token_url());
+    let token = peer.token(App::Crm).await;
+    assert_eq!(part(&token, 1)["iss"], metadata["issuer"]);
+    let keys = peer.http.get(metadata["jwks_uri"].as_str().unwrap());
+    let key = peer.read(keys).await.expect(200)["keys"][0].clone();
+    assert_eq!(part(&token, 0)["kid"], key["kid"]);
+    let decoded = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
+    let [x, y] = ["x", "y"].map(|name| decoded(key[name].as_str().unwrap()));
+    let key = VerifyingKey::from_sec1_bytes(&[vec![4], x, y].concat()).unwrap();
+    let (signed, signature) = token.rsplit_once('.').unwrap();
+    let signature = Signature::from_slice(&decoded(signature)).unwrap();
+    key.verify(signed.as_bytes(), &signature).unwrap();
+
+    let other = Peer::of(es256().in_memory()).token(App::Crm).await;
+    let hmac = Peer::of(ReferenceServer::in_memory()).token(App::Crm).await;
+    for (token, status) in [(token, 200), (other, 401), (hmac, 401)] {
+        let got = peer.get_with(App::Crm, "/api/crm/v1/today", &token).await;
+        got.expect(status);
+    }
+}
+
+#[tokio::test]
+async fn the_key_of_a_seed_signs_the_same() {
+    let seeded = |seed| es256().frozen_clock().seed(seed).seeded_tokens();
+    let token = async |seed| Peer::of(seeded(seed).in_memory()).token(App::Crm).await;
+    assert_eq!(token(7).await, token(7).await);
+    assert_ne!(token(8).await, token(7).await);
+}
+
+#[tokio::test]
+async fn what_is_published_depends_on_the_signature_and_the_world() {
+    let (hs256, a02) = (ReferenceServer::builder(), Assumption::A02);
+    for (builder, keys, metadata) in [
+        (hs256.clone(), 404, 404),
+        (hs256.contradict(a02), 404, 200),
+        (es256().contradict(a02), 200, 200),
+    ] {
+        let peer = Peer::of(builder.in_memory());
+        for (page, status) in [
+            ("jwks.json", keys),
+            ("oauth-authorization-server", metadata),
+        ] {
+            for (app, status) in [(App::Platform, status), (App::Crm, 404)] {
+                let url = peer.server.url(app) + "/.well-known/" + page;
+                peer.read(peer.http.get(url)).await.expect(status);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! When it is: one clock for data, tokens and headers.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822;
+use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
+use serde_json::Value;
+
+use crate::peer::{Peer, part};
+
+#[tokio::test]
+async fn one_clock_says_when_it_is() {
+    let (hour, start) = (3_600, "2031-07-01T12:00:00Z".parse().unwrap());
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = || ReferenceServer::builder().transport(transport);
+        for (builder, start) in [
+            (builder().start_at(start), start),
+            (builder().wall_clock(), Timestamp::now()),
+        ] {
+            let peer = Peer::of(builder.start().await);
+            peer.server.advance(Duration::from_secs(hour));
+            let token = peer.token(App::Crm).await;
+            let got = peer.get_with(App::Crm, "/api/crm/v1/today", &token).await;
+            let date = rfc2822::parse(got.header("date").unwrap()).unwrap();
+            let body = got.expect(200);
+            let shown: Timestamp = body["generatedAt"].as_str().unwrap().parse().unwrap();
+            let [iat, exp] = ["iat", "exp"].map(|name| part(&token, 1)[name].as_i64().unwrap());
+            let told = [date.timestamp(), shown, peer.server.now()].map(Timestamp::as_second);
+            for told in told.into_iter().chain([iat, exp - 300]) {
+                let late = told - start.as_second() - 3_600;
+                assert!((-1..60).contains(&late), "{transport:?}: {late} s");
+            }
+            let date = "Thu, 01 Jan 2026 00:00:00 GMT";
+            peer.once(Operation::GetHealth).header("date", date);
+            let got = peer.get(App::Crm, "/api/health").await;
+            assert_eq!(got.header("date"), Some(date), "{transport:?}");
+        }
+    }
+}
+
+/// What there is to do at the start: counts, what comes in, and the minutes until each task is due.
+async fn to_do(start: Timestamp) -> (Value, Value, Vec<i64>) {
+    let builder = ReferenceServer::builder().start_at(start).frozen_clock();
+    let peer = Peer::of(builder.in_memory());
+    let tasks = peer.walk("/tasks?owner=all").await;
+    let due = tasks.iter().filter_map(|task| task["dueAt"].as_str());
+    let until = |due: &str| {
+        due.parse::<Timestamp>()
+            .unwrap()
+            .duration_since(start)
+            .as_mins()
+    };
+    let [today, funnel] = [peer.crm("/today").await, peer.crm("/funnel").await];
+    let (today, funnel) = (today.expect(200), funnel.expect(200));
+    (
+        today["counts"].clone(),
+        funnel["stages"].clone(),
+        due.map(until).collect(),
+    )
+}
+
+#[tokio::test]
+async fn the_data_look_the_same_whenever_it_starts() {
+    let usual = to_do("2026-01-15T09:00:00Z".parse().unwrap()).await;
+    assert!(usual.2.len() > 100 && usual.1.is_array() && usual.0.is_object());
+    for start in ["2026-11-22T15:20:11Z", "1999-12-31T23:59:59Z"] {
+        assert_eq!(to_do(start.parse().unwrap()).await, usual, "{start}");
+    }
+}
