@@ -317,3 +317,67 @@ async fn what_no_reply_can_carry_is_refused_where_it_is_said() {
     }
     peer.crm("/people").await.expect(200);
 }
+
+/// However odd a scripted header is, the server refuses it or sends it, and lives on.
+#[tokio::test]
+async fn no_scripted_header_makes_the_server_panic() {
+    let names = "connection content-length keep-alive proxy-connection te trailer transfer-encoding upgrade host date \
+                 expect http2-settings :status :path x-request-id set-cookie sec-websocket-accept content-type é a\0b";
+    let huge = "x".repeat(1 << 20);
+    let values = [
+        "",
+        "chunked",
+        "close",
+        "0",
+        "-1",
+        "18446744073709551616",
+        "a\r\nb: c",
+        "\u{1}",
+        "é",
+        &huge,
+    ];
+    let flood = |from: usize| {
+        let headers = (from..from + 10_000).map(|number| (format!("x-{number}"), json!("")));
+        json!({"headers": headers.collect::<serde_json::Map<_, _>>()})
+    };
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder().transport(transport);
+        let peer = Peer::of(builder.start().await);
+        let load = |then: &[serde_json::Value]| {
+            let faults: Vec<_> = then.iter().map(|then| json!({"then": then})).collect();
+            peer.server
+                .load_faults(&json!({"faults": faults}).to_string())
+                .is_ok()
+        };
+        let (mut sent, mut tried) = (0, 0);
+        for name in names.split_whitespace() {
+            for value in values {
+                tried += 1;
+                if load(&[json!({"headers": {name: value}})]) {
+                    sent += 1;
+                    let url = format!("{}/api/health", peer.server.crm_url());
+                    let got = peer.try_read(peer.http.get(url)).await;
+                    // No client takes a megabyte of them over a socket.
+                    let held = got.is_some() || value.len() > 1_000;
+                    assert!(held, "{transport:?} {name}: {value:.20}");
+                }
+                peer.server.clear_faults();
+            }
+        }
+        assert!(sent > 30 && sent < tried, "{sent} of {tried}");
+
+        assert!(!load(&[
+            json!({"headers": flood(0)["headers"], "status": 99})
+        ]));
+        assert!(load(&[flood(0), flood(10_000), flood(20_000)]));
+        let url = format!("{}/api/health", peer.server.crm_url());
+        let flooded = peer.http.get(url).header("x-flood", "yes");
+        let _ = peer.try_read(flooded).await;
+        let last = peer.server.requests().pop().unwrap();
+        assert_eq!(last.header("x-flood"), Some("yes"), "it was not answered");
+        peer.server.clear_faults();
+        peer.get_with(App::Crm, "/api/health", "x")
+            .await
+            .expect(200);
+    }
+}
