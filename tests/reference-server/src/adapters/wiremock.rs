@@ -5,6 +5,7 @@
 //! second mock. Both run under one lock of wiremock, so the slot between them holds the reply to one request.
 
 use std::io;
+use std::mem::ManuallyDrop;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -29,12 +30,12 @@ impl Running {
 impl Drop for Running {
     /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime
     /// that lock never comes, and in another executor waiting is a panic: so it waits on a thread where there is
-    /// neither.
+    /// neither. Where the system gives no further thread they are left to the process: that beats waiting here.
     fn drop(&mut self) {
-        let servers = std::mem::take(&mut self.0);
+        let servers = ManuallyDrop::new(std::mem::take(&mut self.0));
         if !servers.is_empty() {
             let ending = thread::Builder::new().name("reference-server-end".to_owned());
-            let _ = ending.spawn(move || drop(servers));
+            let _ = ending.spawn(move || drop(ManuallyDrop::into_inner(servers)));
         }
     }
 }
