@@ -38,6 +38,7 @@ Behaviour:
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
   --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here, such as A07,A44; may be repeated
+  --version                the version of the program
   --help                   this text
 
 It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
@@ -48,6 +49,7 @@ Each port has a page at / and, except for control, its contract at /openapi.yaml
 pub(crate) enum Wanted {
     Serve(Box<Args>),
     Help,
+    Version,
 }
 
 /// The options; those that are not here are in the builder already.
@@ -94,6 +96,9 @@ impl Args {
         while let Some(name) = words.next() {
             if matches!(name.as_str(), "--help" | "-h") {
                 return Ok(Wanted::Help);
+            }
+            if name == "--version" {
+                return Ok(Wanted::Version);
             }
             args.set(&name, words.next())?;
         }

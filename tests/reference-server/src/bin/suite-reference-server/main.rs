@@ -21,6 +21,10 @@ async fn main() -> ExitCode {
             print!("{}", args::HELP);
             return ExitCode::SUCCESS;
         }
+        Ok(Wanted::Version) => {
+            println!("suite-reference-server {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
         Err(problem) => (format!("{problem}\nTry --help."), 2),
     };
     eprintln!("suite-reference-server: {problem}");
