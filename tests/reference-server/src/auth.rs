@@ -70,9 +70,9 @@ pub(crate) fn authorize(
     }
     if !operation.admits(&caller) {
         let scopes = operation.scopes();
-        let scopes: Vec<String> = scopes.iter().map(|all| all.join(" with ")).collect();
-        let message = format!("the token lacks {}", scopes.join(" or "));
-        return Err(Refusal::forbidden("insufficient_scope", message));
+        let named: Vec<String> = scopes.iter().map(|all| all.join(" with ")).collect();
+        let message = format!("the token lacks {}", named.join(" or "));
+        return Err(Refusal::out_of_scope(message, &scopes.concat()));
     }
     Ok(caller)
 }
@@ -85,7 +85,9 @@ pub(crate) fn authenticate(
     now: Timestamp,
 ) -> Result<Caller, Refusal> {
     let Some(token) = bearer(request) else {
-        let sent = request.headers.contains_key(header::AUTHORIZATION);
+        let mut given = request.headers.get_all(header::AUTHORIZATION).iter();
+        let bearer = |value: &[u8]| value.len() > 6 && value[..6].eq_ignore_ascii_case(b"bearer");
+        let sent = given.any(|value| bearer(value.as_bytes()));
         return Err(Refusal::unauthenticated("a bearer token is required", sent));
     };
     let refused = |why: &str| Refusal::unauthenticated(why, true);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
@@ -19,6 +19,8 @@ pub(crate) const MOST_HEADERS: usize = 20_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
+    /// Says whether the request must have a `Host`.
+    pub(crate) version: Version,
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     /// The host in the target, which most requests name in a header only.

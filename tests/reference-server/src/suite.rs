@@ -20,7 +20,7 @@ use crate::data::{Store, actors::Actor};
 use crate::faults::{Faults, InvalidFaults, Strike};
 use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
-use crate::hosts::{self, FOREIGN};
+use crate::hosts;
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::named::Named;
@@ -162,6 +162,7 @@ impl Suite {
 
     /// The operation of `app` that a request is for.
     fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
+        let path = &*routing::plain(path);
         let path = self
             .contract(app)
             .map_or(path, |contract| contract.path(path));
@@ -229,13 +230,9 @@ impl Suite {
     /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
     /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
-        let ours = hosts::admit(&self.settings, request);
         let now = self.clock.now();
-        let barred = if ours {
-            contradict::bars(self, app, request, now)
-        } else {
-            Some(Refusal::forbidden("foreign_host", FOREIGN))
-        };
+        let foreign = hosts::check(&self.settings, request).err();
+        let barred = foreign.or_else(|| contradict::bars(self, app, request, now));
         if barred.is_none() {
             let page = pages::answer(self, app, request);
             if let Some(page) = page.or_else(|| contradict::page(self, app, request)) {

@@ -5,6 +5,7 @@ use std::io;
 use std::pin::pin;
 
 use bytes::Buf;
+use http::{Method, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 
@@ -12,6 +13,7 @@ use super::body::ReplyBody;
 use crate::app::App;
 use crate::control;
 use crate::message::{Ending, LONGEST_BODY, Reply, Request, RequestBody};
+use crate::refusal::Refusal;
 use crate::suite::Suite;
 
 /// How much of an oversized body is read and discarded.
@@ -31,6 +33,21 @@ impl Door {
             Door::Control => control::answer(suite, request),
         }
     }
+
+    /// The reply to a request that did not arrive whole; it is neither recorded nor counted.
+    pub(super) fn unread(self, problem: &io::Error) -> Reply {
+        let refusal = if problem.kind() == io::ErrorKind::TimedOut {
+            Refusal::new(408, "request_timeout", "the body did not arrive in time")
+        } else {
+            let message = format!("the body is not framed as HTTP says: {problem}");
+            Refusal::invalid(message)
+        };
+        let reply = match self {
+            Door::App(app) => refusal.into_reply(app, "none"),
+            Door::Control => control::refused(&refusal),
+        };
+        reply.with(header::CONNECTION, "close")
+    }
 }
 
 /// Reads a request whole, in the time that the settings allow for it.
@@ -42,6 +59,7 @@ where
     let body = tokio::time::timeout(suite.settings.read_timeout, read(body)).await??;
     Ok(Request {
         method: parts.method,
+        version: parts.version,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),
         authority: parts.uri.authority().map(ToString::to_string),
@@ -50,8 +68,11 @@ where
     })
 }
 
-/// Hands a reply out, late if it must be; an error closes the connection.
-pub(super) async fn deliver(reply: Reply) -> io::Result<http::Response<ReplyBody>> {
+/// Hands a reply out, late if it must be, without its content to `HEAD`; an error closes the connection.
+pub(super) async fn deliver(
+    mut reply: Reply,
+    to: &Method,
+) -> io::Result<http::Response<ReplyBody>> {
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;
     }
@@ -59,6 +80,13 @@ pub(super) async fn deliver(reply: Reply) -> io::Result<http::Response<ReplyBody
         Ending::Closed => return Err(io::ErrorKind::ConnectionReset.into()),
         Ending::Stalled => std::future::pending().await,
         Ending::Delivered | Ending::Broken => {}
+    }
+    if to == Method::HEAD {
+        let length = reply.body.len().to_string();
+        if reply.status != StatusCode::NO_CONTENT && reply.status != StatusCode::NOT_MODIFIED {
+            reply.set(header::CONTENT_LENGTH, &length);
+        }
+        reply.body.clear();
     }
     let mut response = http::Response::new(ReplyBody::of(&reply));
     *response.status_mut() = reply.status;

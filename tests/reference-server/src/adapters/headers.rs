@@ -30,21 +30,18 @@ pub(super) fn announce_length(request: &mut Request) {
 }
 
 /// Adds what a server's HTTP library adds, and leaves out the content where HTTP has none.
-pub(super) fn complete(
-    response: &mut http::Response<ReplyBody>,
-    without_content: bool,
-    now: Timestamp,
-) {
+pub(super) fn complete(response: &mut http::Response<ReplyBody>, now: Timestamp) {
     let status = response.status();
     let bare = status.is_informational()
         || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let length = response.body().size_hint().exact().filter(|_| !bare);
-    if bare || without_content {
+    if bare {
         *response.body_mut() = ReplyBody::default();
     }
     let headers = response.headers_mut();
     if let Some(length) = length {
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        let announced = headers.entry(header::CONTENT_LENGTH);
+        announced.or_insert(HeaderValue::from(length));
     }
     let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
     if let Ok(Ok(date)) = date.map(HeaderValue::try_from) {

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use bytes::Bytes;
+use http::Version;
 use wiremock::matchers::any;
 use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
 
@@ -79,6 +80,8 @@ impl Match for Breaking {
     fn matches(&self, incoming: &Incoming) -> bool {
         let request = Request {
             method: incoming.method.clone(),
+            // wiremock does not tell: as if a request without a host were allowed.
+            version: Version::HTTP_10,
             path: incoming.url.path().to_owned(),
             query: incoming.url.query().map(str::to_owned),
             // wiremock makes `localhost` of a target without a host.

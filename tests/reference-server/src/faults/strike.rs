@@ -149,7 +149,13 @@ fn refused(visit: &Visit<'_>, status: u16) -> Reply {
         };
         return contradict::rewrite(visit, Reply::json(status, &json!({"error": error})));
     }
-    let reply = visit.refused(Refusal::new(status, code, "a scripted fault"));
+    let message = "a scripted fault";
+    let refusal = match status {
+        401 => Refusal::unauthenticated(message, true),
+        403 => Refusal::forbidden(code, message),
+        _ => Refusal::new(status, code, message),
+    };
+    let reply = visit.refused(refusal);
     let mut reply = contradict::rewrite(visit, reply);
     reply.status = StatusCode::from_u16(status).unwrap_or(reply.status);
     if reply.status == StatusCode::NO_CONTENT {

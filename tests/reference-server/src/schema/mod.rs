@@ -66,6 +66,7 @@ mod tests {
         let suite = Suite::new(Builder::default(), key, Default::default(), None).unwrap();
         let request = Request {
             method: http::Method::GET,
+            version: http::Version::HTTP_11,
             path: String::new(),
             query: None,
             authority: None,

@@ -1,7 +1,7 @@
 //! HTTP at its edges: odd paths, odd methods, odd bodies. Each earns a refusal, none a 500.
 
 use reqwest::Method;
-use sdk_reference_server::App;
+use sdk_reference_server::{App, ReferenceServer, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -10,13 +10,18 @@ use crate::peer::Peer;
 
 /// Sends these bytes to the CRM and gives the status of the reply; nothing if there is none.
 async fn raw(peer: &Peer, request: &[u8]) -> Option<u16> {
+    let text = text(peer, request).await;
+    text.split(' ').nth(1)?.parse().ok()
+}
+
+/// What comes back for these bytes, until the connection closes.
+async fn text(peer: &Peer, request: &[u8]) -> String {
     let address = peer.server.crm_url().replace("http://", "");
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut reply = Vec::new();
     let _ = stream.read_to_end(&mut reply).await;
-    let text = String::from_utf8_lossy(&reply).into_owned();
-    text.split(' ').nth(1)?.parse().ok()
+    String::from_utf8_lossy(&reply).into_owned()
 }
 
 fn request(head: &str, token: &str) -> Vec<u8> {
@@ -39,7 +44,12 @@ async fn paths_are_taken_as_they_are() {
         (format!("/api/crm/v1/people/{person}%2ftimeline"), 400),
         (format!("/api/crm/v1/people/{person}/"), 404),
         (format!("//api/crm/v1/people/{person}"), 404),
-        (format!("/api/crm/v1/%70eople/{person}"), 404),
+        (format!("/api/crm/v1/%70eople/{person}"), 200),
+        (format!("/%61%50i/crm/v1/people/{person}"), 404),
+        ("/api/%63rm/v1%2Fpeople".to_owned(), 404),
+        ("/api/crm/v1/%2570eople".to_owned(), 404),
+        ("/%6fpenapi%2Eyaml".to_owned(), 200),
+        ("/api/health%+5".to_owned(), 404),
         (
             format!("/api/crm/v1/people/{}", person.replace("PER", "%50ER")),
             200,
@@ -81,10 +91,10 @@ async fn what_is_no_http_is_refused_by_hyper() {
 async fn another_method_is_not_allowed() {
     for peer in [Peer::on_hyper().await, Peer::start().await] {
         for (method, path, allowed) in [
-            (Method::HEAD, "/api/crm/v1/people", "GET"),
-            (Method::PUT, "/api/crm/v1/people", "GET"),
+            (Method::HEAD, "/api/crm/v1/commands", "POST"),
+            (Method::PUT, "/api/crm/v1/people", "GET, HEAD"),
             (Method::DELETE, "/api/crm/v1/commands", "POST"),
-            (Method::OPTIONS, "/api/crm/v1/today", "GET"),
+            (Method::OPTIONS, "/api/crm/v1/today", "GET, HEAD"),
         ] {
             let got = peer.send(method.clone(), App::Crm, path).await;
             assert_eq!(
@@ -165,4 +175,231 @@ async fn headers_that_are_given_twice_count_as_none() {
         .bearer_auth(&token)
         .header("idempotency-key", &b"a-key-of-sixte\xff\xfe"[..]);
     assert_eq!(peer.read(odd).await.status, 400);
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_content() {
+    let transports = [Transport::Hyper, Transport::Wiremock, Transport::InMemory];
+    for transport in transports {
+        let builder = ReferenceServer::builder().transport(transport);
+        let peer = Peer::of(builder.frozen_clock().start().await);
+        for path in [
+            "/api/crm/v1/people",
+            "/api/crm/v1/people?limit=0",
+            "/api/health",
+            "/openapi.yaml",
+            "/nowhere",
+        ] {
+            let mut get = peer.send(Method::GET, App::Crm, path).await;
+            let mut head = peer.send(Method::HEAD, App::Crm, path).await;
+            assert!(!get.text.is_empty() && head.text.is_empty(), "{path}");
+            for got in [&mut get, &mut head] {
+                got.headers.remove("x-request-id");
+                got.headers.remove("date");
+            }
+            assert_eq!(
+                (get.status, get.headers),
+                (head.status, head.headers),
+                "{transport:?} {path}"
+            );
+        }
+        let seen = peer.server.requests_for("getHealth");
+        let methods: Vec<&str> = seen.iter().map(|request| &*request.method).collect();
+        assert_eq!(
+            (methods, peer.server.attempts("getHealth")),
+            (vec!["GET", "HEAD"], 2)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_refused_caller_is_told_what_is_missing() {
+    let mut peer = Peer::on_hyper().await;
+    let today = format!("{}/api/crm/v1/today", peer.server.crm_url());
+    let realm = "Bearer realm=\"suite\"";
+    let invalid =
+        |why: &str| format!("{realm}, error=\"invalid_token\", error_description=\"{why}\"");
+    for (header, expected) in [
+        (None, realm.to_owned()),
+        (Some("Basic YTpi"), realm.to_owned()),
+        (Some("Bearer "), realm.to_owned()),
+        (Some("Bearer x"), invalid("the token is not valid")),
+        (Some("bearer x"), invalid("the token is not valid")),
+    ] {
+        let request = header.iter().fold(peer.http.get(&today), |request, value| {
+            request.header("authorization", *value)
+        });
+        let got = peer.read(request).await;
+        assert_eq!(
+            (got.status, got.header("www-authenticate")),
+            (401, Some(&*expected)),
+            "{header:?}"
+        );
+    }
+    peer.once(sdk_reference_server::Operation::GetToday)
+        .status(401);
+    let scripted = peer.crm("/today").await;
+    assert_eq!(
+        scripted.header("www-authenticate"),
+        Some(&*invalid("a scripted fault"))
+    );
+
+    peer.becomes("reader", |client| {
+        client.scopes(["crm:people:read", "crm:tasks:write"])
+    });
+    let scope = |scope: &str| format!("{realm}, error=\"insufficient_scope\", scope=\"{scope}\"");
+    let command = json!({"commandType": "person.create", "payload": {}});
+    for (got, expected) in [
+        (peer.crm("/today").await, scope("crm:today:read")),
+        (peer.command(&command).await, scope("crm:people:write")),
+    ] {
+        assert_eq!(
+            (got.status, got.header("www-authenticate")),
+            (403, Some(&*expected))
+        );
+    }
+    peer.becomes(
+        "stranger",
+        sdk_reference_server::ClientSpec::without_workspace,
+    );
+    let got = peer.crm("/today").await;
+    assert_eq!(
+        (got.status, got.header("www-authenticate")),
+        (403, Some(realm))
+    );
+}
+
+#[tokio::test]
+async fn what_is_framed_badly_is_answered() {
+    let peer = Peer::on_hyper().await;
+    let chunked = "transfer-encoding: chunked\r\n";
+    let host = "host: localhost\r\n";
+    for (head, body, status, part) in [
+        (String::new(), "", 400, "Host: required"),
+        (host.repeat(2), "", 400, "Host: given more than once"),
+        (
+            format!("{host}{chunked}"),
+            "zz\r\n{}\r\n0\r\n\r\n",
+            400,
+            "not framed",
+        ),
+        (
+            format!("{host}{chunked}"),
+            "2\r\n{}3\r\n",
+            400,
+            "not framed",
+        ),
+        (
+            format!("{host}content-length: 1\r\ncontent-length: 2\r\n"),
+            "{}",
+            400,
+            "",
+        ),
+        (format!("{host}content-length: -1\r\n"), "{}", 400, ""),
+        (format!("{host}transfer-encoding: gzip\r\n"), "{}", 400, ""),
+        (format!("{host}x: {}\r\n", "x".repeat(1 << 20)), "", 431, ""),
+        // hyper drops the length, as RFC 9112 allows.
+        (
+            format!("{host}content-length: 5\r\n{chunked}"),
+            "0\r\n\r\n",
+            401,
+            "unauthenticated",
+        ),
+    ] {
+        let request =
+            format!("POST /api/crm/v1/commands HTTP/1.1\r\n{head}connection: close\r\n\r\n{body}");
+        let got = text(&peer, request.as_bytes()).await;
+        let says = got.starts_with(&format!("HTTP/1.1 {status} ")) && got.contains(part);
+        assert!(says, "{head:.60} {body}: {got}");
+    }
+    let old = text(&peer, b"GET /api/health HTTP/1.0\r\n\r\n").await;
+    assert!(old.starts_with("HTTP/1.0 200 "), "{old}");
+    assert_eq!(
+        peer.server.attempts("submitCommand"),
+        1,
+        "the others did not arrive"
+    );
+}
+
+#[tokio::test]
+async fn numbers_and_dates_are_taken_as_their_grammars_have_them() {
+    let peer = Peer::on_hyper().await;
+    let send = async |app, path: &str, body: &str| {
+        let key = format!(
+            "key-{}",
+            body.len() * 1_000_000 + usize::from(body.as_bytes()[body.len() - 2])
+        );
+        peer.post_text(app, path, &format!("{key:-<16}"), body.to_owned())
+            .await
+    };
+    let event = |rest: &str| {
+        format!(
+            r#"{{"operation": "create", "title": "t", "timezone": "UTC", "collectionReference": "c", {rest}}}"#
+        )
+    };
+    let at =
+        |start: &str, end: &str| event(&format!(r#""startsAt": "{start}", "endsAt": "{end}""#));
+    let commands = "/calendar/v1/event-commands";
+    for (body, status) in [
+        (at("9998-12-31T23:59:59Z", "9999-12-31T23:59:59Z"), 201),
+        (
+            at(
+                "2016-12-31T23:59:59z",
+                "2016-12-31t23:59:60.123456789012345z",
+            ),
+            201,
+        ),
+        (at("2016-12-31T23:59:59z", "2016-12-31t23:59:61z"), 400),
+    ] {
+        assert_eq!(
+            send(App::Calendar, commands, &body).await.status,
+            status,
+            "{body}"
+        );
+    }
+    for (number, status) in [("1e999", 201), ("-1E+999", 201), ("01", 400), ("1.", 400)] {
+        let got = send(
+            App::Accounting,
+            "/approval-intents",
+            &format!(r#"{{"any": {number}}}"#),
+        )
+        .await;
+        assert_eq!(got.status, status, "{number}: {}", got.text);
+    }
+    let person = peer.server.sample_person();
+    let version = peer.crm(&format!("/people/{person}")).await.expect(200)["recordVersion"].clone();
+    let update = format!(
+        r#"{{"commandType": "person.update", "subjectReference": "{person}", "expectedRecordVersion": {version}.0,
+            "payload": {{"displayName": "Two Point Zero"}}}}"#
+    );
+    assert_eq!(
+        send(App::Crm, "/api/crm/v1/commands", &update).await.status,
+        201
+    );
+
+    let schema = json!({"properties": {"any": {}, "n": {"type": "integer", "maximum": 9}}});
+    let deal = json!({"requestBody": {"content": {"application/json": {"schema": schema}}},
+        "responses": {"204": {}}, "parameters": [{"name": "n", "in": "query", "schema": {"type": "integer"}}]});
+    let contract = json!({"openapi": "3.1.0", "paths": {"/d": {"post": deal}}}).to_string();
+    let builder = ReferenceServer::builder().contract(App::Crm, contract);
+    let peer = Peer::of(builder.start().await);
+    for (query, body, status) in [
+        ("", r#"{"any": 1e999, "n": 2.0}"#, 204),
+        ("", r#"{"n": -1e999}"#, 204),
+        ("", r#"{"n": 1e999}"#, 400),
+        ("", r#"{"n": 2.5}"#, 400),
+        ("?n=2", "{}", 204),
+        ("?n=2.0", "{}", 400),
+    ] {
+        let url = format!("{}/d{query}", peer.server.crm_url());
+        let request = peer
+            .http
+            .post(url)
+            .header("content-type", "application/json");
+        assert_eq!(
+            peer.read(request.body(body)).await.status,
+            status,
+            "{query} {body}"
+        );
+    }
 }
