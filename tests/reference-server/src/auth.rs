@@ -102,8 +102,11 @@ pub(crate) fn authenticate(
     if claims.aud != suite.audience(app) {
         return Err(refused("the token is for another audience"));
     }
-    if suite.registry().is_revoked(number) {
-        return Err(refused("the token was revoked"));
+    {
+        let registry = suite.registry();
+        if registry.is_revoked(number) || !registry.knows(&claims.client_id) {
+            return Err(refused("the token was revoked"));
+        }
     }
     let actor = suite.store().actors.index(&claims.actor);
     let actor = actor.ok_or_else(|| refused("the token names no actor"))?;

@@ -47,6 +47,7 @@ pub struct Builder {
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
+    pub(crate) faults: Option<Arc<str>>,
     pub(crate) contracts: HashMap<App, Arc<str>>,
     pub(crate) contradicted: BTreeSet<Assumption>,
 }
@@ -71,6 +72,7 @@ impl Default for Builder {
             control_port: None,
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
+            faults: None,
             contracts: HashMap::new(),
             contradicted: BTreeSet::new(),
         }
@@ -202,6 +204,13 @@ impl Builder {
     /// closed; 30 seconds by default, at most a day. wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
         self.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
+        self
+    }
+
+    /// Faults that are active from the start and after every [`reset`](ReferenceServer::reset), as the JSON of a fault file.
+    /// What is wrong with them is an error when the server starts.
+    pub fn faults(mut self, json: impl Into<Arc<str>>) -> Builder {
+        self.faults = Some(json.into());
         self
     }
 

@@ -96,8 +96,8 @@ impl Suite {
             origins,
             settings,
         };
-        let first = suite.store().actors.reference(0);
-        suite.add_client(suite.settings.client.clone().acting_for(first));
+        let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
+        suite.begin().map_err(invalid)?;
         Ok(suite)
     }
 
@@ -187,20 +187,37 @@ impl Suite {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a client, and an actor for it unless it acts for one that exists.
-    pub(crate) fn add_client(&self, spec: ClientSpec) {
-        let scopes = self.contracts.iter().flatten().flat_map(Contract::scopes);
-        let spec = spec.widened(scopes);
+    /// Adds a client, and an actor for it unless it acts for one that exists; otherwise says what is wrong with it.
+    pub(crate) fn add_client(&self, spec: ClientSpec) -> Result<(), String> {
+        let scopes = || self.contracts.iter().flatten().flat_map(Contract::scopes);
+        let spec = spec.widened(scopes());
+        let written = |scope: &str| Operation::all().any(|one| one.scopes().contains(&scope));
+        spec.check(|scope| written(scope) || scopes().any(|known| known == scope))?;
         let actor = {
             let mut store = self.store_mut();
-            let actor = spec.actor.as_deref();
-            let known = actor.and_then(|name| store.actors.index(name));
-            known.unwrap_or_else(|| {
+            if let Some(name) = &spec.actor {
+                let known = store.actors.index(name);
+                known.ok_or_else(|| format!("actingFor: no actor has the reference {name:?}"))?
+            } else {
                 let display_name = spec.id.clone().into();
                 store.actors.create(Actor { display_name })
-            })
+            }
         };
         self.registry().add(spec, actor);
+        Ok(())
+    }
+
+    /// The client and the faults of the settings, as at the start.
+    fn begin(&self) -> Result<(), String> {
+        let first = self.store().actors.reference(0);
+        let client = self.settings.client.clone().acting_for(first);
+        let added = self.add_client(client);
+        added.map_err(|problem| format!("the client: {problem}"))?;
+        if let Some(json) = &self.settings.faults {
+            let loaded = self.load_faults(json.as_bytes());
+            loaded.map_err(|problem| format!("the faults: {problem}"))?;
+        }
+        Ok(())
     }
 
     /// Activates the faults of a fault file, all or none, and returns their numbers.
@@ -209,22 +226,20 @@ impl Suite {
         self.faults.load(json, self.settings.transport, known)
     }
 
-    /// Resets everything except the time, the clients and their tokens.
+    /// Sets everything back to the start, the time too; tokens of before are not accepted any more.
     pub(crate) fn reset(&self) {
-        self.faults.clear();
-        self.faults.clear_log();
+        self.clock.restart();
+        self.faults.restart();
         self.recorder.clear();
+        self.requests.store(0, Ordering::Relaxed);
         self.counters.clear();
         self.contracts
             .iter()
             .flatten()
             .for_each(Contract::clear_counts);
-        let clients = self.registry().restart(self.settings.token_lifetime);
+        self.registry().restart(self.settings.token_lifetime);
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes);
-        // In the order in which their actors were created, so that each keeps its reference.
-        for client in clients {
-            self.add_client(client.spec);
-        }
+        self.begin().expect("it began with them before");
     }
 
     /// Answers one request to `app`: faults before, the operation, faults after. Requests for the

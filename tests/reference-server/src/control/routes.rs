@@ -48,10 +48,12 @@ routes! {
     POST "/-/tokens/revoke" => tokens::revoke, "Revokes every token issued so far.";
     POST "/-/clients" => clients::add, "Adds a client, or replaces it; rights that are left out are granted in full.",
         r#"{"id": "reader", "secret": "s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]}"#;
+    GET "/-/clients" => clients::list, "The clients and their rights, without their secrets.";
+    DELETE "/-/clients/{id}" => clients::remove, "Removes one client; its tokens are refused from now on.";
     GET "/-/counters" => seen::counters, "Attempts and commits per operation.";
     GET "/-/requests" => seen::requests, "The last requests, with secrets redacted.";
     GET "/-/requests/{id}" => seen::requests, "The last requests for one operation, by its operationId in percent-encoding.";
-    POST "/-/reset" => time::reset, "Resets data, counts, faults and requests; clients and their tokens stay.";
+    POST "/-/reset" => time::reset, "Sets everything back to the start: data, counts, requests, clients, faults, time. Tokens of before are refused.";
 }
 
 impl Route {

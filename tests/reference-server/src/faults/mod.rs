@@ -171,8 +171,10 @@ impl Faults {
         self.book().log.iter().cloned().collect()
     }
 
-    pub(crate) fn clear_log(&self) {
-        self.book().log.clear();
+    /// As if there had been none.
+    pub(crate) fn restart(&self) {
+        *self.book() = Book::default();
+        self.any.store(false, Ordering::Release);
     }
 
     /// Removes a fault and returns whether it existed.

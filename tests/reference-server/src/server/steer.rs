@@ -95,8 +95,9 @@ impl ReferenceServer {
         self.suite.clock.advance(by);
     }
 
-    /// Sets data, counts, faults and recorded requests back to the start. Clients and their tokens
-    /// stay, and the clock keeps running.
+    /// Sets everything back to the start: data, counts, recorded requests, clients, the time, and the faults, of which those
+    /// of [`Builder::faults`](crate::Builder::faults) are active again. Tokens of before are refused with 401. A
+    /// [`Fault`] of before is not to be used any more: numbers begin at one again.
     pub fn reset(&self) {
         self.suite.reset();
     }

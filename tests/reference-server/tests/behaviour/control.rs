@@ -1,7 +1,7 @@
 //! The control endpoint: everything that a test in Rust does, over HTTP.
 
 use reqwest::Method;
-use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
+use sdk_reference_server::{App, Builder, ClientSpec, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer};
@@ -211,12 +211,153 @@ async fn counts_requests_and_state_are_shown_and_reset() {
 
     control.send(Method::POST, "/-/reset").await.expect(200);
     assert_eq!(control.get("/-/counters").await["exchanges"], 0);
-    // The token still holds, and the person is gone.
-    let page = control
-        .peer
-        .get_with(App::Crm, "/api/crm/v1/people?q=Only%20Here", &token)
-        .await;
+    assert_eq!(control.today(&token).await, 401);
+    let page = control.peer.crm("/people?q=Only%20Here").await;
     assert_eq!(page.expect(200)["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_reset_server_is_as_it_was_started() {
+    let faults =
+        r#"{"faults": [{"operation": "getToday", "when": {"times": 1}, "then": {"status": 503}}]}"#;
+    for transport in [Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder()
+            .transport(transport)
+            .faults(faults);
+        let control = Control::of(builder.frozen_clock()).await;
+        let whole = async || {
+            let mut seen = Vec::new();
+            for path in [
+                "state",
+                "faults",
+                "fault-log",
+                "clock",
+                "tokens",
+                "clients",
+                "counters",
+                "requests",
+            ] {
+                seen.push(control.get(&format!("/-/{path}")).await);
+            }
+            seen
+        };
+        let before = whole().await;
+        for round in 0..2 {
+            control.peer.crm("/today").await.expect(503);
+            control.peer.crm("/today").await.expect(200);
+            control.advance(1_000.5).await;
+            control
+                .post(
+                    "/-/tokens",
+                    &json!({"lifetimeSeconds": 3, "omitExpiresIn": true}),
+                )
+                .await
+                .expect(200);
+            control
+                .post("/-/clients", &json!({"id": "b", "secret": "s"}))
+                .await
+                .expect(201);
+            control
+                .post(
+                    "/-/faults",
+                    &json!({"faults": [{"then": {"delaySeconds": 0.1}}]}),
+                )
+                .await
+                .expect(201);
+            let id = control.peer.server.client_id();
+            control
+                .send(Method::DELETE, &format!("/-/clients/{id}"))
+                .await
+                .expect(200);
+            assert_ne!(whole().await, before);
+            control.send(Method::POST, "/-/reset").await.expect(200);
+            assert_eq!(whole().await, before, "{transport:?} {round}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_are_listed_without_secrets_and_removed() {
+    let control = Control::start(Transport::Hyper).await;
+    let client = json!({"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]});
+    control.post("/-/clients", &client).await.expect(201);
+    let listed = control.send(Method::GET, "/-/clients").await;
+    assert!(!listed.text.contains("s3cret") && !listed.text.contains("reference-secret"));
+    let first = &listed.expect(200)["clients"][0];
+    assert_eq!(
+        (&first["id"], &first["scopes"]),
+        (&json!("a/b c"), &json!(["crm:people:read"]))
+    );
+    assert_eq!(
+        control.peer.server.client_ids(),
+        ["a/b c", "reference-client"]
+    );
+
+    let token = control.peer.token(App::Crm).await;
+    control
+        .send(Method::DELETE, "/-/clients/a%2Fb%20c")
+        .await
+        .expect(200);
+    assert_eq!(control.today(&token).await, 200);
+    control
+        .send(Method::DELETE, "/-/clients/reference-client")
+        .await
+        .expect(200);
+    assert_eq!(control.today(&token).await, 401);
+    control.peer.form(&control.peer.grant()).await.expect(401);
+    control
+        .send(Method::DELETE, "/-/clients/reference-client")
+        .await
+        .expect(404);
+    assert!(!control.peer.server.remove_client("a/b c"));
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_is_refused_by_member_and_value() {
+    let control = Control::start(Transport::Hyper).await;
+    let refused = [
+        (json!({"id": "", "secret": "s"}), "id: must not be empty"),
+        (
+            json!({"id": "x", "secret": ""}),
+            "secret: must not be empty",
+        ),
+        (
+            json!({"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]}),
+            r#"scopes[1]: no operation needs "crm:peple:read""#,
+        ),
+        (
+            json!({"id": "x", "secret": "s", "apps": ["crm", "payroll"]}),
+            r#"apps[1]: unknown application "payroll""#,
+        ),
+        (
+            json!({"id": "x", "secret": "s", "actingFor": "ACR-0"}),
+            r#"actingFor: no actor has the reference "ACR-0""#,
+        ),
+    ];
+    for (client, problem) in refused {
+        let refused = control.post("/-/clients", &client).await.expect(400);
+        assert_eq!(refused["error"], problem);
+    }
+    let misspelt = ClientSpec::new("x", "s").scopes(["crm"]);
+    let error = ReferenceServer::builder()
+        .client(misspelt)
+        .try_start()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"the client: scopes[0]: no operation needs "crm""#
+    );
+    let faults = r#"{"faults": [{"then": {}}]}"#;
+    let error = ReferenceServer::builder()
+        .faults(faults)
+        .try_start()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the faults: fault 1: then: has no effect"
+    );
 }
 
 #[tokio::test]

@@ -3,8 +3,8 @@
 mod args;
 
 use std::error::Error;
-use std::fmt::Display;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Wanted};
@@ -32,12 +32,11 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
-    let server = args.builder().try_start().await?;
+    let mut builder = args.builder();
     if let Some(path) = &args.faults {
-        let problem = |error: &dyn Display| format!("{}: {error}", path.display());
-        let json = std::fs::read_to_string(path).map_err(|error| problem(&error))?;
-        server.load_faults(&json).map_err(|error| problem(&error))?;
+        builder = builder.faults(read(path)?);
     }
+    let server = builder.try_start().await?;
     // Before the announcement: a script that reads it may stop the program at once.
     let told_to_stop = told_to_stop()?;
     warn(args);
@@ -46,6 +45,11 @@ async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     eprintln!("stopping; tokens issued: {}", server.exchanges());
     server.stop();
     Ok(())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path);
+    text.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Warns if other machines can reach the server.
