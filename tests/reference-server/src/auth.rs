@@ -8,6 +8,7 @@ use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::served::Served;
 use crate::suite::Suite;
+use crate::token::exchange;
 use crate::token::jwt::{self, Claims};
 
 /// The caller of a protected operation.
@@ -111,6 +112,13 @@ pub(crate) fn authenticate(
     let actor = suite.store().actors.index(&claims.actor);
     let actor = actor.ok_or_else(|| refused("the token names no actor"))?;
     Ok(Caller { claims, actor })
+}
+
+/// The client that a request names, by a token of this server or by its credentials, whether these are right or not.
+pub(crate) fn named_client(suite: &Suite, request: &Request) -> Option<String> {
+    let token = bearer(request).and_then(|token| jwt::verify(&suite.token_key, token));
+    let named = token.map(|claims| claims.client_id);
+    named.or_else(|| exchange::named_client(request))
 }
 
 /// The token in the `Authorization` header.

@@ -17,7 +17,7 @@ use crate::contradict::Assumption::{A02, A43, A44};
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
-use crate::faults::{Faults, InvalidFaults, Strike};
+use crate::faults::{Arrival, Faults, InvalidFaults, Strike};
 use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
 use crate::hosts;
@@ -261,12 +261,17 @@ impl Suite {
             None => self.route(app, &request.method, &request.path),
         };
         let operation = routed.as_ref().ok().map(|route| route.operation);
-        let strike = match operation {
-            Some(operation) => {
-                self.counters.attempted(operation);
-                self.faults.strike(operation, now, &request_id)
+        let strike = match &routed {
+            Ok(Route { operation, params }) => {
+                self.counters.attempted(*operation);
+                let arrival = Arrival {
+                    params,
+                    request: Some(request),
+                    client: &|| auth::named_client(self, request),
+                };
+                self.faults.strike(*operation, &arrival, now, &request_id)
             }
-            None => Strike::default(),
+            Err(_) => Strike::default(),
         };
         let visit = Visit {
             suite: self,
@@ -291,7 +296,14 @@ impl Suite {
     /// Whether a fault keeps a request from being sent at all.
     pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
         let routed = || self.route(app, method, path).ok();
-        let refused = |route: Route<'_>| self.faults.refuse(route.operation, self.clock.now());
+        let refused = |Route { operation, params }| {
+            let arrival = Arrival {
+                params: &params,
+                request: None,
+                client: &|| None,
+            };
+            self.faults.refuse(operation, &arrival, self.clock.now())
+        };
         self.faults.any() && routed().is_some_and(refused)
     }
 

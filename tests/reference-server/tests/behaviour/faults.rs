@@ -381,3 +381,80 @@ async fn no_scripted_header_makes_the_server_panic() {
             .expect(200);
     }
 }
+
+#[tokio::test]
+async fn a_fault_strikes_the_requests_that_it_is_for() {
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder().transport(transport);
+        let mut peer = Peer::of(builder.start().await);
+        let (person, deal) = (
+            peer.server.sample_person(),
+            peer.server.sample_opportunity(),
+        );
+        let task = |title: &str| json!({"commandType": "task.create", "payload": {"title": title}});
+        peer.server
+            .fault_everywhere()
+            .when_path(&person)
+            .status(410);
+        peer.server
+            .fault(Operation::ListTasks)
+            .when_client("other")
+            .status(418);
+        peer.server
+            .fault(Operation::ExchangeToken)
+            .when_client("third")
+            .status(500);
+        peer.server
+            .fault(Operation::ListPeople)
+            .when_header("x-tenant", "b")
+            .status(429);
+        let member = peer.server.fault(Operation::SubmitCommand);
+        member
+            .when_member("/payload/title", "Bad")
+            .skip(1)
+            .times(1)
+            .status(507);
+
+        assert_eq!(peer.crm(&format!("/people/{person}")).await.status, 410);
+        assert_eq!(
+            peer.crm(&format!("/people/{person}/timeline")).await.status,
+            410
+        );
+        assert_eq!(
+            peer.crm(&format!("/opportunities/{deal}")).await.status,
+            200
+        );
+        let token = peer.token(App::Crm).await;
+        for (tenant, status) in [("a", 200), ("b", 429)] {
+            let url = format!("{}{PEOPLE}", peer.server.crm_url());
+            let request = peer
+                .http
+                .get(url)
+                .bearer_auth(&token)
+                .header("x-tenant", tenant);
+            assert_eq!(peer.read(request).await.status, status, "{tenant}");
+        }
+        for (title, status) in [
+            ("Good", 201),
+            ("Bad", 201),
+            ("Good one", 201),
+            ("Bad", 507),
+            ("Bad", 200),
+        ] {
+            assert_eq!(
+                peer.command(&task(title)).await.status,
+                status,
+                "{transport:?} {title}"
+            );
+        }
+        assert_eq!(peer.crm("/tasks").await.status, 200);
+        for (id, tasks) in [("other", 418), ("fourth", 200)] {
+            peer.becomes(id, |client| client);
+            assert_eq!(peer.crm("/tasks").await.status, tasks, "{id}");
+        }
+        for (id, status) in [("third", 500), ("fifth", 401)] {
+            let form = format!("grant_type=client_credentials&client_id={id}&client_secret=x");
+            assert_eq!(peer.form(&form).await.status, status, "{id}");
+        }
+    }
+}
