@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::client::ClientSpec;
 use crate::contradict::Assumption;
 use crate::data::Sizes;
+use crate::log::RequestLog;
 use crate::server::ReferenceServer;
 use crate::start;
 use crate::token::registry::LONGEST_LIFE;
@@ -47,6 +48,7 @@ pub struct Builder {
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
+    pub(crate) request_log: Option<RequestLog>,
     pub(crate) faults: Option<Arc<str>>,
     pub(crate) contracts: HashMap<App, Arc<str>>,
     pub(crate) contradicted: BTreeSet<Assumption>,
@@ -72,6 +74,7 @@ impl Default for Builder {
             control_port: None,
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
+            request_log: None,
             faults: None,
             contracts: HashMap::new(),
             contradicted: BTreeSet::new(),
@@ -204,6 +207,12 @@ impl Builder {
     /// closed; 30 seconds by default, at most a day. wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
         self.read_timeout = limit.min(LONGEST_READ_TIMEOUT);
+        self
+    }
+
+    /// Writes a line about each request on standard output; none by default.
+    pub fn request_log(mut self, log: RequestLog) -> Builder {
+        self.request_log = Some(log);
         self
     }
 

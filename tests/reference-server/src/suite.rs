@@ -4,6 +4,8 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use std::time::Instant;
+
 use http::{HeaderName, Method};
 use jiff::Timestamp;
 
@@ -245,6 +247,7 @@ impl Suite {
     /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
     /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
+        let begun = Instant::now();
         let now = self.clock.now();
         let foreign = hosts::check(&self.settings, request).err();
         let barred = foreign.or_else(|| contradict::bars(self, app, request, now));
@@ -281,15 +284,19 @@ impl Suite {
             now,
             operation,
         };
+        let faults = strike.faults();
         let mut reply = self.answer(&visit, routed, strike);
         let named = self.unless(A44, "x-request-id", "x-correlation-id");
         reply.set(HeaderName::from_static(named), &request_id);
         if operation.is_some_and(Served::is_from_schema) {
             reply.set(HeaderName::from_static(FROM_SCHEMA), "true");
         }
-        let begun = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
-        let status = begun.then_some(reply.status.as_u16());
+        let answered = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
+        let status = answered.then_some(reply.status.as_u16());
         self.recorder.record(number, &visit, operation, status);
+        if let Some(log) = self.settings.request_log {
+            log.write(number, &visit, status, begun, &faults);
+        }
         reply
     }
 

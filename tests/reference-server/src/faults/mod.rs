@@ -142,9 +142,10 @@ impl Faults {
         let Book { rules, log, .. } = &mut *book;
         let mut strike = Strike::default();
         for (fault, rule) in rules.iter_mut().filter(|(_, rule)| concerns(rule)) {
-            let Some(struck) = rule.strike(operation, arrival) else {
+            let Some(mut struck) = rule.strike(operation, arrival) else {
                 continue;
             };
+            struck.fault = *fault;
             if log.len() >= LOG_LIMIT {
                 log.pop_front();
             }

@@ -42,6 +42,7 @@ impl Rule {
         let concerns = wanted.is_none_or(|wanted| wanted == at.id());
         let concerns = concerns && !self.then.is_empty() && self.when.concerns(arrival);
         (concerns && self.when.due()).then(|| Struck {
+            fault: 0,
             effects: self.then.clone(),
             rounds: self.rounds.clone(),
         })

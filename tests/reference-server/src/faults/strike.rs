@@ -22,6 +22,7 @@ use crate::token::registry::ExpiresIn;
 /// One fault that struck a request.
 #[derive(Debug)]
 pub(super) struct Struck {
+    pub(super) fault: u64,
     pub(super) effects: Effects,
     pub(super) rounds: Option<Arc<Mutex<Rounds>>>,
 }
@@ -33,6 +34,11 @@ pub(crate) struct Strike(Vec<Struck>);
 impl Strike {
     pub(super) fn add(&mut self, struck: Struck) {
         self.0.push(struck);
+    }
+
+    /// The numbers of the faults.
+    pub(crate) fn faults(&self) -> Vec<u64> {
+        self.0.iter().map(|struck| struck.fault).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
+use sdk_reference_server::{App, Builder, ReferenceServer, RequestLog, Transport};
 
 pub(crate) const HELP: &str = "\
 Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the contract documents them.
@@ -37,6 +37,7 @@ Behaviour:
   --token-lifetime SECS    lifetime of tokens, at most 300           [300]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
+  --log text|json          a line on standard output for each request, without secrets
   --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here, such as A07,A44; may be repeated
   --version                the version of the program
   --help                   this text
@@ -135,6 +136,13 @@ impl Args {
                     builder =
                         builder.contradict(assumption.map_err(|error| format!("{name}: {error}"))?);
                 }
+            }
+            "--log" => {
+                builder = builder.request_log(match parsed::<String>(name, value)?.as_str() {
+                    "text" => RequestLog::Text,
+                    "json" => RequestLog::Json,
+                    other => return Err(format!("{name}: {other:?} is neither text nor json")),
+                });
             }
             "--faults" => self.faults = Some(parsed(name, value)?),
             _ => return Err(format!("unknown option {name}")),
