@@ -5,6 +5,7 @@
 mod clients;
 mod faults;
 mod guard;
+mod openapi;
 mod routes;
 mod seen;
 mod time;
