@@ -49,6 +49,7 @@ pub struct Builder {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) read_timeout: Duration,
     pub(crate) request_log: Option<RequestLog>,
+    pub(crate) data: Option<Arc<str>>,
     pub(crate) faults: Option<Arc<str>>,
     pub(crate) contracts: HashMap<App, Arc<str>>,
     pub(crate) contradicted: BTreeSet<Assumption>,
@@ -75,6 +76,7 @@ impl Default for Builder {
             allowed_hosts: Vec::new(),
             read_timeout: READ_TIMEOUT,
             request_log: None,
+            data: None,
             faults: None,
             contracts: HashMap::new(),
             contradicted: BTreeSet::new(),
@@ -213,6 +215,23 @@ impl Builder {
     /// Writes a line about each request on standard output; none by default.
     pub fn request_log(mut self, log: RequestLog) -> Builder {
         self.request_log = Some(log);
+        self
+    }
+
+    /// Records beside the demo data, at the start and after every [`reset`](ReferenceServer::reset), as JSON; the
+    /// [guide](crate::guide) shows their members. What is wrong with them is an error when the server starts.
+    ///
+    /// ```
+    /// use sdk_reference_server::ReferenceServer;
+    ///
+    /// let server = ReferenceServer::builder()
+    ///     .people(0)
+    ///     .data(r#"{"people": [{"publicReference": "PER-0123456789AB", "displayName": "Ada Lovelace"}]}"#)
+    ///     .in_memory();
+    /// assert_eq!(server.sample_person(), "PER-0123456789AB");
+    /// ```
+    pub fn data(mut self, json: impl Into<Arc<str>>) -> Builder {
+        self.data = Some(json.into());
         self
     }
 

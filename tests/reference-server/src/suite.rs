@@ -1,5 +1,6 @@
 //! The state of one server, and how a request passes through it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -26,6 +27,7 @@ use crate::hosts;
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::named::Named;
+use crate::own::{self, InvalidData};
 use crate::params::Query;
 use crate::recorder::Recorder;
 use crate::refusal::Refusal;
@@ -209,12 +211,24 @@ impl Suite {
         Ok(())
     }
 
-    /// The client and the faults of the settings, as at the start.
+    /// Adds the records of a data file, all or none, and returns their references by kind.
+    pub(crate) fn load_data(
+        &self,
+        json: &[u8],
+    ) -> Result<BTreeMap<&'static str, Vec<String>>, InvalidData> {
+        own::load(&mut self.store_mut(), json, self.clock.now())
+    }
+
+    /// The client, the data and the faults of the settings, as at the start.
     fn begin(&self) -> Result<(), String> {
         let first = self.store().actors.reference(0);
         let client = self.settings.client.clone().acting_for(first);
         let added = self.add_client(client);
         added.map_err(|problem| format!("the client: {problem}"))?;
+        if let Some(json) = &self.settings.data {
+            let loaded = self.load_data(json.as_bytes());
+            loaded.map_err(|problem| format!("the data: {problem}"))?;
+        }
         if let Some(json) = &self.settings.faults {
             let loaded = self.load_faults(json.as_bytes());
             loaded.map_err(|problem| format!("the faults: {problem}"))?;

@@ -3,6 +3,7 @@
 //! It has a separate port on loopback, since anyone who can reach it controls the server.
 
 mod clients;
+mod data;
 mod faults;
 mod guard;
 mod openapi;

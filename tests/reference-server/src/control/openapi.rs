@@ -8,7 +8,7 @@ use crate::message::{Reply, Request};
 use crate::suite::Suite;
 
 /// The members of each object, and no others; `?` marks one that may be left out, `[…]` an array, `{…}` a map.
-const SHAPES: [(&str, &str); 29] = [
+const SHAPES: [(&str, &str); 31] = [
     ("Problem", "error: text"),
     ("Ready", "status: text"),
     ("Time", "now: time"),
@@ -22,6 +22,16 @@ const SHAPES: [(&str, &str); 29] = [
         "Sizes",
         "seed: integer, people: integer, organizations: integer, opportunities: integer, tasks: integer, \
          intakeSubmissions: integer",
+    ),
+    (
+        "Records",
+        "organizations?: [{any}], people?: [{any}], opportunities?: [{any}], tasks?: [{any}], \
+         intakeSubmissions?: [{any}], counterparties?: [{any}]",
+    ),
+    (
+        "References",
+        "organizations: [text], people: [text], opportunities: [text], tasks: [text], intakeSubmissions: [text], \
+         counterparties: [text]",
     ),
     ("FaultFile", "faults: [Fault]"),
     ("Fault", "operation?: text|null, when?: When, then: Then"),

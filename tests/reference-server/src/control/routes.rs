@@ -1,6 +1,6 @@
 //! The operations of the control endpoint.
 
-use super::{clients, faults, openapi, seen, time, tokens};
+use super::{clients, data, faults, openapi, seen, time, tokens};
 use crate::call::Answer;
 use crate::message::Request;
 use crate::suite::Suite;
@@ -47,6 +47,8 @@ routes! {
     GET "/-/ready" => seen::ready, 200 Ready, "Whether the server is ready.";
     GET "/-/openapi.yaml" => openapi::document, 200, "This endpoint as an OpenAPI document.";
     GET "/-/state" => seen::state, 200 State, "Addresses, time, data, tokens.";
+    POST "/-/data" => data::load [Records], 201 References, "Adds records of your own, all or none, until the reset.",
+        r#"{"people": [{"publicReference": "PER-0123456789AB", "displayName": "Ada Lovelace", "email": "ada@example.com"}]}"#;
     GET "/-/faults" => faults::list, 200 Faults, "The active faults, and how often each struck.";
     POST "/-/faults" => faults::add [FaultFile], 201 Faults, "Adds faults, all or none.",
         r#"{"faults": [{"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}}]}"#;

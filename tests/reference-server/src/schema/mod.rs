@@ -68,6 +68,8 @@ POST /-/faults | {"faults": [{"operation": "getHealth", "then": {"schemaSuffix":
 POST /-/faults | {"faults": [{"when": {"skip": 1, "every": 2, "times": 3, "probability": 0.5, "seed": 7, "path": "a", "client": "b", "header": {"name": "c"}, "member": {"pointer": "/d", "value": 1}}, "then": {"status": 503}}]} | 201
 POST /-/faults | {"faults": [{"then": {"delaySeconds": 0.5, "status": 503, "replyAfterCommitWith": 503, "retryAfter": 1, "headers": {"x": "y"}, "body": {"text": "z"}, "refuseConnection": true, "closeConnection": true, "loseReply": true, "stall": true, "truncateBody": true, "breakBody": true, "dripBody": {"bytes": 1, "pauseSeconds": 0.1}, "revokeToken": true, "tokenLifetimeSeconds": 1, "tokenExpiresIn": "soon", "omitExpiresIn": true, "unknownEnum": true, "unknownMember": true, "schemaSuffix": "v9", "cursorLoop": 1}}]} | 201
 POST /-/faults | {"faults": [{"then": {}}]} | 400
+POST /-/data | {"people": [{"displayName": "Ada Lovelace"}]} | 201
+POST /-/data | {"people": [{}]} | 400
 GET /-/faults | | 200
 GET /-/fault-log | | 200
 DELETE /-/faults/1 | | 200

@@ -32,6 +32,7 @@ Data:
   --opportunities N        how many opportunities                    [400]
   --tasks N                how many tasks                            [500]
   --intake-submissions N   how many intake submissions               [80]
+  --data FILE              records of your own, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
 
 Behaviour:
   --token-lifetime SECS    lifetime of tokens, at most 300           [300]
@@ -59,6 +60,7 @@ pub(crate) struct Args {
     pub(crate) control_host: IpAddr,
     pub(crate) seed: u64,
     pub(crate) people: u64,
+    pub(crate) data: Option<PathBuf>,
     pub(crate) faults: Option<PathBuf>,
     builder: Builder,
     port_base: u16,
@@ -73,6 +75,7 @@ impl Default for Args {
             control_host: Ipv4Addr::LOCALHOST.into(),
             seed: 1,
             people: 300,
+            data: None,
             faults: None,
             builder: ReferenceServer::builder()
                 .transport(Transport::Hyper)
@@ -144,6 +147,7 @@ impl Args {
                     other => return Err(format!("{name}: {other:?} is neither text nor json")),
                 });
             }
+            "--data" => self.data = Some(parsed(name, value)?),
             "--faults" => self.faults = Some(parsed(name, value)?),
             _ => return Err(format!("unknown option {name}")),
         }

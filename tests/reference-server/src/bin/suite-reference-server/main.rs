@@ -33,6 +33,9 @@ async fn main() -> ExitCode {
 
 async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     let mut builder = args.builder();
+    if let Some(path) = &args.data {
+        builder = builder.data(read(path)?);
+    }
     if let Some(path) = &args.faults {
         builder = builder.faults(read(path)?);
     }
