@@ -4,7 +4,7 @@ use reqwest::Method;
 use sdk_reference_server::{App, Builder, ClientSpec, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::peer::{Got, Peer};
+use crate::peer::{Got, Peer, rows};
 
 struct Control {
     peer: Peer,
@@ -32,6 +32,11 @@ impl Control {
     async fn send(&self, method: Method, path: &str) -> Got {
         let url = format!("{}{path}", self.url);
         self.peer.read(self.peer.http.request(method, url)).await
+    }
+
+    async fn delete(&self, client: &str, status: u16) {
+        let path = format!("/-/clients/{client}");
+        self.send(Method::DELETE, &path).await.expect(status);
     }
 
     async fn today(&self, token: &str) -> u16 {
@@ -227,16 +232,7 @@ async fn a_reset_server_is_as_it_was_started() {
         let control = Control::of(builder.frozen_clock()).await;
         let whole = async || {
             let mut seen = Vec::new();
-            for path in [
-                "state",
-                "faults",
-                "fault-log",
-                "clock",
-                "tokens",
-                "clients",
-                "counters",
-                "requests",
-            ] {
+            for path in "state faults fault-log clock tokens clients counters requests".split(' ') {
                 seen.push(control.get(&format!("/-/{path}")).await);
             }
             seen
@@ -246,29 +242,20 @@ async fn a_reset_server_is_as_it_was_started() {
             control.peer.crm("/today").await.expect(503);
             control.peer.crm("/today").await.expect(200);
             control.advance(1_000.5).await;
-            control
-                .post(
-                    "/-/tokens",
-                    &json!({"lifetimeSeconds": 3, "omitExpiresIn": true}),
-                )
-                .await
-                .expect(200);
-            control
-                .post("/-/clients", &json!({"id": "b", "secret": "s"}))
-                .await
-                .expect(201);
-            control
-                .post(
-                    "/-/faults",
-                    &json!({"faults": [{"then": {"delaySeconds": 0.1}}]}),
-                )
-                .await
-                .expect(201);
-            let id = control.peer.server.client_id();
-            control
-                .send(Method::DELETE, &format!("/-/clients/{id}"))
-                .await
-                .expect(200);
+            for (path, body) in [
+                (
+                    "tokens",
+                    json!({"lifetimeSeconds": 3, "omitExpiresIn": true}),
+                ),
+                ("clients", json!({"id": "b", "secret": "s"})),
+                (
+                    "faults",
+                    json!({"faults": [{"then": {"delaySeconds": 0.1}}]}),
+                ),
+            ] {
+                assert!(control.post(&format!("/-/{path}"), &body).await.status < 202);
+            }
+            control.delete("reference-client", 200).await;
             assert_ne!(whole().await, before);
             control.send(Method::POST, "/-/reset").await.expect(200);
             assert_eq!(whole().await, before, "{transport:?} {round}");
@@ -279,85 +266,53 @@ async fn a_reset_server_is_as_it_was_started() {
 #[tokio::test]
 async fn clients_are_listed_without_secrets_and_removed() {
     let control = Control::start(Transport::Hyper).await;
-    let client = json!({"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]});
+    let client = json!({"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"]});
     control.post("/-/clients", &client).await.expect(201);
     let listed = control.send(Method::GET, "/-/clients").await;
     assert!(!listed.text.contains("s3cret") && !listed.text.contains("reference-secret"));
     let first = &listed.expect(200)["clients"][0];
     assert_eq!(
         (&first["id"], &first["scopes"]),
-        (&json!("a/b c"), &json!(["crm:people:read"]))
+        (&client["id"], &client["scopes"])
     );
-    assert_eq!(
-        control.peer.server.client_ids(),
-        ["a/b c", "reference-client"]
-    );
+    let server = &control.peer.server;
+    assert_eq!(server.client_ids(), ["a/b c", "reference-client"]);
 
     let token = control.peer.token(App::Crm).await;
-    control
-        .send(Method::DELETE, "/-/clients/a%2Fb%20c")
-        .await
-        .expect(200);
+    control.delete("a%2Fb%20c", 200).await;
     assert_eq!(control.today(&token).await, 200);
-    control
-        .send(Method::DELETE, "/-/clients/reference-client")
-        .await
-        .expect(200);
+    control.delete("reference-client", 200).await;
     assert_eq!(control.today(&token).await, 401);
     control.peer.form(&control.peer.grant()).await.expect(401);
-    control
-        .send(Method::DELETE, "/-/clients/reference-client")
-        .await
-        .expect(404);
-    assert!(!control.peer.server.remove_client("a/b c"));
+    control.delete("reference-client", 404).await;
+    assert!(!server.remove_client("a/b c"));
 }
+
+/// A client that cannot be, and what is wrong with it.
+const REFUSED: &str = r#"
+    {"id": "", "secret": "s"} | id: must not be empty
+    {"id": "x", "secret": ""} | secret: must not be empty
+    {"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]} | scopes[1]: no operation needs "crm:peple:read"
+    {"id": "x", "secret": "s", "apps": ["crm", "payroll"]} | apps[1]: unknown application "payroll"
+    {"id": "x", "secret": "s", "actingFor": "ACR-0"} | actingFor: no actor has the reference "ACR-0""#;
 
 #[tokio::test]
 async fn a_client_that_cannot_be_is_refused_by_member_and_value() {
     let control = Control::start(Transport::Hyper).await;
-    let refused = [
-        (json!({"id": "", "secret": "s"}), "id: must not be empty"),
-        (
-            json!({"id": "x", "secret": ""}),
-            "secret: must not be empty",
-        ),
-        (
-            json!({"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]}),
-            r#"scopes[1]: no operation needs "crm:peple:read""#,
-        ),
-        (
-            json!({"id": "x", "secret": "s", "apps": ["crm", "payroll"]}),
-            r#"apps[1]: unknown application "payroll""#,
-        ),
-        (
-            json!({"id": "x", "secret": "s", "actingFor": "ACR-0"}),
-            r#"actingFor: no actor has the reference "ACR-0""#,
-        ),
-    ];
-    for (client, problem) in refused {
+    for [client, problem] in rows(REFUSED) {
+        let client = serde_json::from_str(client).unwrap();
         let refused = control.post("/-/clients", &client).await.expect(400);
         assert_eq!(refused["error"], problem);
     }
+    let starts = async |builder: Builder| builder.try_start().await.unwrap_err().to_string();
     let misspelt = ClientSpec::new("x", "s").scopes(["crm"]);
-    let error = ReferenceServer::builder()
-        .client(misspelt)
-        .try_start()
-        .await
-        .unwrap_err();
+    let problem = starts(ReferenceServer::builder().client(misspelt)).await;
     assert_eq!(
-        error.to_string(),
+        problem,
         r#"the client: scopes[0]: no operation needs "crm""#
     );
-    let faults = r#"{"faults": [{"then": {}}]}"#;
-    let error = ReferenceServer::builder()
-        .faults(faults)
-        .try_start()
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the faults: fault 1: then: has no effect"
-    );
+    let problem = starts(ReferenceServer::builder().faults(r#"{"faults": [{"then": {}}]}"#)).await;
+    assert_eq!(problem, "the faults: fault 1: then: has no effect");
 }
 
 #[tokio::test]

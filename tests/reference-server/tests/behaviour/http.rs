@@ -1,12 +1,12 @@
 //! HTTP at its edges: odd paths, odd methods, odd bodies. Each earns a refusal, none a 500.
 
 use reqwest::Method;
-use sdk_reference_server::{App, ReferenceServer, Transport};
+use sdk_reference_server::{App, ClientSpec, Operation, ReferenceServer, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::peer::Peer;
+use crate::peer::{Got, Peer, rows};
 
 /// Sends these bytes to the CRM and gives the status of the reply; nothing if there is none.
 async fn raw(peer: &Peer, request: &[u8]) -> Option<u16> {
@@ -179,19 +179,17 @@ async fn headers_that_are_given_twice_count_as_none() {
 
 #[tokio::test]
 async fn head_is_get_without_the_content() {
-    let transports = [Transport::Hyper, Transport::Wiremock, Transport::InMemory];
-    for transport in transports {
+    for transport in [Transport::Hyper, Transport::Wiremock, Transport::InMemory] {
         let builder = ReferenceServer::builder().transport(transport);
         let peer = Peer::of(builder.frozen_clock().start().await);
-        for path in [
-            "/api/crm/v1/people",
-            "/api/crm/v1/people?limit=0",
-            "/api/health",
-            "/openapi.yaml",
-            "/nowhere",
-        ] {
-            let mut get = peer.send(Method::GET, App::Crm, path).await;
-            let mut head = peer.send(Method::HEAD, App::Crm, path).await;
+        for path in
+            "/api/crm/v1/people /api/crm/v1/people?limit=0 /api/health /openapi.yaml /nowhere"
+                .split(' ')
+        {
+            let [mut get, mut head] = [
+                peer.send(Method::GET, App::Crm, path).await,
+                peer.send(Method::HEAD, App::Crm, path).await,
+            ];
             assert!(!get.text.is_empty() && head.text.is_empty(), "{path}");
             for got in [&mut get, &mut head] {
                 got.headers.remove("x-request-id");
@@ -216,99 +214,59 @@ async fn head_is_get_without_the_content() {
 async fn a_refused_caller_is_told_what_is_missing() {
     let mut peer = Peer::on_hyper().await;
     let today = format!("{}/api/crm/v1/today", peer.server.crm_url());
-    let realm = "Bearer realm=\"suite\"";
-    let invalid =
-        |why: &str| format!("{realm}, error=\"invalid_token\", error_description=\"{why}\"");
-    for (header, expected) in [
-        (None, realm.to_owned()),
-        (Some("Basic YTpi"), realm.to_owned()),
-        (Some("Bearer "), realm.to_owned()),
-        (Some("Bearer x"), invalid("the token is not valid")),
-        (Some("bearer x"), invalid("the token is not valid")),
-    ] {
-        let request = header.iter().fold(peer.http.get(&today), |request, value| {
-            request.header("authorization", *value)
-        });
-        let got = peer.read(request).await;
+    let tells = |got: Got, status: u16, parameters: &str| {
+        let challenge = format!("Bearer realm=\"suite\"{parameters}");
         assert_eq!(
             (got.status, got.header("www-authenticate")),
-            (401, Some(&*expected)),
-            "{header:?}"
+            (status, Some(&*challenge))
         );
+    };
+    let invalid = r#", error="invalid_token", error_description="the token is not valid""#;
+    for (header, parameters) in [("Basic YTpi", ""), ("Bearer ", ""), ("bearer x", invalid)] {
+        let request = peer.http.get(&today).header("authorization", header);
+        tells(peer.read(request).await, 401, parameters);
     }
-    peer.once(sdk_reference_server::Operation::GetToday)
-        .status(401);
-    let scripted = peer.crm("/today").await;
-    assert_eq!(
-        scripted.header("www-authenticate"),
-        Some(&*invalid("a scripted fault"))
-    );
+    tells(peer.read(peer.http.get(&today)).await, 401, "");
+    peer.once(Operation::GetToday).status(401);
+    let scripted = invalid.replace("the token is not valid", "a scripted fault");
+    tells(peer.crm("/today").await, 401, &scripted);
 
-    peer.becomes("reader", |client| {
-        client.scopes(["crm:people:read", "crm:tasks:write"])
-    });
-    let scope = |scope: &str| format!("{realm}, error=\"insufficient_scope\", scope=\"{scope}\"");
-    let command = json!({"commandType": "person.create", "payload": {}});
-    for (got, expected) in [
-        (peer.crm("/today").await, scope("crm:today:read")),
-        (peer.command(&command).await, scope("crm:people:write")),
-    ] {
-        assert_eq!(
-            (got.status, got.header("www-authenticate")),
-            (403, Some(&*expected))
-        );
-    }
-    peer.becomes(
-        "stranger",
-        sdk_reference_server::ClientSpec::without_workspace,
+    peer.becomes("reader", |client| client.scopes(["crm:tasks:write"]));
+    let scope = r#", error="insufficient_scope", scope="crm:X""#;
+    tells(
+        peer.crm("/today").await,
+        403,
+        &scope.replace('X', "today:read"),
     );
-    let got = peer.crm("/today").await;
-    assert_eq!(
-        (got.status, got.header("www-authenticate")),
-        (403, Some(realm))
-    );
+    let got = peer.command(&json!({"commandType": "person.create"})).await;
+    tells(got, 403, &scope.replace('X', "people:write"));
+    peer.becomes("stranger", ClientSpec::without_workspace);
+    tells(peer.crm("/today").await, 403, "");
 }
+
+/// The head after `POST`, its body, the status of the reply and a part of it.
+const FRAMED: &str = r"
+    | | 400 | Host: required
+    {host}{host} | | 400 | Host: given more than once
+    {host}{chunked} | zz\r\n{}\r\n0\r\n\r\n | 400 | not framed
+    {host}{chunked} | 2\r\n{}3\r\n | 400 | not framed
+    {host}content-length: 1\r\ncontent-length: 2\r\n | {} | 400 | close
+    {host}content-length: -1\r\n | {} | 400 | close
+    {host}transfer-encoding: gzip\r\n | {} | 400 | close
+    {host}{long} | {} | 431 | close
+    {host}content-length: 5\r\n{chunked} | 0\r\n\r\n | 401 | unauthenticated";
 
 #[tokio::test]
 async fn what_is_framed_badly_is_answered() {
     let peer = Peer::on_hyper().await;
-    let chunked = "transfer-encoding: chunked\r\n";
-    let host = "host: localhost\r\n";
-    for (head, body, status, part) in [
-        (String::new(), "", 400, "Host: required"),
-        (host.repeat(2), "", 400, "Host: given more than once"),
-        (
-            format!("{host}{chunked}"),
-            "zz\r\n{}\r\n0\r\n\r\n",
-            400,
-            "not framed",
-        ),
-        (
-            format!("{host}{chunked}"),
-            "2\r\n{}3\r\n",
-            400,
-            "not framed",
-        ),
-        (
-            format!("{host}content-length: 1\r\ncontent-length: 2\r\n"),
-            "{}",
-            400,
-            "",
-        ),
-        (format!("{host}content-length: -1\r\n"), "{}", 400, ""),
-        (format!("{host}transfer-encoding: gzip\r\n"), "{}", 400, ""),
-        (format!("{host}x: {}\r\n", "x".repeat(1 << 20)), "", 431, ""),
-        // hyper drops the length, as RFC 9112 allows.
-        (
-            format!("{host}content-length: 5\r\n{chunked}"),
-            "0\r\n\r\n",
-            401,
-            "unauthenticated",
-        ),
-    ] {
-        let request =
-            format!("POST /api/crm/v1/commands HTTP/1.1\r\n{head}connection: close\r\n\r\n{body}");
-        let got = text(&peer, request.as_bytes()).await;
+    for [head, body, status, part] in rows(FRAMED) {
+        let head = head.replace("{host}", "host: localhost\\r\\n");
+        let head = head.replace("{chunked}", "transfer-encoding: chunked\\r\\n");
+        let head = head.replace("{long}", &format!("x: {}\\r\\n", "x".repeat(1 << 20)));
+        let request = format!(
+            "POST /api/crm/v1/commands HTTP/1.1\\r\\n{head}connection: close\\r\\n\\r\\n{body}"
+        );
+        let got = text(&peer, request.replace("\\r\\n", "\r\n").as_bytes()).await;
         let says = got.starts_with(&format!("HTTP/1.1 {status} ")) && got.contains(part);
         assert!(says, "{head:.60} {body}: {got}");
     }
@@ -321,85 +279,64 @@ async fn what_is_framed_badly_is_answered() {
     );
 }
 
+/// An application, a path, a body, and the status of the reply.
+const NUMBERS: &str = r#"
+    calendar | /calendar/v1/event-commands | {event, "startsAt": "9998-12-31T23:59:59Z", "endsAt": "9999-12-31T23:59:59Z"} | 201
+    calendar | /calendar/v1/event-commands | {event, "startsAt": "2016-12-31t22:59:59z", "endsAt": "2016-12-31T23:59:60.1234567890123Z"} | 201
+    calendar | /calendar/v1/event-commands | {event, "startsAt": "2016-12-31T22:59:59Z", "endsAt": "2016-12-31T23:59:61Z"} | 400
+    accounting | /approval-intents | {"any": 1e999} | 201
+    accounting | /approval-intents | {"any": -1E+999} | 201
+    accounting | /approval-intents | {"any": 01} | 400
+    crm | /api/crm/v1/commands | {"commandType": "person.update", "subjectReference": "{person}", "expectedRecordVersion": {version}.0, "payload": {"jobTitle": "x"}} | 201
+    platform | /d | {"any": 1e999, "n": 2.0} | 204
+    platform | /d | {"n": -1e999} | 204
+    platform | /d | {"n": 1e999} | 400
+    platform | /d | {"n": 2.5} | 400
+    platform | /d?n=2 | {} | 204
+    platform | /d?n=2.0 | {} | 400"#;
+
 #[tokio::test]
 async fn numbers_and_dates_are_taken_as_their_grammars_have_them() {
-    let peer = Peer::on_hyper().await;
-    let send = async |app, path: &str, body: &str| {
-        let key = format!(
-            "key-{}",
-            body.len() * 1_000_000 + usize::from(body.as_bytes()[body.len() - 2])
-        );
-        peer.post_text(app, path, &format!("{key:-<16}"), body.to_owned())
-            .await
-    };
-    let event = |rest: &str| {
-        format!(
-            r#"{{"operation": "create", "title": "t", "timezone": "UTC", "collectionReference": "c", {rest}}}"#
-        )
-    };
-    let at =
-        |start: &str, end: &str| event(&format!(r#""startsAt": "{start}", "endsAt": "{end}""#));
-    let commands = "/calendar/v1/event-commands";
-    for (body, status) in [
-        (at("9998-12-31T23:59:59Z", "9999-12-31T23:59:59Z"), 201),
-        (
-            at(
-                "2016-12-31T23:59:59z",
-                "2016-12-31t23:59:60.123456789012345z",
-            ),
-            201,
-        ),
-        (at("2016-12-31T23:59:59z", "2016-12-31t23:59:61z"), 400),
-    ] {
-        assert_eq!(
-            send(App::Calendar, commands, &body).await.status,
-            status,
-            "{body}"
-        );
-    }
-    for (number, status) in [("1e999", 201), ("-1E+999", 201), ("01", 400), ("1.", 400)] {
-        let got = send(
-            App::Accounting,
-            "/approval-intents",
-            &format!(r#"{{"any": {number}}}"#),
-        )
-        .await;
-        assert_eq!(got.status, status, "{number}: {}", got.text);
-    }
-    let person = peer.server.sample_person();
-    let version = peer.crm(&format!("/people/{person}")).await.expect(200)["recordVersion"].clone();
-    let update = format!(
-        r#"{{"commandType": "person.update", "subjectReference": "{person}", "expectedRecordVersion": {version}.0,
-            "payload": {{"displayName": "Two Point Zero"}}}}"#
-    );
-    assert_eq!(
-        send(App::Crm, "/api/crm/v1/commands", &update).await.status,
-        201
-    );
-
     let schema = json!({"properties": {"any": {}, "n": {"type": "integer", "maximum": 9}}});
-    let deal = json!({"requestBody": {"content": {"application/json": {"schema": schema}}},
+    let post = json!({"requestBody": {"content": {"application/json": {"schema": schema}}},
         "responses": {"204": {}}, "parameters": [{"name": "n", "in": "query", "schema": {"type": "integer"}}]});
-    let contract = json!({"openapi": "3.1.0", "paths": {"/d": {"post": deal}}}).to_string();
-    let builder = ReferenceServer::builder().contract(App::Crm, contract);
-    let peer = Peer::of(builder.start().await);
-    for (query, body, status) in [
-        ("", r#"{"any": 1e999, "n": 2.0}"#, 204),
-        ("", r#"{"n": -1e999}"#, 204),
-        ("", r#"{"n": 1e999}"#, 400),
-        ("", r#"{"n": 2.5}"#, 400),
-        ("?n=2", "{}", 204),
-        ("?n=2.0", "{}", 400),
-    ] {
-        let url = format!("{}/d{query}", peer.server.crm_url());
-        let request = peer
-            .http
-            .post(url)
-            .header("content-type", "application/json");
+    let contract = json!({"openapi": "3.1.0", "paths": {"/d": {"post": post}}}).to_string();
+    let [peer, brought] = [
+        Peer::on_hyper().await,
+        Peer::of(
+            ReferenceServer::builder()
+                .contract(App::Platform, contract)
+                .start()
+                .await,
+        ),
+    ];
+    let person = peer.server.sample_person();
+    let version =
+        peer.crm(&format!("/people/{person}")).await.expect(200)["recordVersion"].to_string();
+    let event =
+        r#"{"operation": "create", "title": "t", "timezone": "UTC", "collectionReference": "c""#;
+    for (place, [app, path, body, status]) in rows(NUMBERS).into_iter().enumerate() {
+        let body = body.replace("{event", event).replace("{person}", &person);
+        let body = body.replace("{version}", &version);
+        let app = App::from_id(app).unwrap();
+        let key = format!("key-of-sixteen-{place}");
+        let got = if app == App::Platform {
+            let request = brought.http.post(brought.server.url(app) + path);
+            brought
+                .read(
+                    request
+                        .header("content-type", "application/json")
+                        .body(body.clone()),
+                )
+                .await
+        } else {
+            peer.post_text(app, path, &key, body.clone()).await
+        };
         assert_eq!(
-            peer.read(request.body(body)).await.status,
+            got.status.to_string(),
             status,
-            "{query} {body}"
+            "{path} {body}: {}",
+            got.text
         );
     }
 }
