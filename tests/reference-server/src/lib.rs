@@ -73,7 +73,10 @@ mod token;
 
 #[doc = include_str!("../docs/testing-your-service.md")]
 #[doc = crate::contradict::table!()]
-pub mod guide {}
+pub mod guide {
+    #[doc = include_str!("../docs/other-languages.md")]
+    pub mod other_languages {}
+}
 
 /// Compiles the program in the README.
 #[cfg(doctest)]
