@@ -1,6 +1,5 @@
 //! The state of one server, and how a request passes through it.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -212,10 +211,7 @@ impl Suite {
     }
 
     /// Adds the records of a data file, all or none, and returns their references by kind.
-    pub(crate) fn load_data(
-        &self,
-        json: &[u8],
-    ) -> Result<BTreeMap<&'static str, Vec<String>>, InvalidData> {
+    pub(crate) fn load_data(&self, json: &[u8]) -> Result<own::Added, InvalidData> {
         own::load(&mut self.store_mut(), json, self.clock.now())
     }
 
