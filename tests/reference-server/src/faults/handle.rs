@@ -277,7 +277,7 @@ impl Fault {
         let mut checked = Ok(());
         self.suite.faults.change(self.id, |rule| {
             change(&mut rule.when);
-            checked = rule.when.check();
+            checked = rule.check();
         });
         if let Err(problem) = checked {
             panic!("{problem}");
@@ -294,6 +294,7 @@ impl Fault {
             checked = then.check().and_then(|()| then.check_transport(transport));
             if checked.is_ok() {
                 rule.then = then;
+                checked = rule.check();
                 rule.begin_rounds();
             }
         });

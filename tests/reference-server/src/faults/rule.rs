@@ -29,6 +29,14 @@ impl Rule {
         }
     }
 
+    /// Says what keeps it from ever striking.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.then.refuse_connection && self.when.looks_inside() {
+            return Err("when: a refused connection has no client, header or member".to_owned());
+        }
+        self.when.check()
+    }
+
     /// Sets up the memory of cursors once the length of the loop is known.
     pub(super) fn begin_rounds(&mut self) {
         if let (None, Some(pages)) = (&self.rounds, self.then.cursor_loop) {
