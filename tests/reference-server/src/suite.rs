@@ -278,11 +278,14 @@ impl Suite {
             Ok(Route { operation, params }) => {
                 self.counters.attempted(*operation);
                 let arrival = Arrival {
+                    operation: *operation,
+                    now,
+                    request_id: &request_id,
                     params,
                     request: Some(request),
                     client: &|| auth::named_client(self, request),
                 };
-                self.faults.strike(*operation, &arrival, now, &request_id)
+                self.faults.strike(&arrival)
             }
             Err(_) => Strike::default(),
         };
@@ -315,11 +318,14 @@ impl Suite {
         let routed = || self.route(app, method, path).ok();
         let refused = |Route { operation, params }| {
             let arrival = Arrival {
+                operation,
+                now: self.clock.now(),
+                request_id: "",
                 params: &params,
                 request: None,
                 client: &|| None,
             };
-            self.faults.refuse(operation, &arrival, self.clock.now())
+            self.faults.refuse(&arrival)
         };
         self.faults.any() && routed().is_some_and(refused)
     }

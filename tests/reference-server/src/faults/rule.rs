@@ -6,7 +6,6 @@ use super::effects::Effects;
 use super::rounds::Rounds;
 use super::schedule::{Arrival, Schedule};
 use super::strike::Struck;
-use crate::served::Served;
 
 /// An active fault.
 #[derive(Clone, Debug)]
@@ -44,10 +43,10 @@ impl Rule {
         }
     }
 
-    /// What it does to a request for `operation`, if it strikes this one.
-    pub(super) fn strike(&mut self, at: Served<'_>, arrival: &Arrival<'_>) -> Option<Struck> {
+    /// What it does to a request, if it strikes this one.
+    pub(super) fn strike(&mut self, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
-        let concerns = wanted.is_none_or(|wanted| wanted == at.id());
+        let concerns = wanted.is_none_or(|wanted| wanted == arrival.operation.id());
         let concerns = concerns && !self.then.is_empty() && self.when.concerns(arrival);
         (concerns && self.when.due()).then(|| Struck {
             fault: 0,
