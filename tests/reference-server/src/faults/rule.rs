@@ -6,6 +6,7 @@ use super::effects::Effects;
 use super::rounds::Rounds;
 use super::schedule::{Arrival, Schedule};
 use super::strike::Struck;
+use crate::adapters::Transport;
 
 /// An active fault.
 #[derive(Clone, Debug)]
@@ -28,8 +29,10 @@ impl Rule {
         }
     }
 
-    /// Says what keeps it from ever striking.
-    pub(super) fn check(&self) -> Result<(), String> {
+    /// Says what is wrong with it on a server with this transport.
+    pub(super) fn check(&self, transport: Transport) -> Result<(), String> {
+        self.then.check()?;
+        self.then.check_transport(transport)?;
         if self.then.refuse_connection && self.when.looks_inside() {
             return Err("when: a refused connection has no client, header or member".to_owned());
         }

@@ -73,7 +73,6 @@ impl Script {
         }
         check_schedule(&self.when)?;
         check_effects(&self.then)?;
-        self.then.check_transport(transport)?;
         let elsewhere = operation
             .as_deref()
             .is_some_and(|id| id != Operation::ExchangeToken.id());
@@ -83,7 +82,7 @@ impl Script {
         let mut rule = Rule::new(operation);
         rule.when = self.when;
         rule.then = self.then;
-        rule.check()?;
+        rule.check(transport)?;
         rule.begin_rounds();
         Ok(rule)
     }
