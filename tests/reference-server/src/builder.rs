@@ -283,16 +283,6 @@ impl Builder {
 
     /// Records beside the demo data, at the start and after every [`reset`](ReferenceServer::reset), as JSON; the
     /// [guide](crate::guide) shows their members. What is wrong with them is an error when the server starts.
-    ///
-    /// ```
-    /// use sdk_reference_server::ReferenceServer;
-    ///
-    /// let server = ReferenceServer::builder()
-    ///     .people(0)
-    ///     .data(r#"{"people": [{"publicReference": "PER-0123456789AB", "displayName": "Ada Lovelace"}]}"#)
-    ///     .in_memory();
-    /// assert_eq!(server.sample_person(), "PER-0123456789AB");
-    /// ```
     pub fn data(mut self, json: impl Into<Arc<str>>) -> Builder {
         self.data = Some(json.into());
         self

@@ -3,11 +3,14 @@
 use std::io::Write;
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::auth;
 use crate::served::Served;
 use crate::suite::Visit;
+
+/// The words of a line of text.
+const IN_ORDER: &str = "time number app operation method path status client milliseconds faults";
 
 /// How a server writes a line about each request on standard output: its time by the server's clock, number, application,
 /// operation, method, path, status, client, milliseconds without scripted delays, and the numbers of the faults that struck.
@@ -32,40 +35,27 @@ impl RequestLog {
         faults: &[u64],
     ) {
         let request = visit.request;
-        let operation = visit.operation.map(Served::id);
-        let client = auth::named_client(visit.suite, request);
         let millis = (begun.elapsed().as_secs_f64() * 1e6).round() / 1e3;
+        let line = json!({
+            "time": visit.now.to_string(),
+            "number": number,
+            "app": visit.app.id(),
+            "operation": visit.operation.map(Served::id),
+            "method": request.method.as_str(),
+            "path": request.path,
+            "status": status,
+            "client": auth::named_client(visit.suite, request),
+            "milliseconds": millis,
+            "faults": faults,
+        });
+        let word = |name: &str| match &line[name] {
+            Value::Null => "-".to_owned(),
+            Value::String(text) => text.escape_debug().to_string(),
+            other => other.to_string(),
+        };
         let line = match self {
-            RequestLog::Json => json!({
-                "time": visit.now.to_string(),
-                "number": number,
-                "app": visit.app.id(),
-                "operation": operation,
-                "method": request.method.as_str(),
-                "path": request.path,
-                "status": status,
-                "client": client,
-                "milliseconds": millis,
-                "faults": faults,
-            })
-            .to_string(),
-            RequestLog::Text => {
-                let faults: Vec<_> = faults
-                    .iter()
-                    .map(|fault| format!(" fault={fault}"))
-                    .collect();
-                format!(
-                    "{} {number} {} {} {} {} {} {} {millis} ms{}",
-                    visit.now,
-                    visit.app,
-                    operation.unwrap_or("-").escape_debug(),
-                    request.method,
-                    request.path,
-                    status.map_or_else(|| "-".to_owned(), |status| status.to_string()),
-                    client.as_deref().unwrap_or("-").escape_debug(),
-                    faults.concat(),
-                )
-            }
+            RequestLog::Json => line.to_string(),
+            RequestLog::Text => IN_ORDER.split(' ').map(word).collect::<Vec<_>>().join(" "),
         };
         let _ = writeln!(std::io::stdout().lock(), "{line}");
     }

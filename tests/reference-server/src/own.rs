@@ -11,7 +11,7 @@ use crate::data::opportunities::{Opportunity, STAGES, stage};
 use crate::data::organizations::{self, Organization};
 use crate::data::people::{self, Person};
 use crate::data::tasks::{self, Task};
-use crate::data::{Record, Store, Table};
+use crate::data::{Record, Store, Table, Text};
 use crate::fields::Fields;
 use crate::json::Json;
 use crate::refusal::Refusal;
@@ -28,92 +28,71 @@ impl fmt::Display for InvalidData {
 
 impl std::error::Error for InvalidData {}
 
-type Add = fn(&mut Store, Fields<'_>, Timestamp) -> Result<String, Refusal>;
-
 /// The kinds, each after those that it refers to, with the members of a record; all but the first may be left out.
-pub(crate) const KINDS: [(&str, &str, Add); 6] = [
-    (
-        "organizations",
-        "displayName city status createdAt",
-        organization,
-    ),
-    (
-        "people",
-        "displayName email jobTitle organizationReference status createdAt",
-        person,
-    ),
-    (
-        "opportunities",
-        "title stage organizationReference personReference ownerReference valueMinMinor valueMaxMinor currency \
-         closeReason createdAt",
-        opportunity,
-    ),
-    (
-        "tasks",
-        "title status ownerReference opportunityReference dueAt createdAt",
-        task,
-    ),
-    (
-        "intakeSubmissions",
-        "displayName company subject status createdAt",
-        submission,
-    ),
-    (
-        "counterparties",
-        "displayName status currency",
-        counterparty,
-    ),
-];
+const KINDS: &str = "\
+organizations: displayName city status createdAt
+people: displayName email jobTitle organizationReference status createdAt
+opportunities: title stage organizationReference personReference ownerReference valueMinMinor valueMaxMinor currency \
+    closeReason createdAt
+tasks: title status ownerReference opportunityReference dueAt createdAt
+intakeSubmissions: displayName company subject status createdAt
+counterparties: displayName status currency";
 
-/// Adds all records or none, and gives their references by kind.
-pub(crate) fn load(
-    store: &mut Store,
-    json: &[u8],
-    now: Timestamp,
-) -> Result<BTreeMap<&'static str, Vec<String>>, InvalidData> {
-    let invalid = |at: &str, refusal: Refusal| InvalidData(format!("{at}{}", refusal.message));
-    let body = Json::read_strictly(json).map_err(|refusal| invalid("", refusal))?;
-    let all = Fields::of(&body).map_err(|refusal| invalid("", refusal))?;
-    let kinds = KINDS.map(|(kind, ..)| kind);
-    if let Some(kind) = all.names().find(|name| !kinds.contains(name)) {
-        let known = kinds.join(", ");
-        return Err(InvalidData(format!("{kind}: must be one of {known}")));
-    }
+/// The kinds in order, and their members.
+pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.lines().filter_map(|line| line.split_once(": "))
+}
+
+/// The references of what was added, by kind.
+pub(crate) type Added = BTreeMap<&'static str, Vec<String>>;
+
+/// Adds all records or none.
+pub(crate) fn load(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, InvalidData> {
     let mut filled = store.clone();
-    let mut added = BTreeMap::new();
-    for (kind, members, add) in KINDS {
-        let records = all.array(kind).map_err(|refusal| invalid("", refusal))?;
-        let records = records.unwrap_or_default().iter().enumerate();
-        let references = records.map(|(place, record)| {
-            let known =
-                |name: &str| name == "publicReference" || members.split(' ').any(|one| one == name);
-            let fields = Fields::of(record).map(Fields::or_null).and_then(|fields| {
-                match fields.names().find(|name| !known(name)) {
-                    Some(name) => Err(Refusal::invalid(format!(
-                        "{name}: unknown member, not one of {members}"
-                    ))),
-                    None => Ok(fields),
-                }
-            });
-            let reference = fields.and_then(|fields| add(&mut filled, fields, now));
-            reference.map_err(|refusal| invalid(&format!("{kind}[{place}]: "), refusal))
-        });
-        added.insert(kind, references.collect::<Result<Vec<_>, _>>()?);
-    }
+    let added = add(&mut filled, json, now).map_err(|refusal| InvalidData(refusal.message))?;
     *store = filled;
     Ok(added)
 }
 
+fn add(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, Refusal> {
+    let body = Json::read_strictly(json)?;
+    let all = Fields::of(&body)?;
+    known(all, &kinds().map(|(kind, _)| kind).collect::<Vec<_>>())?;
+    let mut added = Added::new();
+    for (kind, members) in kinds() {
+        let members: Vec<&str> = members.split(' ').chain(["publicReference"]).collect();
+        for (place, record) in all.array(kind)?.unwrap_or_default().iter().enumerate() {
+            let row = Fields::of(record).map(Fields::or_null);
+            let reference = row.and_then(|row| {
+                known(row, &members)?;
+                one(store, kind, row, row.instant("createdAt")?.unwrap_or(now))
+            });
+            let named = |refusal: Refusal| format!("{kind}[{place}]: {}", refusal.message);
+            let reference = reference.map_err(|refusal| Refusal::invalid(named(refusal)))?;
+            added.entry(kind).or_default().push(reference);
+        }
+        added.entry(kind).or_default();
+    }
+    Ok(added)
+}
+
+/// Refuses a member that is not one of these.
+fn known(fields: Fields<'_>, members: &[&str]) -> Result<(), Refusal> {
+    let unknown = fields.names().find(|name| !members.contains(name));
+    let problem = |name| format!("{name}: unknown member, not one of {}", members.join(", "));
+    unknown.map_or(Ok(()), |name| Err(Refusal::invalid(problem(name))))
+}
+
 /// Adds a record under the reference that it brings, or a new one.
 fn create<R: Record>(table: &mut Table<R>, row: Fields<'_>, record: R) -> Result<String, Refusal> {
-    let reference = row.reference("publicReference", R::KIND)?;
-    if reference.is_some_and(|reference| table.index(reference).is_some()) {
-        return Err(Refusal::invalid(
-            "publicReference: there is a record of that name",
-        ));
+    let brought = row.reference("publicReference", R::KIND)?;
+    if let Some(taken) = brought.filter(|brought| table.index(brought).is_some()) {
+        return Err(Refusal::invalid(format!(
+            "publicReference: {taken} is taken"
+        )));
     }
     let index = table.create(record);
-    if let Some(reference) = reference {
+    if let Some(reference) = brought {
         table.rename(index, reference);
     }
     Ok(table.reference(index))
@@ -125,129 +104,138 @@ fn linked<R: Record>(
     row: Fields<'_>,
     name: &str,
 ) -> Result<Option<u64>, Refusal> {
-    let Some(reference) = row.reference(name, R::KIND)? else {
-        return Ok(None);
-    };
-    let missing = || Refusal::invalid(format!("{name}: there is no {} {reference}", R::NOUN));
-    table.index(reference).map(Some).ok_or_else(missing)
+    let reference = row.reference(name, R::KIND)?;
+    let index = reference.and_then(|reference| table.index(reference));
+    if reference.is_some() && index.is_none() {
+        return Err(Refusal::invalid(format!(
+            "{name}: there is no such {}",
+            R::NOUN
+        )));
+    }
+    Ok(index)
 }
 
 fn text(row: Fields<'_>, name: &str, usual: &str) -> Result<String, Refusal> {
     Ok(row.text(name)?.unwrap_or(usual).to_owned())
 }
 
-fn status(row: Fields<'_>, values: &[&str], usual: &'static str) -> Result<String, Refusal> {
-    Ok(row.one_of("status", values)?.unwrap_or(usual).to_owned())
+fn status(row: Fields<'_>, values: &[&str], usual: &'static str) -> Result<Text, Refusal> {
+    Ok(row
+        .one_of("status", values)?
+        .unwrap_or(usual)
+        .to_owned()
+        .into())
 }
 
-/// The two parts of a name.
-fn name(row: Fields<'_>) -> Result<[String; 2], Refusal> {
-    let name = row.required_text("displayName")?;
-    let (given, family) = name.split_once(' ').unwrap_or((name, ""));
-    Ok([given.to_owned(), family.to_owned()])
-}
-
-fn organization(store: &mut Store, row: Fields<'_>, now: Timestamp) -> Result<String, Refusal> {
-    let created_at = row.instant("createdAt")?.unwrap_or(now);
-    let record = Organization {
-        name: row.required_text("displayName")?.to_owned().into(),
-        city: text(row, "city", "")?.into(),
-        status: status(row, &organizations::STATUSES, "active")?.into(),
-        created_at,
-        updated_at: created_at,
-        version: 1,
+#[allow(clippy::too_many_lines, reason = "an arm for each kind")]
+fn one(
+    store: &mut Store,
+    kind: &str,
+    row: Fields<'_>,
+    created_at: Timestamp,
+) -> Result<String, Refusal> {
+    let title = || Ok::<_, Refusal>(row.required_text("title")?.to_owned().into());
+    let name = || Ok::<_, Refusal>(row.required_text("displayName")?.to_owned());
+    let names = || {
+        let name = row.required_text("displayName")?;
+        let (given, family) = name.split_once(' ').unwrap_or((name, ""));
+        Ok::<[Text; 2], Refusal>([given, family].map(|part| part.to_owned().into()))
     };
-    create(&mut store.organizations, row, record)
-}
-
-fn person(store: &mut Store, row: Fields<'_>, now: Timestamp) -> Result<String, Refusal> {
-    let created_at = row.instant("createdAt")?.unwrap_or(now);
-    let [given, family] = name(row)?;
-    let record = Person {
-        given: given.into(),
-        family: family.into(),
-        email: row.text("email")?.map(str::to_owned),
-        job: text(row, "jobTitle", "")?.into(),
-        organization: linked(&store.organizations, row, "organizationReference")?,
-        status: status(row, &people::STATUSES, "active")?.into(),
-        created_at,
-        updated_at: created_at,
-        version: 1,
-    };
-    create(&mut store.people, row, record)
-}
-
-fn opportunity(store: &mut Store, row: Fields<'_>, now: Timestamp) -> Result<String, Refusal> {
-    let created_at = row.instant("createdAt")?.unwrap_or(now);
-    let [least, most] = ["valueMinMinor", "valueMaxMinor"].map(|name| row.integer(name));
-    let (least, most) = (least?.unwrap_or(0), most?);
-    if most.is_some_and(|most| most < least) {
-        return Err(Refusal::invalid(
-            "valueMaxMinor: must not be under valueMinMinor",
-        ));
+    match kind {
+        "organizations" => {
+            let record = Organization {
+                name: name()?.into(),
+                city: text(row, "city", "")?.into(),
+                status: status(row, &organizations::STATUSES, "active")?,
+                created_at,
+                updated_at: created_at,
+                version: 1,
+            };
+            create(&mut store.organizations, row, record)
+        }
+        "people" => {
+            let [given, family] = names()?;
+            let record = Person {
+                given,
+                family,
+                email: row.text("email")?.map(str::to_owned),
+                job: text(row, "jobTitle", "")?.into(),
+                organization: linked(&store.organizations, row, "organizationReference")?,
+                status: status(row, &people::STATUSES, "active")?,
+                created_at,
+                updated_at: created_at,
+                version: 1,
+            };
+            create(&mut store.people, row, record)
+        }
+        "opportunities" => {
+            let least = row.integer("valueMinMinor")?.unwrap_or(0);
+            let most = row.integer("valueMaxMinor")?.unwrap_or(least);
+            if most < least {
+                return Err(Refusal::invalid(
+                    "valueMaxMinor: must not be under valueMinMinor",
+                ));
+            }
+            let record = Opportunity {
+                title: title()?,
+                stage: row
+                    .one_of("stage", &STAGES)?
+                    .and_then(stage)
+                    .unwrap_or(STAGES[0]),
+                before: None,
+                entered_stage_at: created_at,
+                close_reason: row
+                    .text("closeReason")?
+                    .map(|reason| reason.to_owned().into()),
+                organization: linked(&store.organizations, row, "organizationReference")?,
+                person: linked(&store.people, row, "personReference")?,
+                owner: linked(&store.actors, row, "ownerReference")?,
+                value_min_minor: least,
+                value_max_minor: most,
+                currency: text(row, "currency", "EUR")?.into(),
+                created_at,
+                updated_at: created_at,
+                version: 1,
+            };
+            create(&mut store.opportunities, row, record)
+        }
+        "tasks" => {
+            let record = Task {
+                title: title()?,
+                status: status(row, &tasks::STATUSES, "open")?,
+                owner: linked(&store.actors, row, "ownerReference")?,
+                opportunity: linked(&store.opportunities, row, "opportunityReference")?,
+                due_at: row.instant("dueAt")?,
+                created_at,
+                updated_at: created_at,
+                version: 1,
+            };
+            create(&mut store.tasks, row, record)
+        }
+        "intakeSubmissions" => {
+            let [given, family] = names()?;
+            let record = Intake {
+                given,
+                family,
+                company: text(row, "company", "")?,
+                subject: text(row, "subject", "")?.into(),
+                status: status(row, &intake::STATUSES, "received")?,
+                received_at: created_at,
+                review: None,
+                history: Vec::new(),
+                linked: Linked::default(),
+                version: 1,
+            };
+            create(&mut store.intake, row, record)
+        }
+        _ => {
+            let record = Counterparty {
+                display_name: name()?,
+                status: status(row, &["active", "archived"], "active")?,
+                currency: text(row, "currency", "EUR")?.into(),
+                version: 1,
+            };
+            create(&mut store.counterparties, row, record)
+        }
     }
-    let record = Opportunity {
-        title: row.required_text("title")?.to_owned().into(),
-        stage: row
-            .one_of("stage", &STAGES)?
-            .and_then(stage)
-            .unwrap_or(STAGES[0]),
-        before: None,
-        entered_stage_at: created_at,
-        close_reason: row
-            .text("closeReason")?
-            .map(|reason| reason.to_owned().into()),
-        organization: linked(&store.organizations, row, "organizationReference")?,
-        person: linked(&store.people, row, "personReference")?,
-        owner: linked(&store.actors, row, "ownerReference")?,
-        value_min_minor: least,
-        value_max_minor: most.unwrap_or(least),
-        currency: text(row, "currency", "EUR")?.into(),
-        created_at,
-        updated_at: created_at,
-        version: 1,
-    };
-    create(&mut store.opportunities, row, record)
-}
-
-fn task(store: &mut Store, row: Fields<'_>, now: Timestamp) -> Result<String, Refusal> {
-    let created_at = row.instant("createdAt")?.unwrap_or(now);
-    let record = Task {
-        title: row.required_text("title")?.to_owned().into(),
-        status: status(row, &tasks::STATUSES, "open")?.into(),
-        owner: linked(&store.actors, row, "ownerReference")?,
-        opportunity: linked(&store.opportunities, row, "opportunityReference")?,
-        due_at: row.instant("dueAt")?,
-        created_at,
-        updated_at: created_at,
-        version: 1,
-    };
-    create(&mut store.tasks, row, record)
-}
-
-fn submission(store: &mut Store, row: Fields<'_>, now: Timestamp) -> Result<String, Refusal> {
-    let [given, family] = name(row)?;
-    let record = Intake {
-        given: given.into(),
-        family: family.into(),
-        company: text(row, "company", "")?,
-        subject: text(row, "subject", "")?.into(),
-        status: status(row, &intake::STATUSES, "received")?.into(),
-        received_at: row.instant("createdAt")?.unwrap_or(now),
-        review: None,
-        history: Vec::new(),
-        linked: Linked::default(),
-        version: 1,
-    };
-    create(&mut store.intake, row, record)
-}
-
-fn counterparty(store: &mut Store, row: Fields<'_>, _: Timestamp) -> Result<String, Refusal> {
-    let record = Counterparty {
-        display_name: row.required_text("displayName")?.to_owned(),
-        status: status(row, &["active", "archived"], "active")?.into(),
-        currency: text(row, "currency", "EUR")?.into(),
-        version: 1,
-    };
-    create(&mut store.counterparties, row, record)
 }

@@ -1,6 +1,5 @@
 //! The state of one server, and how a request passes through it.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -255,10 +254,7 @@ impl Suite {
     }
 
     /// Adds the records of a data file, all or none, and returns their references by kind.
-    pub(crate) fn load_data(
-        &self,
-        json: &[u8],
-    ) -> Result<BTreeMap<&'static str, Vec<String>>, InvalidData> {
+    pub(crate) fn load_data(&self, json: &[u8]) -> Result<own::Added, InvalidData> {
         own::load(&mut self.store_mut(), json, self.clock.now())
     }
 
@@ -332,11 +328,14 @@ impl Suite {
             Ok(Route { operation, params }) => {
                 self.counters.attempted(*operation);
                 let arrival = Arrival {
+                    operation: *operation,
+                    now,
+                    request_id: &request_id,
                     params,
                     request: Some(request),
                     client: &|| auth::named_client(self, request),
                 };
-                self.faults.strike(*operation, &arrival, now, &request_id)
+                self.faults.strike(&arrival)
             }
             Err(_) => Strike::default(),
         };
@@ -370,11 +369,14 @@ impl Suite {
         let routed = || self.route(app, method, path).ok();
         let refused = |Route { operation, params }| {
             let arrival = Arrival {
+                operation,
+                now: self.clock.now(),
+                request_id: "",
                 params: &params,
                 request: None,
                 client: &|| None,
             };
-            self.faults.refuse(operation, &arrival, self.clock.now())
+            self.faults.refuse(&arrival)
         };
         self.faults.any() && routed().is_some_and(refused)
     }

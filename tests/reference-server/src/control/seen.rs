@@ -58,8 +58,7 @@ pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
 }
 
 pub(super) fn requests(suite: &Suite, _: &Request, _: &str) -> Answer {
-    let requests = suite.recorder.requests();
-    ok(&json!({"requests": requests.iter().map(shown).collect::<Vec<_>>()}))
+    ok(&shown_of(&suite.recorder.requests()))
 }
 
 pub(super) fn requests_for(suite: &Suite, _: &Request, operation: &str) -> Answer {
@@ -69,7 +68,11 @@ pub(super) fn requests_for(suite: &Suite, _: &Request, operation: &str) -> Answe
         .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
     let mut requests = suite.recorder.requests();
     requests.retain(|request| request.operation_id() == Some(wanted.id()));
-    ok(&json!({"requests": requests.iter().map(shown).collect::<Vec<_>>()}))
+    ok(&shown_of(&requests))
+}
+
+fn shown_of(requests: &[RecordedRequest]) -> Value {
+    json!({"requests": requests.iter().map(shown).collect::<Vec<_>>()})
 }
 
 fn shown(request: &RecordedRequest) -> Value {

@@ -277,27 +277,24 @@ impl Fault {
     }
 
     fn scheduled(self, change: impl FnOnce(&mut Schedule)) -> Fault {
-        let mut checked = Ok(());
-        self.suite.faults.change(self.id, |rule| {
-            change(&mut rule.when);
-            checked = rule.when.check();
-        });
-        if let Err(problem) = checked {
-            panic!("{problem}");
-        }
-        self
+        self.changed(|rule| change(&mut rule.when))
     }
 
     fn with(self, change: impl FnOnce(&mut Effects)) -> Fault {
+        self.changed(|rule| change(&mut rule.then))
+    }
+
+    /// Changes the fault, or panics and leaves it as it was.
+    fn changed(self, change: impl FnOnce(&mut Rule)) -> Fault {
         let mut checked = Ok(());
         let transport = self.suite.settings.transport;
         self.suite.faults.change(self.id, |rule| {
-            let mut then = rule.then.clone();
-            change(&mut then);
-            checked = then.check().and_then(|()| then.check_transport(transport));
+            let mut changed = rule.clone();
+            change(&mut changed);
+            checked = changed.check(transport);
             if checked.is_ok() {
-                rule.then = then;
-                rule.begin_rounds();
+                changed.begin_rounds();
+                *rule = changed;
             }
         });
         if let Err(problem) = checked {

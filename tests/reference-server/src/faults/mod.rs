@@ -18,7 +18,6 @@ use serde_json::Value;
 
 use crate::adapters::Transport;
 use crate::generated::operations::Operation;
-use crate::served::Served;
 pub(crate) use effects::FRAMING;
 pub use handle::Fault;
 use rule::Rule;
@@ -103,38 +102,18 @@ impl Faults {
     }
 
     /// Whether a fault keeps a request from being sent; it is logged without a request id.
-    pub(crate) fn refuse(
-        &self,
-        operation: Served<'_>,
-        arrival: &Arrival<'_>,
-        now: Timestamp,
-    ) -> bool {
-        let refuses = |rule: &Rule| rule.then.refuse_connection;
+    pub(crate) fn refuse(&self, arrival: &Arrival<'_>) -> bool {
         !self
-            .strike_if(refuses, operation, arrival, now, "")
+            .strike_if(|rule| rule.then.refuse_connection, arrival)
             .is_empty()
     }
 
     /// The faults that strike this request; each is logged.
-    pub(crate) fn strike(
-        &self,
-        operation: Served<'_>,
-        arrival: &Arrival<'_>,
-        now: Timestamp,
-        request_id: &str,
-    ) -> Strike {
-        let arrived = |rule: &Rule| !rule.then.refuse_connection;
-        self.strike_if(arrived, operation, arrival, now, request_id)
+    pub(crate) fn strike(&self, arrival: &Arrival<'_>) -> Strike {
+        self.strike_if(|rule| !rule.then.refuse_connection, arrival)
     }
 
-    fn strike_if(
-        &self,
-        concerns: impl Fn(&Rule) -> bool,
-        operation: Served<'_>,
-        arrival: &Arrival<'_>,
-        now: Timestamp,
-        request_id: &str,
-    ) -> Strike {
+    fn strike_if(&self, concerns: impl Fn(&Rule) -> bool, arrival: &Arrival<'_>) -> Strike {
         if !self.any() {
             return Strike::default();
         }
@@ -142,7 +121,7 @@ impl Faults {
         let Book { rules, log, .. } = &mut *book;
         let mut strike = Strike::default();
         for (fault, rule) in rules.iter_mut().filter(|(_, rule)| concerns(rule)) {
-            let Some(mut struck) = rule.strike(operation, arrival) else {
+            let Some(mut struck) = rule.strike(arrival) else {
                 continue;
             };
             struck.fault = *fault;
@@ -150,11 +129,11 @@ impl Faults {
                 log.pop_front();
             }
             log.push_back(FaultStrike {
-                at: now,
+                at: arrival.now,
                 fault: *fault,
-                operation: operation.written(),
-                operation_id: operation.id().to_owned(),
-                request_id: request_id.to_owned(),
+                operation: arrival.operation.written(),
+                operation_id: arrival.operation.id().to_owned(),
+                request_id: arrival.request_id.to_owned(),
                 effects: effects::summary(&struck.effects),
             });
             strike.add(struck);

@@ -6,7 +6,7 @@ use super::effects::Effects;
 use super::rounds::Rounds;
 use super::schedule::{Arrival, Schedule};
 use super::strike::Struck;
-use crate::served::Served;
+use crate::adapters::Transport;
 
 /// An active fault.
 #[derive(Clone, Debug)]
@@ -29,6 +29,16 @@ impl Rule {
         }
     }
 
+    /// Says what is wrong with it on a server with this transport.
+    pub(super) fn check(&self, transport: Transport) -> Result<(), String> {
+        self.then.check()?;
+        self.then.check_transport(transport)?;
+        if self.then.refuse_connection && self.when.looks_inside() {
+            return Err("when: a refused connection has no client, header or member".to_owned());
+        }
+        self.when.check()
+    }
+
     /// Sets up the memory of cursors once the length of the loop is known.
     pub(super) fn begin_rounds(&mut self) {
         if let (None, Some(pages)) = (&self.rounds, self.then.cursor_loop) {
@@ -36,10 +46,10 @@ impl Rule {
         }
     }
 
-    /// What it does to a request for `operation`, if it strikes this one.
-    pub(super) fn strike(&mut self, at: Served<'_>, arrival: &Arrival<'_>) -> Option<Struck> {
+    /// What it does to a request, if it strikes this one.
+    pub(super) fn strike(&mut self, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
-        let concerns = wanted.is_none_or(|wanted| wanted == at.id());
+        let concerns = wanted.is_none_or(|wanted| wanted == arrival.operation.id());
         let concerns = concerns && !self.then.is_empty() && self.when.concerns(arrival);
         (concerns && self.when.due()).then(|| Struck {
             fault: 0,

@@ -1,15 +1,21 @@
 //! When a fault strikes: whose requests, for what, and skip, every, times, probability among those.
 
 use http::HeaderName;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::effects;
 use crate::data::noise::{Noise, Stream};
 use crate::message::{Request, RequestBody};
+use crate::served::Served;
 
-/// What a fault may look at of a request.
+/// What a fault may look at of a request, and what the log says of it.
 pub(crate) struct Arrival<'a> {
+    pub(crate) operation: Served<'a>,
+    pub(crate) now: Timestamp,
+    /// Empty if it is not sent.
+    pub(crate) request_id: &'a str,
     /// The values in its path.
     pub(crate) params: &'a [String],
     /// The rest; nothing of a request that is not sent.

@@ -72,12 +72,7 @@ impl Script {
             return Err(format!("unknown operation {id:?}"));
         }
         check_schedule(&self.when)?;
-        if self.then.refuse_connection && self.when.looks_inside() {
-            let problem = "has no client, header or member to look at";
-            return Err(format!("when: a refused connection {problem}"));
-        }
         check_effects(&self.then)?;
-        self.then.check_transport(transport)?;
         let elsewhere = operation
             .as_deref()
             .is_some_and(|id| id != Operation::ExchangeToken.id());
@@ -87,13 +82,13 @@ impl Script {
         let mut rule = Rule::new(operation);
         rule.when = self.when;
         rule.then = self.then;
+        rule.check(transport)?;
         rule.begin_rounds();
         Ok(rule)
     }
 }
 
 fn check_schedule(when: &Schedule) -> Result<(), String> {
-    when.check()?;
     if when.every == Some(0) {
         return Err("when.every: must be at least 1".to_owned());
     }
@@ -176,20 +171,16 @@ mod tests {
                 "probability",
             ),
             (
-                r#"{"faults":[{"when":{"path":""},"then":{}}]}"#,
+                r#"{"faults":[{"when":{"path":""},"then":{"status":503}}]}"#,
                 "when.path",
             ),
             (
-                r#"{"faults":[{"when":{"header":{"name":"a b"}},"then":{}}]}"#,
+                r#"{"faults":[{"when":{"header":{"name":"a b"}},"then":{"status":503}}]}"#,
                 "a b",
             ),
             (
-                r#"{"faults":[{"when":{"member":{"pointer":"a"}},"then":{}}]}"#,
+                r#"{"faults":[{"when":{"member":{"pointer":"a"}},"then":{"status":503}}]}"#,
                 "slash",
-            ),
-            (
-                r#"{"faults":[{"when":{"client":"a"},"then":{"refuseConnection":true}}]}"#,
-                "when",
             ),
             (
                 r#"{"faults":[{"operation":"getToday","then":{"tokenLifetimeSeconds":1}}]}"#,

@@ -279,7 +279,13 @@ async fn what_a_transport_cannot_do_is_refused() {
     type Effect = fn(Fault) -> Fault;
     let on_wiremock = Peer::start().await;
     let on_hyper = Peer::on_hyper().await;
-    let refused: [(&Peer, Effect, &str); 4] = [
+    let in_memory = Peer::of(ReferenceServer::in_memory());
+    let refused: [(&Peer, Effect, &str); 5] = [
+        (
+            &in_memory,
+            |fault| fault.when_client("x").refuse_connection(),
+            "no client",
+        ),
         (
             &on_wiremock,
             |fault| fault.drip_body(1, Duration::ZERO),

@@ -37,15 +37,15 @@ const SHOWN: &str = r#"
 
 /// A kind, records of it, and what is wrong with them.
 const REFUSED: &str = r#"
-    persons | [] | persons: must be one of organizations, people,
+    persons | [] | persons: unknown member, not one of organizations, people,
     people | {} | people: must be an array
     people | [7] | people[0]: the body must be an object
     people | [{"displayName": "A"}, {}] | people[1]: displayName: missing
-    people | [{"displayName": "A", "emial": "x"}] | people[0]: emial: unknown member, not one of displayName email
+    people | [{"displayName": "A", "emial": "x"}] | people[0]: emial: unknown member, not one of displayName, email,
     people | [{"displayName": "A", "status": "open"}] | people[0]: status: must be one of active, inactive
     people | [{"displayName": "A", "publicReference": "ORG-1"}] | people[0]: publicReference: must be a reference like PER-
     people | [{"displayName": "A", "organizationReference": "ORG-00000000000A"}] | people[0]: organizationReference: there is no
-    people | [{ada, "publicReference": "PER-00000000000A"}, {ada, "publicReference": "PER-00000000000A"}] | people[1]: publicReference: there is
+    people | [{ada, "publicReference": "PER-00000000000A"}, {ada, "publicReference": "PER-00000000000A"}] | people[1]: publicReference: PER-00000000000A is taken
     tasks | [{"title": "T", "dueAt": "soon"}] | tasks[0]: dueAt: must be an RFC 3339 date-time
     opportunities | [{"title": "T", "valueMinMinor": 2, "valueMaxMinor": 1}] | opportunities[0]: valueMaxMinor: must not be under
     counterparties | [{"displayName": 7}] | counterparties[0]: displayName: must be a string"#;

@@ -342,63 +342,45 @@ async fn it_logs_each_request_on_a_line_without_secrets() {
         "logged",
         r#"{"faults": [{"operation": "getCrmMetadata", "then": {"status": 503}}]}"#,
     );
+    let http = reqwest::Client::new();
     for format in ["text", "json"] {
         let mut program = Running::start(&["--log", format, "--faults", &faults]);
-        let mut crm = Vec::new();
         for path in ["/api/health?q=s3cret", "/api/crm/v1/meta", "/nowhere"] {
-            let url = format!("{}{path}", program.said("export SUITE_CRM_URL="));
-            let request = reqwest::Client::new()
-                .get(url)
-                .header("authorization", "Bearer t0ken");
-            crm.push(request.send().await.unwrap().status().as_u16());
+            let url = program.said("export SUITE_CRM_URL=") + path;
+            http.get(url).bearer_auth("t0ken").send().await.unwrap();
         }
         let form = "grant_type=client_credentials&client_id=reference%0Aclient&client_secret=reference-secret";
-        let exchange = reqwest::Client::new().post(format!(
-            "{}/oauth/token",
-            program.said("export SUITE_CORE_URL=")
-        ));
-        let form = exchange
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(form);
-        assert_eq!(form.send().await.unwrap().status(), 401);
-        assert_eq!(crm, [200, 503, 404]);
+        let exchange = http.post(program.said("export SUITE_CORE_URL=") + "/oauth/token");
+        let exchange = exchange.header("content-type", "application/x-www-form-urlencoded");
+        exchange.body(form).send().await.unwrap();
         let lines: Vec<String> = (0..4).map(|_| program.line()).collect();
         let all = lines.concat();
         assert!(
             !all.contains("s3cret") && !all.contains("t0ken") && !all.contains("reference-secret")
         );
+        let second = [
+            "2",
+            "crm",
+            "getCrmMetadata",
+            "GET",
+            "/api/crm/v1/meta",
+            "503",
+            "-",
+        ];
         if format == "text" {
             let words: Vec<&str> = lines[1].split(' ').collect();
+            assert_eq!((&words[1..8], words[9]), (&second[..], "[1]"), "{all}");
+            assert!(lines[2].contains(" 3 crm - GET /nowhere 404 - "), "{all}");
+            assert!(lines[3].contains(r" 401 reference\nclient "), "{all}");
+        } else {
+            let [second, last] =
+                [1, 3].map(|place| serde_json::from_str::<Value>(&lines[place]).unwrap());
             assert_eq!(
-                words[1..8],
-                [
-                    "2",
-                    "crm",
-                    "getCrmMetadata",
-                    "GET",
-                    "/api/crm/v1/meta",
-                    "503",
-                    "-"
-                ]
+                (&second["status"], &second["faults"][0]),
+                (&503.into(), &1.into())
             );
-            assert_eq!(words[9..], ["ms", "fault=1"]);
-            assert!(
-                lines[2].contains(" 3 crm - GET /nowhere 404 - ")
-                    && lines[3].contains(r" 401 reference\nclient ")
-            );
-            continue;
+            assert_eq!(last["client"], "reference\nclient");
         }
-        let line: Value = serde_json::from_str(&lines[1]).unwrap();
-        assert_eq!(
-            (&line["operation"], &line["faults"]),
-            (&"getCrmMetadata".into(), &serde_json::json!([1]))
-        );
-        let line: Value = serde_json::from_str(&lines[3]).unwrap();
-        assert_eq!(
-            (&line["status"], &line["client"]),
-            (&401.into(), &"reference\nclient".into())
-        );
-        assert!(line["milliseconds"].is_f64() && line["time"].is_string());
     }
     let _ = std::fs::remove_file(faults);
     assert!(
