@@ -271,8 +271,16 @@ fn a_mistake_is_one_clear_line() {
         (&["--read-timeout", "0"], 1, "--read-timeout: must be"),
         (&["--workers", "0"], 1, "--workers: must be"),
         (&["--port-base=0", "--crm-url=x"], 1, "--crm-url: must be"),
-        (&["--port-base=0", "--core-url=http://a@b"], 1, "--core-url: "),
-        (&["--port-base=0", "--public-host=a b"], 1, "--public-host: "),
+        (
+            &["--port-base=0", "--core-url=http://a@b"],
+            1,
+            "--core-url: ",
+        ),
+        (
+            &["--port-base=0", "--public-host=a b"],
+            1,
+            "--public-host: ",
+        ),
         (
             &["--port-base=0", "--crm-audience=a", "--core-audience=a"],
             1,
