@@ -14,10 +14,34 @@ use serde_json::Value;
 
 use crate::report::Report;
 
+/// Headers worth telling of. Only known names are shown: another may be anything.
+const TELLING: [(&str, &str); 19] = [
+    ("a rate limit", "ratelimit"),
+    ("a rate limit", "ratelimit-policy"),
+    ("a rate limit", "ratelimit-limit"),
+    ("a rate limit", "ratelimit-remaining"),
+    ("a rate limit", "x-ratelimit-limit"),
+    ("a rate limit", "x-ratelimit-remaining"),
+    ("a rate limit", "x-ratelimit-reset"),
+    ("a rate limit", "retry-after"),
+    ("a request id", "x-correlation-id"),
+    ("a request id", "correlation-id"),
+    ("a request id", "request-id"),
+    ("a request id", "x-trace-id"),
+    ("a request id", "traceparent"),
+    ("caching", "cache-control"),
+    ("caching", "etag"),
+    ("caching", "age"),
+    ("caching", "expires"),
+    ("caching", "vary"),
+    ("caching", "last-modified"),
+];
+
 /// No examination sends more requests, token exchanges included.
 pub(crate) const MOST: usize = 90;
 
 /// What a reply was, whether the SDK took it for a success or not.
+#[derive(Clone)]
 pub(crate) struct Seen {
     pub(crate) status: u16,
     pub(crate) body: Bytes,
@@ -84,12 +108,13 @@ pub(crate) struct Contact {
     pub(crate) by_origin: BTreeSet<App>,
     /// Whether the Platform is asked for all tokens, as assumed.
     pub(crate) by_platform: bool,
-    /// The applications that refuse calls without a token, that accepted theirs, and that do not answer.
+    /// The applications that refuse calls without a token, that accepted theirs, that refused it, and that do not answer.
     pub(crate) demanding: BTreeSet<App>,
     accepting: BTreeSet<App>,
+    refusing: BTreeSet<App>,
     silent: BTreeSet<App>,
     /// Replies of protected operations with a request id, and operations whose replies have none.
-    named: usize,
+    named: BTreeSet<Vec<u8>>,
     nameless: BTreeSet<String>,
     /// The largest distance between the server's clock and ours, in seconds.
     skew: Option<i64>,
@@ -161,8 +186,9 @@ impl Contact {
             by_platform: false,
             demanding: BTreeSet::new(),
             accepting: BTreeSet::new(),
+            refusing: BTreeSet::new(),
             silent: BTreeSet::new(),
-            named: 0,
+            named: BTreeSet::new(),
             nameless: BTreeSet::new(),
             skew: None,
             telling: BTreeMap::new(),
@@ -187,16 +213,23 @@ impl Contact {
             };
         }
         let seen = self.send(app, operation.id, with_token, call).await?;
-        if seen.is_success() && with_token && operation.authenticated {
+        let is_judged = with_token && operation.authenticated;
+        if is_judged && seen.status == 401 {
+            self.refusing.insert(app);
+        } else if is_judged && seen.is_success() && seen.json().is_some() {
             self.accepting.insert(app);
         }
         Some(seen)
     }
 
     /// A read of a path that no operation has.
-    pub(crate) async fn path(&mut self, app: App, path: &str, with_token: bool) -> Option<Seen> {
+    pub(crate) async fn path(
+        &mut self,
+        (app, what, path): (App, &str, &str),
+        with_token: bool,
+    ) -> Option<Seen> {
         let call = self.clients.call(app, (sdk_core::Method::Get, path))?;
-        self.send(app, path, with_token, call).await
+        self.send(app, what, with_token, call).await
     }
 
     /// Whether an application may be asked: one that did not answer once is not waited for again.
@@ -292,6 +325,9 @@ impl Contact {
     pub(crate) fn silent(&mut self, app: App, what: &str, error: &Error) {
         let (url, found) = (app.url_variable(), error.to_string());
         let cure = match error.kind() {
+            ErrorKind::Connect if found.contains("not valid for name") => {
+                "set $URL to a name that the certificate has; otherwise it is somebody else's"
+            }
             ErrorKind::Connect if found.contains("ertificate") => {
                 "if its root is your own, add that to the system's (or SSL_CERT_FILE), or pass a client with `http_client`; \
                  otherwise $URL leads to somebody else"
@@ -311,28 +347,25 @@ impl Contact {
         self.failure(format!("{what}: {found}"), cure.replace("$URL", url));
     }
 
-    fn headers(&mut self, what: &str, is_own: bool, headers: &HeaderMap) {
-        let id = "x-request-id";
-        if is_own && headers.contains_key(id) {
-            self.named += 1;
-        } else if is_own {
-            self.nameless.insert(what.to_owned());
+    pub(crate) fn headers(&mut self, what: &str, is_own: bool, headers: &HeaderMap) {
+        let id = headers.get("x-request-id").filter(|id| !id.is_empty());
+        match id {
+            Some(id) if is_own => drop(self.named.insert(id.as_bytes().to_vec())),
+            None if is_own => drop(self.nameless.insert(what.to_owned())),
+            _ => {}
         }
-        for name in headers
-            .keys()
-            .map(http::HeaderName::as_str)
-            .filter(|it| *it != id)
+        for (about, name) in TELLING
+            .iter()
+            .filter(|(_, name)| headers.contains_key(*name))
         {
-            let ends = |all: &[&str]| all.iter().any(|it| name.ends_with(it));
-            let about = match name {
-                _ if name.contains("ratelimit") || name == "retry-after" => "a rate limit",
-                _ if ends(&["request-id", "correlation-id", "trace-id"]) => "a request id",
-                "cache-control" | "etag" | "age" | "expires" | "vary" | "last-modified" => {
-                    "caching"
-                }
-                _ => continue,
-            };
             *self.telling.entry(format!("{about}: {name}")).or_default() += 1;
+        }
+        let ends = headers.contains_key("deprecation") || headers.contains_key("sunset");
+        // Those of calls are told by the SDK.
+        if ends && what == "exchangeToken" {
+            let cure = "ask the operator of the identity provider";
+            let found = "exchangeToken announces its end".to_owned();
+            self.report.problem_once(found, cure);
         }
         let date = headers
             .get(http::header::DATE)
@@ -346,18 +379,16 @@ impl Contact {
             .max_by_key(|skew| skew.abs());
     }
 
-    /// What the tokens that were accepted show: nothing of an application that takes calls without one.
+    /// What the tokens that were accepted show: nothing if another was refused, or of an application that takes calls without.
     pub(crate) fn tell_tokens(&mut self) {
-        for app in self.accepting.intersection(&self.demanding) {
+        let demanding = self.accepting.intersection(&self.demanding);
+        for app in demanding.filter(|_| self.refusing.is_empty()) {
             if self.by_origin.contains(app) {
-                self.report.confirm(
-                    "A43",
-                    format!("{app} demands a token, and takes one for its origin"),
-                );
+                let evidence = format!("{app} demands a token, and takes one for its origin");
+                self.report.confirm("A43", evidence);
             }
             if self.by_platform && *app != App::Platform {
-                let evidence =
-                    format!("{app} demands a token, and takes one of the Platform's /oauth/token");
+                let evidence = format!("{app} demands a token, and takes the Platform's");
                 self.report.confirm("A02", evidence);
             }
         }
@@ -371,19 +402,16 @@ impl Contact {
     pub(crate) fn tell_headers(&mut self) {
         let report = &mut self.report;
         report.step("headers");
+        let all = self.named.len();
         if let Some(first) = self.nameless.first() {
-            let other = self
-                .telling
-                .keys()
-                .find_map(|it| it.strip_prefix("a request id: "));
+            let mut others = self.telling.keys();
+            let other = others.find_map(|it| it.strip_prefix("a request id: "));
             let cure = other.map(|it| format!("`headers().get(\"{it}\")` of responses and errors"));
-            let evidence = format!("{first} has no x-request-id; {} replies have", self.named);
+            let evidence = format!("{first} has no x-request-id; {all} replies have");
             report.contradict("A44", evidence, cure.as_deref());
-        } else if self.named > 0 {
-            report.confirm(
-                "A44",
-                format!("all {} replies of protected operations have it", self.named),
-            );
+        } else if all > 1 {
+            let evidence = format!("{all} replies of protected operations have one each");
+            report.confirm("A44", evidence);
         }
         match self.skew {
             None => report.note("no reply has a Date: the clocks cannot be compared"),

@@ -9,6 +9,7 @@
 //! status is 0 if all is well, 1 if something is to be set or known, and 2 if the SDK does not work as it is set up.
 
 mod contact;
+mod exchange;
 mod reads;
 mod register;
 mod report;
@@ -22,21 +23,22 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use contact::{Contact, MOST, Meter, operations};
+use exchange::{Exchange, Variables};
 use out::{note, put};
 use report::{Level, Report};
 use sdk_core::{App, RetryPolicy, SchemaPolicy, Suite, SuiteBuilder, TokenPolicy};
 use sdk_reference_server::Builder;
 use support::{line, out};
-use token::{Exchange, Variables};
+use token::Outcome;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let mut as_json = false;
-    for word in std::env::args().skip(1) {
+    for word in std::env::args_os().skip(1) {
         if word != "--json" {
             note!(
                 "unknown argument {}\nUsage: doctor [--json]",
-                line::line(word)
+                line::line(word.to_string_lossy())
             );
             return ExitCode::from(2);
         }
@@ -63,21 +65,25 @@ async fn main() -> ExitCode {
     })
 }
 
-/// Those of the process that are UTF-8; the SDK says which are not.
+/// Those of the process that are set, and UTF-8; the SDK says which are not.
 fn own_variables() -> Variables {
     let all = std::env::vars_os();
     let all =
         all.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    all.filter(|(name, _)| name.starts_with("SUITE_")).collect()
+    all.filter(|(name, value)| name.starts_with("SUITE_") && !value.is_empty())
+        .collect()
 }
 
 /// The settings, then the token, then the reads.
 async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Report {
     let mut report = Report::new();
-    let secret = variables
-        .get("SUITE_CLIENT_SECRET")
-        .map_or("", String::as_str);
-    report.secrets.hide(secret);
+    for name in ["SUITE_CLIENT_ID", "SUITE_CLIENT_SECRET"] {
+        let value = variables.get(name).map_or("", String::as_str);
+        if value.trim() != value {
+            let cure = format!("set {name} without it (`$(cat file)` drops the end of a line)");
+            report.problem(format!("{name} begins or ends with white space"), cure);
+        }
+    }
     // The same checks as those of a service, whatever is wrong at once.
     let builder = Suite::builder();
     let builder = if from_process {
@@ -87,7 +93,7 @@ async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Repo
     };
     let checked = builder.build();
     if let Err(error) = checked {
-        report.failure(error.to_string(), "as the sentence says; SUITE_CLIENT_ID, SUITE_CLIENT_SECRET and SUITE_<APP>_URL are needed");
+        report.failure(error.to_string(), "as the sentence says");
         return report;
     }
     let secrets = report.secrets.clone();
@@ -131,15 +137,15 @@ async fn tokens(contact: &mut Contact, mut exchange: Exchange, apps: &[(App, Str
     contact.step("token");
     let mut served = Vec::new();
     for (app, origin) in apps {
-        if !exchange.is_silent && exchange.first(contact, *app, origin).await {
-            served.push((*app, origin));
+        match token::first(contact, &mut exchange, *app, origin).await {
+            Outcome::Token => served.push((*app, origin)),
+            Outcome::Refused => {}
+            Outcome::Hopeless => break,
         }
     }
     let crm = served.iter().find(|(app, _)| *app == App::Crm);
     if let Some((app, origin)) = crm.or(served.first()) {
-        let mut scopes = operations(*app).iter().filter_map(|it| it.scopes.first());
-        let scope = scopes.next().unwrap_or(&"");
-        exchange.probe(contact, *app, origin, scope).await;
+        token::probe(contact, &exchange, *app, origin).await;
     }
     contact.step("scopes");
     // The tokens of the calls are known here, so that none is ever shown; the SDK's own exchange is tried beside them.

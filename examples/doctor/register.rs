@@ -29,7 +29,7 @@ pub(crate) fn entries() -> Vec<Entry> {
 pub(crate) fn unreadable(id: &str) -> Option<&'static str> {
     Some(match id {
         "A40" => "it is about the key of a command, and the doctor sends none",
-        "A42" => "no limit was reached: the doctor provokes neither 429 nor 408",
+        "A42" => "the doctor provokes neither, and sends nothing twice",
         "A45" => "it is about the body of a command",
         "A50" => "the doctor cannot provoke a 501 or 505",
         "A51" | "A78" => "it is about commands that are sent twice",

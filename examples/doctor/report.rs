@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::line::line;
+use crate::out::note;
 use crate::register;
 
 /// How bad a finding is.
@@ -102,6 +103,8 @@ impl Report {
     }
 
     pub(crate) fn step(&mut self, step: &'static str) {
+        // People who wait see where it is.
+        note!("… {step}");
         self.step = step;
     }
 
@@ -115,6 +118,12 @@ impl Report {
 
     pub(crate) fn problem(&mut self, found: impl Into<String>, cure: impl Into<String>) {
         self.find(Level::Problem, found, Some(cure.into()));
+    }
+
+    pub(crate) fn note_once(&mut self, found: &str) {
+        if self.findings.iter().all(|it| it.found != found) {
+            self.note(found);
+        }
     }
 
     /// The same, unless it was said already.
@@ -287,8 +296,10 @@ impl Report {
         };
         let findings: Vec<Value> = self.findings.iter().map(finding).collect();
         let rows: Vec<Value> = self.rows().into_iter().map(row).collect();
+        let clean = |(name, value): (&String, &String)| (name.clone(), self.clean(value));
+        let settings: BTreeMap<_, _> = self.settings.iter().map(clean).collect();
         let report = json!({
-            "worst": self.worst().name(), "findings": findings, "assumptions": rows, "settings": self.settings,
+            "worst": self.worst().name(), "findings": findings, "assumptions": rows, "settings": settings,
             "requests": requests, "atMost": most, "seconds": took.as_secs_f64(),
         });
         format!("{report:#}\n")

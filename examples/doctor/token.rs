@@ -1,475 +1,337 @@
-//! The token exchange by hand, in the form that the SDK uses, so that replies and refusals can be looked at. What is
-//! refused is tried in the other forms that the SDK can be set to.
+//! What the token endpoint gives and refuses. What is refused is tried in the other forms that the SDK can be set to.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use base64::Engine as _;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use bytes::Bytes;
-use sdk_core::{AccessToken, App, TokenError, TokenFuture, TokenRequest, TokenSource};
+use sdk_core::App;
 use serde_json::Value;
-use url::Url;
-use url::form_urlencoded::{Serializer, byte_serialize};
 
-use crate::contact::{Contact, Meter};
-use crate::report::Secrets;
+use crate::contact::Contact;
+use crate::exchange::{Answer, Exchange, FIELD, GRANT, METHOD, POST, URL, part};
 use crate::shape::{kind, named};
 
-/// The variables, which a cure adds to.
-pub(crate) type Variables = BTreeMap<String, String>;
-
-const LONGEST_REPLY: usize = 1 << 16;
-const GRANT: &str = "client_credentials";
-const POST: &str = "client_secret_post";
-const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
-const FIELD: &str = "SUITE_TOKEN_AUDIENCE_FIELD";
-const URL: &str = "SUITE_TOKEN_URL";
-const METADATA: &str = "/.well-known/oauth-authorization-server";
-
-/// The codes of RFC 6749, section 5.2, and RFC 8707. Others are not shown: they may be anything.
-const CODES: [&str; 7] = [
-    "invalid_request",
-    "invalid_client",
-    "invalid_grant",
-    "unauthorized_client",
-    "unsupported_grant_type",
-    "invalid_scope",
-    "invalid_target",
+const CLAIMS: [&str; 11] = [
+    "iss",
+    "sub",
+    "aud",
+    "scope",
+    "iat",
+    "exp",
+    "exp_ms",
+    "jti",
+    "client_id",
+    "actor",
+    "entitlements",
 ];
 
-/// How an exchange is asked for, and which member of a reply is the token.
-#[derive(Clone)]
-pub(crate) struct Exchange {
-    meter: Meter,
-    /// Each token is one.
-    secrets: Secrets,
-    http: reqwest::Client,
-    url: Url,
-    pub(crate) variables: Variables,
-    member: String,
-    /// Whether nothing answers there.
-    pub(crate) is_silent: bool,
+/// A change of settings: the entry that does not hold if it helps, the variable, its value.
+type Change = (&'static str, &'static str, String);
+
+/// How it went for one application.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Token,
+    /// Another application may fare better.
+    Refused,
+    /// No other will.
+    Hopeless,
 }
 
-struct Answer {
-    status: u16,
-    json: Value,
-}
-
-impl Answer {
-    fn is_token(&self) -> bool {
-        (200..300).contains(&self.status) && self.json.is_object()
-    }
-
-    fn code(&self) -> &'static str {
-        let code = self.json["error"].as_str();
-        let known = CODES.into_iter().find(|it| Some(*it) == code);
-        known.unwrap_or("no known code")
-    }
-}
-
-impl Exchange {
-    /// As the variables say, which the SDK has checked.
-    pub(crate) fn new(
-        variables: Variables,
-        meter: Meter,
-        secrets: Secrets,
-    ) -> Result<Self, String> {
-        let http = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .timeout(Duration::from_secs(10))
-            .user_agent("suite-doctor");
-        let exchange = Self {
-            meter,
-            secrets,
-            http: http.build().map_err(|error| why(&error))?,
-            url: Url::parse("https://core.invalid").map_err(|error| error.to_string())?,
-            variables,
-            member: "access_token".to_owned(),
-            is_silent: false,
-        };
-        exchange.again()
-    }
-
-    /// The same with the address that its variables name now.
-    fn again(mut self) -> Result<Self, String> {
-        let platform = self.get("SUITE_CORE_URL").trim_end_matches('/');
-        let platform = format!("{platform}/oauth/token");
-        let url = Some(self.get(URL)).filter(|url| !url.is_empty());
-        self.url = Url::parse(url.unwrap_or(&platform)).map_err(|error| error.to_string())?;
-        Ok(self)
-    }
-
-    fn get(&self, name: &str) -> &str {
-        self.variables.get(name).map_or("", String::as_str)
-    }
-
-    async fn post(&self, grant: &str, audience: &str, scope: &str) -> Result<Answer, String> {
-        if !self.meter.may_send() {
-            return Err("the announced requests are used up".to_owned());
+/// A token for `app`; on the way, what has to be set for it.
+pub(crate) async fn first(
+    contact: &mut Contact,
+    exchange: &mut Exchange,
+    app: App,
+    origin: &str,
+) -> Outcome {
+    let place = format!("{app}: {}", exchange.url.origin().ascii_serialization());
+    let mut tried = exchange.clone();
+    let mut answer = match tried.post(GRANT, &tried.audience(app, origin), "").await {
+        Ok(answer) => answer,
+        Err(why) => {
+            let cure = "check SUITE_CORE_URL (or SUITE_TOKEN_URL): scheme, host, port; HTTPS_PROXY and NO_PROXY; for an unknown \
+                        certificate, the system's roots or SSL_CERT_FILE";
+            contact.failure(format!("{place} cannot be reached: {why}"), cure);
+            return Outcome::Hopeless;
         }
-        self.meter.count();
-        let (id, secret) = (self.get("SUITE_CLIENT_ID"), self.get("SUITE_CLIENT_SECRET"));
-        let field = Some(self.get(FIELD)).filter(|it| !it.is_empty());
-        let mut fields = vec![
-            ("grant_type", grant),
-            (field.unwrap_or("audience"), audience),
-        ];
-        fields.extend([("scope", scope)].into_iter().filter(|_| !scope.is_empty()));
-        let mut request = self.http.post(self.url.clone());
-        if id.is_empty() {
-            // To see whether it is needed.
-        } else if self.get(METHOD) == POST {
-            fields.extend([("client_id", id), ("client_secret", secret)]);
-        } else {
-            // Form-encoded first (RFC 6749, section 2.3.1).
-            let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
-            request = request.basic_auth(encoded(id), Some(encoded(secret)));
-        }
-        let form = Serializer::new(String::new()).extend_pairs(fields).finish();
-        let form = request
-            .header("content-type", "application/x-www-form-urlencoded")
-            .body(form);
-        let reply = form.header("accept", "application/json").send().await;
-        let mut reply = reply.map_err(|error| why(&error))?;
-        let (status, mut body) = (reply.status().as_u16(), Vec::new());
-        while let Some(chunk) = reply.chunk().await.map_err(|error| why(&error))? {
-            body.extend_from_slice(&chunk);
-            if body.len() > LONGEST_REPLY {
-                return Err(format!("the reply has more than {LONGEST_REPLY} bytes"));
+    };
+    contact.headers("exchangeToken", false, &answer.headers);
+    let (status, code) = (answer.status, answer.code());
+    let mut changes: Vec<Change> = Vec::new();
+    // Each change that gets another refusal is a step: the way out may need several.
+    'steps: while answer.token().is_none() && changes.len() < 4 {
+        for change in others(contact, &tried, app, origin, &answer).await {
+            let mut other = tried.clone();
+            for (_, variable, value) in &change {
+                if let Ok(changed) = other.with(variable, value) {
+                    other = changed;
+                }
             }
-        }
-        let json: Value = serde_json::from_slice(&body).unwrap_or_default();
-        for text in json
-            .as_object()
-            .into_iter()
-            .flatten()
-            .filter_map(|(_, it)| it.as_str())
-        {
-            // Whatever came in place of a token may be one.
-            if text.len() >= 16 && !text.contains(' ') && (200..300).contains(&status) {
-                self.secrets.hide(text);
-            }
-        }
-        Ok(Answer { status, json })
-    }
-
-    /// A token for `app`; on the way, what has to be set for it.
-    pub(crate) async fn first(&mut self, contact: &mut Contact, app: App, origin: &str) -> bool {
-        let place = format!(
-            "{app}: {}{}",
-            self.url.origin().ascii_serialization(),
-            self.url.path()
-        );
-        let refused = match self.post(GRANT, &self.audience(app, origin), "").await {
-            Ok(answer) if answer.is_token() => return self.accept(contact, app, origin, &answer),
-            Ok(refused) => refused,
-            Err(why) => {
-                let cure = "check SUITE_CORE_URL (or SUITE_TOKEN_URL): scheme, host, port; HTTPS_PROXY and NO_PROXY; for an \
-                            unknown certificate, the system's roots or SSL_CERT_FILE";
-                contact.failure(format!("{place} cannot be reached: {why}"), cure);
-                self.is_silent = true;
-                return false;
-            }
-        };
-        let (status, code) = (refused.status, refused.code());
-        for (id, variable, value) in self.others(contact, app, origin, &refused).await {
-            let mut other = self.clone();
-            other.variables.insert(variable.to_owned(), value.clone());
-            let Ok(other) = other.again() else {
+            let audience = other.audience(app, origin);
+            let Ok(next) = other.post(GRANT, &audience, "").await else {
                 continue;
             };
-            let audience = other.audience(app, origin);
-            let answer = other.post(GRANT, &audience, "").await;
-            let answer = answer.ok().filter(Answer::is_token);
-            let answer = answer.filter(|it| other.is_for(it, &audience) != Some(false));
-            if let Some(answer) = answer {
-                let evidence = format!("{app}: refused ({status}, {code}) until {variable} is set");
-                let cure = contact.set(variable, &value);
-                contact.contradict(id, evidence, Some(&cure));
-                *self = other;
-                return self.accept(contact, app, origin, &answer);
+            let before = (answer.status, answer.code());
+            let is_step = next.is_refusal() && (next.status, next.code()) != before;
+            let is_token = next.token().is_some() && is_for(&next, &audience) != Some(false);
+            if is_token || (is_step && next.status != 404) {
+                changes.extend(change);
+                (tried, answer) = (other, next);
+                continue 'steps;
             }
         }
-        let cure = match (status, code) {
-            (401, _) | (_, "invalid_client") => {
-                "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)"
-            }
-            (_, "unauthorized_client" | "invalid_grant" | "invalid_scope") => {
-                "have the client allowed to exchange its credential for $APP"
-            }
-            (404 | 405 | 410, _) => {
-                "set SUITE_TOKEN_URL to the token endpoint of the identity provider"
-            }
-            (..=399, _) => {
-                "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal"
-            }
-            (429 | 500.., _) => {
-                "ask the operator of the identity provider, and run the doctor again"
-            }
-            _ => "set $AUDIENCE to the exact audience of $APP, and check $URL",
-        };
+        break;
+    }
+    if answer.token().is_none() {
+        let (hopeless, cure) = cure(status, code);
         let cure = cure
             .replace("$APP", app.name())
             .replace("$URL", app.url_variable());
         let cure = cure.replace("$AUDIENCE", app.audience_variable());
         contact.failure(format!("{place} refuses: {status}, {code}"), cure);
-        false
-    }
-
-    fn audience(&self, app: App, origin: &str) -> String {
-        let own = self.variables.get(app.audience_variable());
-        own.map_or(origin, String::as_str).to_owned()
-    }
-
-    /// Whether the token is for that audience, if it says so.
-    fn is_for(&self, answer: &Answer, audience: &str) -> Option<bool> {
-        let claims = part(answer.json[&self.member].as_str()?, 1)?;
-        let among = |all: &Vec<Value>| all.iter().any(|it| *it == *audience);
-        let one = claims["aud"].as_str().map(|it| it == audience);
-        one.or_else(|| claims["aud"].as_array().map(among))
-    }
-
-    /// What else can be set, if that may be why the exchange was refused: the entry that then does not hold, and a variable.
-    async fn others(
-        &self,
-        contact: &mut Contact,
-        app: App,
-        origin: &str,
-        refused: &Answer,
-    ) -> Vec<(&'static str, &'static str, String)> {
-        let (audience, is_set) = (app.audience_variable(), |name| {
-            self.variables.contains_key(name)
-        });
-        match (refused.status, refused.code()) {
-            (404 | 405 | 410, _) if !is_set(URL) => {
-                let named = self.announced(contact).await;
-                named.map(|url| ("A02", URL, url)).into_iter().collect()
-            }
-            (401, _) | (_, "invalid_client") if !is_set(METHOD) => {
-                vec![("A04", METHOD, POST.to_owned())]
-            }
-            (400..500, _) => {
-                // Exact comparison may want the slash, or the path.
-                let url = self.get(app.url_variable()).to_owned();
-                let mut others = vec![("A03", FIELD, "resource".to_owned())];
-                others.retain(|_| !is_set(FIELD));
-                let audiences = [format!("{origin}/"), url, app.name().to_owned()];
-                let audiences = audiences.map(|it| ("A43", audience, it)).into_iter();
-                others.extend(audiences.filter(|(.., it)| it != origin && !is_set(audience)));
-                others
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// The token endpoint in the Platform's metadata (RFC 8414). The credential goes there only if it is the same origin.
-    async fn announced(&self, contact: &mut Contact) -> Option<String> {
-        self.meter.count();
-        let reply = self
-            .http
-            .get(self.url.join(METADATA).ok()?)
-            .send()
-            .await
-            .ok()?;
-        let reply: Bytes = reply.bytes().await.ok()?;
-        let reply: Value = serde_json::from_slice(&reply).ok()?;
-        let named = Url::parse(reply["token_endpoint"].as_str()?).ok()?;
-        if named.origin() == self.url.origin() {
-            return Some(named.into());
-        }
-        let origin = named.origin().ascii_serialization();
-        let cure = format!(
-            "if you trust it with the credential, set {URL}={origin}{}",
-            named.path()
-        );
-        let found = format!("the Platform's metadata names a token endpoint at {origin}");
-        contact.problem(found, cure);
-        None
-    }
-
-    /// Notes what reply and token say, by names and types.
-    fn accept(&mut self, contact: &mut Contact, app: App, origin: &str, answer: &Answer) -> bool {
-        let (audience, json) = (self.audience(app, origin), &answer.json);
-        let is_for = self.is_for(answer, &audience);
-        if !self.variables.contains_key(app.audience_variable()) && is_for == Some(true) {
-            contact.by_origin.insert(app);
-        }
-        contact.by_platform = !self.variables.contains_key(URL);
-        let names = named(json);
-        if json["access_token"].is_string() {
-            let types = [
-                ("token_type", "text"),
-                ("scope", "text"),
-                ("expires_in", "integer"),
-            ];
-            let fits = |(name, is): &(&str, &str)| json.get(name).is_none_or(|it| kind(it) == *is);
-            contact.judge(
-                types.iter().all(fits),
-                "A05",
-                format!("the reply has {names}"),
-            );
+        return if hopeless {
+            Outcome::Hopeless
         } else {
-            let members = json.as_object().into_iter().flatten();
-            let texts = members.filter_map(|(name, it)| Some((name, it.as_str()?)));
-            let longest = texts.max_by_key(|(_, text)| text.len());
-            self.member = longest.map_or_else(String::new, |(name, _)| name.clone());
-            let cure = "a `TokenSource` of your own, which takes the token from another member";
-            contact.contradict("A05", format!("no access_token, but {names}"), Some(cure));
-        }
-        let token = json[&self.member].as_str().unwrap_or_default();
-        if token.is_empty() {
-            contact.failure(
-                format!("{app}: no token in the reply"),
-                "ask the identity provider's operator",
-            );
-            return false;
-        }
-        contact.ok(format!("{app}: a token"));
-        if is_for == Some(false) {
-            let cure = "find its form field: SUITE_TOKEN_AUDIENCE_FIELD, or `with_form_field` of the credentials";
-            contact.contradict(
-                "A03",
-                "the token is for another audience than was asked for",
-                Some(cure),
-            );
-        }
-        let [Some(header), Some(claims)] = [part(token, 0), part(token, 1)] else {
-            contact.contradict("A70", "the token is no JWT that can be read", None);
-            return true;
+            Outcome::Refused
         };
-        let issued = claims["iat"].as_i64();
-        let age = issued.map_or(0, |issued| {
-            jiff::Timestamp::now().as_second().saturating_sub(issued)
-        });
-        if age.abs() > 60 {
-            contact.note(format!(
-                "the token was issued {age} s ago, it says: a strict reader refuses it"
-            ));
-        }
-        let needed = [
-            "iss",
-            "sub",
-            "aud",
-            "scope",
-            "iat",
-            "exp",
-            "jti",
-            "client_id",
-        ];
-        let holds = needed.iter().all(|it| claims.get(it).is_some())
-            && (header["alg"] == "HS256" || header["alg"] == "ES256");
-        let evidence = format!("header {}; claims {}", named(&header), named(&claims));
-        contact.judge(holds, "A70", evidence);
-        let lives = claims["exp"].as_i64().zip(issued);
-        let lives = lives.map(|(exp, issued)| exp.saturating_sub(issued));
-        if let Some(most) = json["expires_in"].as_i64().into_iter().chain(lives).max() {
-            let evidence = format!("announced: {most} s, of which the SDK takes 300 at most");
-            contact.judge((1..=300).contains(&most), "A41", evidence);
-        }
-        true
     }
+    for (id, variable, value) in changes {
+        let evidence = format!("{app}: refused ({status}, {code}) until {variable} is set");
+        let cure = contact.set(variable, &value);
+        // As it is set up, the SDK gets no token.
+        contact.failure(evidence.clone(), cure.clone());
+        contact.contradict(id, evidence, Some(&cure));
+    }
+    *exchange = tried;
+    accept(contact, exchange, app, origin, &answer);
+    Outcome::Token
+}
 
-    /// What is refused, and how; and a token for one scope alone.
-    pub(crate) async fn probe(&self, contact: &mut Contact, app: App, origin: &str, scope: &str) {
-        let audience = self.audience(app, origin);
-        let final_one = |answer: &Answer| answer.status < 500 && answer.status != 429;
-        let unknown = self.post("urn:suite-doctor:none", &audience, "").await;
-        if let Some(answer) = unknown.ok().filter(final_one) {
-            let error = &answer.json["error"];
-            let known = error.is_string() || error["code"].is_string();
-            let evidence = format!(
-                "an unknown grant type gets {}, {}",
-                answer.status,
-                named(&answer.json)
-            );
-            contact.judge(known && answer.status >= 400, "A06", evidence);
+/// Whether all applications will be refused alike, and what cures it.
+fn cure(status: u16, code: &str) -> (bool, &'static str) {
+    match (status, code) {
+        (401, _) | (_, "invalid_client") => (
+            true,
+            "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)",
+        ),
+        (_, "unauthorized_client" | "invalid_grant") => {
+            (true, "have the client allowed to exchange its credential")
         }
-        let unknown = self.post(GRANT, "urn:suite-doctor:nobody", "").await;
-        if let Some(answer) = unknown.ok().filter(final_one) {
-            let evidence = format!(
-                "an unknown audience gets {}, {}",
-                answer.status,
-                answer.code()
+        (_, "invalid_scope") => (
+            false,
+            "name scopes that the client has for $APP, with `scopes(..)`",
+        ),
+        (404 | 405 | 410, _) => (
+            true,
+            "set SUITE_CORE_URL to the Platform, or SUITE_TOKEN_URL to the identity provider's endpoint",
+        ),
+        (..=399, _) => (
+            true,
+            "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal",
+        ),
+        (408 | 423 | 425 | 429 | 500.., _) => (
+            true,
+            "ask the operator of the identity provider, and run the doctor again",
+        ),
+        _ => (
+            false,
+            "set $AUDIENCE to the exact audience of $APP, and check $URL",
+        ),
+    }
+}
+
+/// What else can be set, if that may be why the exchange was refused.
+async fn others(
+    contact: &mut Contact,
+    exchange: &Exchange,
+    app: App,
+    origin: &str,
+    refused: &Answer,
+) -> Vec<Vec<Change>> {
+    let is_set = |name: &str| !exchange.get(name).is_empty();
+    match (refused.status, refused.code()) {
+        (404 | 405 | 410, _) if !is_set(URL) => {
+            let Some(url) = exchange.announced().await else {
+                return Vec::new();
+            };
+            if url.origin() == exchange.url.origin() {
+                return vec![vec![("A02", URL, url.into())]];
+            }
+            // The credential goes to another origin only if a person says so.
+            let host = url.origin().ascii_serialization();
+            let found = format!("the Platform's metadata names a token endpoint at {host}");
+            contact.problem(
+                found,
+                "if you trust it with the credential, set SUITE_TOKEN_URL to it",
             );
-            contact.judge(answer.code() == "invalid_target", "A71", evidence);
+            Vec::new()
         }
-        let mut nobody = self.clone();
-        nobody.variables.retain(|name, _| !name.contains("CLIENT"));
-        let open = nobody.post(GRANT, &audience, "").await;
-        if open.as_ref().is_ok_and(Answer::is_token) {
+        (401, _) | (_, "invalid_client") if !is_set(METHOD) => {
+            vec![vec![("A04", METHOD, POST.to_owned())]]
+        }
+        (400, "invalid_request" | "invalid_target" | "no known code") => {
+            // Exact comparison may want the slash, or the path.
+            let name = app.audience_variable();
+            let url = exchange.get(app.url_variable()).to_owned();
+            let audiences = [
+                String::new(),
+                format!("{origin}/"),
+                url,
+                app.name().to_owned(),
+            ];
+            let audiences = audiences.into_iter().filter(|it| it != origin);
+            let audiences = audiences.filter(|it| it.is_empty() || !is_set(name));
+            let fields = ["", "resource"]
+                .into_iter()
+                .filter(|it| it.is_empty() || !is_set(FIELD));
+            let pairs = audiences.flat_map(|audience| {
+                fields.clone().map(move |field| {
+                    let changes = [
+                        ("A43", name, audience.clone()),
+                        ("A03", FIELD, field.to_owned()),
+                    ];
+                    changes
+                        .into_iter()
+                        .filter(|(.., value)| !value.is_empty())
+                        .collect()
+                })
+            });
+            pairs
+                .filter(|changes: &Vec<Change>| !changes.is_empty())
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether the token is for that audience, if it says so.
+fn is_for(answer: &Answer, audience: &str) -> Option<bool> {
+    let claims = part(answer.json[answer.token()?].as_str()?, 1)?;
+    let among = |all: &Vec<Value>| all.iter().any(|it| *it == *audience);
+    let one = claims["aud"].as_str().map(|it| it == audience);
+    one.or_else(|| claims["aud"].as_array().map(among))
+}
+
+/// Notes what reply and token say, by names and types.
+fn accept(contact: &mut Contact, exchange: &mut Exchange, app: App, origin: &str, answer: &Answer) {
+    let is_for = is_for(answer, &exchange.audience(app, origin));
+    if exchange.get(app.audience_variable()).is_empty() && is_for == Some(true) {
+        contact.by_origin.insert(app);
+    }
+    contact.by_platform = exchange.get(URL).is_empty();
+    contact.ok(format!("{app}: a token"));
+    let json = &answer.json;
+    let names = named(json);
+    let member = answer.token().unwrap_or_default();
+    if member == "access_token" {
+        let types = [
+            ("token_type", "text"),
+            ("scope", "text"),
+            ("expires_in", "integer"),
+        ];
+        let fits = |(name, is): &(&str, &str)| json.get(name).is_none_or(|it| kind(it) == *is);
+        let bearer = json["token_type"].as_str().unwrap_or("bearer");
+        let holds = types.iter().all(fits) && bearer.eq_ignore_ascii_case("bearer");
+        let is = if holds {
+            ""
+        } else {
+            ", not all of the documented type, or not for bearers"
+        };
+        contact.judge(holds, "A05", format!("the reply has {names}{is}"));
+    } else {
+        let cure = "a `TokenSource` of your own, which takes the token from another member";
+        contact.contradict("A05", format!("no access_token, but {names}"), Some(cure));
+        member.clone_into(&mut exchange.member);
+    }
+    if is_for == Some(false) {
+        let cure = "find its form field: SUITE_TOKEN_AUDIENCE_FIELD, or `with_form_field` of the credentials";
+        contact.contradict(
+            "A03",
+            "the token is for another audience than was asked for",
+            Some(cure),
+        );
+    }
+    let token = json[member].as_str().unwrap_or_default();
+    let [Some(header), Some(claims)] = [part(token, 0), part(token, 1)] else {
+        return contact.contradict("A70", "the token is no JWT that can be read", None);
+    };
+    let [issued, ends] = ["iat", "exp"].map(|name| claims[name].as_i64());
+    let now = jiff::Timestamp::now().as_second();
+    if issued.is_some_and(|issued| now.abs_diff(issued) > 60) {
+        contact.note_once("tokens say that they were issued at another time than now: a strict reader refuses them");
+    }
+    let is_signed = header["alg"] == "HS256" || header["alg"] == "ES256";
+    let holds = is_signed && CLAIMS.iter().all(|it| !claims[*it].is_null());
+    let evidence = format!("header {}; claims {}", named(&header), named(&claims));
+    contact.judge(holds, "A70", evidence);
+    let lives = ends
+        .zip(issued)
+        .map(|(ends, issued)| ends.saturating_sub(issued));
+    if let Some(most) = json["expires_in"].as_i64().into_iter().chain(lives).max() {
+        let evidence = format!("announced: {most} s, of which the SDK takes 300 at most");
+        contact.judge((1..=300).contains(&most), "A41", evidence);
+    }
+}
+
+/// What is refused, and how; and a token for one scope alone.
+pub(crate) async fn probe(contact: &mut Contact, exchange: &Exchange, app: App, origin: &str) {
+    let audience = exchange.audience(app, origin);
+    let unknown = exchange.post("urn:suite-doctor:none", &audience, "").await;
+    if let Some(answer) = unknown.ok().filter(Answer::is_refusal) {
+        let error = &answer.json["error"];
+        let known = error.is_string() || error["code"].is_string();
+        let evidence = format!(
+            "an unknown grant type gets {}, {}",
+            answer.status,
+            named(&answer.json)
+        );
+        contact.judge(known, "A06", evidence);
+    }
+    let unknown = exchange.post(GRANT, "urn:suite-doctor:nobody", "").await;
+    let telling = |it: &Answer| it.is_refusal() || it.token().is_some();
+    if let Some(answer) = unknown.ok().filter(telling) {
+        let evidence = format!(
+            "an unknown audience gets {}, {}",
+            answer.status,
+            answer.code()
+        );
+        contact.judge(answer.code() == "invalid_target", "A71", evidence);
+    }
+    let mut nobody = exchange.clone();
+    nobody.variables.retain(|name, _| !name.contains("CLIENT"));
+    match nobody.post(GRANT, &audience, "").await {
+        Ok(open) if open.token().is_some() => {
             let cure = "ask the operator: whoever reaches it gets a token";
             contact.problem("the token endpoint gives tokens without a credential", cure);
-        } else if open.is_ok() && !contact.is_contradicted("A04") {
-            let how = if self.get(METHOD) == POST {
+        }
+        Ok(refused) if refused.is_refusal() && !contact.is_contradicted("A04") => {
+            let how = if exchange.get(METHOD) == POST {
                 "in the form"
             } else {
                 "by HTTP Basic"
             };
-            contact.confirm(
-                "A04",
-                format!("the credential is needed, and accepted {how}"),
-            );
+            contact.confirm("A04", format!("a credential is needed, and accepted {how}"));
         }
-        let Ok(narrow) = self.post(GRANT, &audience, scope).await else {
-            return;
-        };
-        if narrow.is_token() && narrow.json["scope"] == scope {
-            if !contact.is_contradicted("A03") {
-                contact.confirm(
-                    "A03",
-                    format!("all fields are heeded; a token for {scope} alone is given"),
-                );
-            }
-        } else if narrow.is_token() {
-            contact.note(format!(
-                "asked for {scope} alone, the reply does not say that it grants just that"
-            ));
-        } else if final_one(&narrow) {
-            let cure = "do not ask for scopes, or for those that the client has";
-            contact.problem(
-                format!("a token for {scope} alone is refused ({})", narrow.status),
-                cure,
-            );
-        }
+        _ => {}
     }
-}
-
-impl TokenSource for Exchange {
-    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
-        Box::pin(async move {
-            let answer = self
-                .post(GRANT, request.audience().unwrap_or_default(), "")
-                .await;
-            let json = answer.map_err(TokenError::unavailable)?.json;
-            let token = json[&self.member].as_str();
-            let token = token.ok_or_else(|| TokenError::unavailable("no token"))?;
-            let scopes = json["scope"]
-                .as_str()
-                .unwrap_or_default()
-                .split_whitespace();
-            Ok(AccessToken::new(token).with_scopes(scopes))
-        })
-    }
-}
-
-/// A part of a JWT, as JSON.
-fn part(token: &str, index: usize) -> Option<Value> {
-    let part = token.split('.').nth(index)?;
-    serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).ok()?).ok()
-}
-
-/// The innermost cause, which says the most.
-fn why(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    let late = if error.is_timeout() {
-        "no reply in time: "
-    } else {
-        ""
+    let scopes = crate::contact::operations(app)
+        .iter()
+        .find_map(|it| it.scopes.first());
+    let scope = scopes.copied().unwrap_or_default();
+    let Ok(narrow) = exchange.post(GRANT, &audience, scope).await else {
+        return;
     };
-    format!("{late}{cause}")
+    if narrow.token().is_some() && narrow.json["scope"] == scope {
+        if !contact.is_contradicted("A03") {
+            contact.confirm(
+                "A03",
+                format!("all fields are heeded: a token for {scope} alone is given"),
+            );
+        }
+    } else if narrow.token().is_some() {
+        contact.note(format!(
+            "asked for {scope} alone, the endpoint does not say that it grants just that"
+        ));
+    } else if narrow.code() == "invalid_scope" {
+        contact.note(format!(
+            "the client may not have {scope}: what `scope` does is not seen"
+        ));
+    }
 }

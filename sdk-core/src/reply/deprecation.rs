@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use http::header::{HeaderMap, HeaderName, LINK};
+use http::header::{HeaderMap, HeaderName, HeaderValue, LINK};
 use url::Url;
 
 use crate::app::App;
@@ -51,7 +51,13 @@ impl Deprecation {
         headers: &HeaderMap,
         shown: impl FnOnce(&str) -> String,
     ) -> Option<Self> {
-        if !headers.contains_key(&DEPRECATION) && !headers.contains_key(&SUNSET) {
+        // An early draft has booleans.
+        let says_no = |it: &HeaderValue| matches!(it.as_bytes(), b"?0" | b"false");
+        let mut announced = headers
+            .get_all(&DEPRECATION)
+            .iter()
+            .filter(|it| !says_no(it));
+        if announced.next().is_none() && !headers.contains_key(&SUNSET) {
             return None;
         }
         let first = |name, read: fn(&str) -> Option<SystemTime>| {
@@ -88,7 +94,7 @@ impl fmt::Display for Deprecation {
             (Some(since), Some(sunset)) => format!("{since} and{sunset}"),
             (since, sunset) => since
                 .or(sunset)
-                .unwrap_or_else(|| " as deprecated, without a readable date".to_owned()),
+                .unwrap_or_else(|| " to end, without a readable date".to_owned()),
         };
         write!(f, " is announced{said}")?;
         let mut link = self.link.iter();
@@ -143,20 +149,25 @@ fn parts(text: &str, separator: char) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The latest announcement for each operation.
+/// The latest announcement for each operation, with what an earlier one said and it does not.
 #[derive(Debug, Default)]
 pub(crate) struct Announced(Mutex<Vec<Deprecation>>);
 
 impl Announced {
     /// Keeps an announcement. Whether it is the first of its operation.
-    pub(crate) fn keep(&self, latest: Deprecation) -> bool {
+    pub(crate) fn keep(&self, mut latest: Deprecation) -> bool {
         let key = |it: &Deprecation| {
             let operation = it.operation;
             (operation.application, operation.id, operation.method)
         };
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.len();
-        all.retain(|known| key(known) != key(&latest));
+        let known = all.iter().position(|known| key(known) == key(&latest));
+        if let Some(known) = known.map(|place| all.remove(place)) {
+            latest.since = latest.since.or(known.since);
+            latest.sunset = latest.sunset.or(known.sunset);
+            latest.link = latest.link.or(known.link);
+        }
         all.push(latest);
         all.len() > before
     }

@@ -8,6 +8,7 @@ use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::served::Served;
 use crate::suite::Suite;
+use crate::token::exchange;
 use crate::token::jwt::{self, Claims};
 
 /// The caller of a protected operation.
@@ -70,9 +71,9 @@ pub(crate) fn authorize(
     }
     if !operation.admits(&caller) {
         let scopes = operation.scopes();
-        let scopes: Vec<String> = scopes.iter().map(|all| all.join(" with ")).collect();
-        let message = format!("the token lacks {}", scopes.join(" or "));
-        return Err(Refusal::forbidden("insufficient_scope", message));
+        let named: Vec<String> = scopes.iter().map(|all| all.join(" with ")).collect();
+        let message = format!("the token lacks {}", named.join(" or "));
+        return Err(Refusal::out_of_scope(message, &scopes.concat()));
     }
     Ok(caller)
 }
@@ -85,7 +86,9 @@ pub(crate) fn authenticate(
     now: Timestamp,
 ) -> Result<Caller, Refusal> {
     let Some(token) = bearer(request) else {
-        let sent = request.headers.contains_key(header::AUTHORIZATION);
+        let mut given = request.headers.get_all(header::AUTHORIZATION).iter();
+        let bearer = |value: &[u8]| value.len() > 6 && value[..6].eq_ignore_ascii_case(b"bearer");
+        let sent = given.any(|value| bearer(value.as_bytes()));
         return Err(Refusal::unauthenticated("a bearer token is required", sent));
     };
     let refused = |why: &str| Refusal::unauthenticated(why, true);
@@ -100,12 +103,22 @@ pub(crate) fn authenticate(
     if claims.aud != suite.audience(app) {
         return Err(refused("the token is for another audience"));
     }
-    if suite.registry().is_revoked(number) {
-        return Err(refused("the token was revoked"));
+    {
+        let registry = suite.registry();
+        if registry.is_revoked(number) || !registry.knows(&claims.client_id) {
+            return Err(refused("the token was revoked"));
+        }
     }
     let actor = suite.store().actors.index(&claims.actor);
     let actor = actor.ok_or_else(|| refused("the token names no actor"))?;
     Ok(Caller { claims, actor })
+}
+
+/// The client that a request names, by a token of this server or by its credentials, whether these are right or not.
+pub(crate) fn named_client(suite: &Suite, request: &Request) -> Option<String> {
+    let token = bearer(request).and_then(|token| jwt::verify(&suite.token_key, token));
+    let named = token.map(|claims| claims.client_id);
+    named.or_else(|| exchange::named_client(request))
 }
 
 /// The token in the `Authorization` header.

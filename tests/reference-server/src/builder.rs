@@ -16,6 +16,7 @@ use crate::client::ClientSpec;
 use crate::clock::Start;
 use crate::contradict::Assumption;
 use crate::data::Sizes;
+use crate::log::RequestLog;
 use crate::server::ReferenceServer;
 use crate::start;
 use crate::token::key::Signing;
@@ -59,6 +60,9 @@ pub struct Builder {
     pub(crate) read_timeout: Duration,
     #[cfg(feature = "tls")]
     pub(crate) identity: Option<Identity>,
+    pub(crate) request_log: Option<RequestLog>,
+    pub(crate) data: Option<Arc<str>>,
+    pub(crate) faults: Option<Arc<str>>,
     pub(crate) contracts: HashMap<App, Arc<str>>,
     pub(crate) contradicted: BTreeSet<Assumption>,
 }
@@ -89,6 +93,9 @@ impl Default for Builder {
             read_timeout: READ_TIMEOUT,
             #[cfg(feature = "tls")]
             identity: None,
+            request_log: None,
+            data: None,
+            faults: None,
             contracts: HashMap::new(),
             contradicted: BTreeSet::new(),
         }
@@ -265,6 +272,36 @@ impl Builder {
     pub fn tls(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Builder {
         let (certificate, key) = (certificate.into(), key.into());
         self.identity = Some(Identity { certificate, key });
+        self
+    }
+
+    /// Writes a line about each request on standard output; none by default.
+    pub fn request_log(mut self, log: RequestLog) -> Builder {
+        self.request_log = Some(log);
+        self
+    }
+
+    /// Records beside the demo data, at the start and after every [`reset`](ReferenceServer::reset), as JSON; the
+    /// [guide](crate::guide) shows their members. What is wrong with them is an error when the server starts.
+    ///
+    /// ```
+    /// use sdk_reference_server::ReferenceServer;
+    ///
+    /// let server = ReferenceServer::builder()
+    ///     .people(0)
+    ///     .data(r#"{"people": [{"publicReference": "PER-0123456789AB", "displayName": "Ada Lovelace"}]}"#)
+    ///     .in_memory();
+    /// assert_eq!(server.sample_person(), "PER-0123456789AB");
+    /// ```
+    pub fn data(mut self, json: impl Into<Arc<str>>) -> Builder {
+        self.data = Some(json.into());
+        self
+    }
+
+    /// Faults that are active from the start and after every [`reset`](ReferenceServer::reset), as the JSON of a fault file.
+    /// What is wrong with them is an error when the server starts.
+    pub fn faults(mut self, json: impl Into<Arc<str>>) -> Builder {
+        self.faults = Some(json.into());
         self
     }
 

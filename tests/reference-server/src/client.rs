@@ -62,6 +62,20 @@ impl ClientSpec {
         self
     }
 
+    /// Names the first member with a value that no client has.
+    pub(crate) fn check(&self, known: impl Fn(&str) -> bool) -> Result<(), String> {
+        for (member, value) in [("id", &self.id), ("secret", &self.secret)] {
+            if value.is_empty() {
+                return Err(format!("{member}: must not be empty"));
+            }
+        }
+        let mut scopes = self.scopes.iter().enumerate();
+        match scopes.find(|(_, scope)| !known(scope)) {
+            Some((place, scope)) => Err(format!("scopes[{place}]: no operation needs {scope:?}")),
+            None => Ok(()),
+        }
+    }
+
     /// With the scopes that only some server knows too, if it has all.
     pub(crate) fn widened<'s>(mut self, scopes: impl Iterator<Item = &'s str>) -> ClientSpec {
         for scope in scopes {

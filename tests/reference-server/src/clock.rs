@@ -86,6 +86,13 @@ impl Clock {
             .unwrap_or(Timestamp::MAX)
     }
 
+    /// Goes back to the start.
+    pub(crate) fn restart(&self) {
+        let passed = self.now().duration_since(START).as_millis();
+        let passed = i64::try_from(passed).unwrap_or(i64::MAX);
+        self.advanced_millis.fetch_sub(passed, Ordering::Relaxed);
+    }
+
     pub(crate) fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         let _ = self

@@ -45,6 +45,11 @@ impl<'a> Fields<'a> {
         member.filter(|value| !self.or_null || **value != Json::Null)
     }
 
+    /// The names of all members.
+    pub(crate) fn names(self) -> impl Iterator<Item = &'a str> {
+        self.members.keys().map(String::as_str)
+    }
+
     /// Whether the member is present, even as null.
     pub(crate) fn has(self, name: &str) -> bool {
         self.members.contains_key(name)

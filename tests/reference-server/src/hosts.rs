@@ -3,26 +3,34 @@
 
 use std::net::IpAddr;
 
-use http::header;
+use http::{Version, header};
 
 use crate::builder::Builder;
 use crate::message::Request;
+use crate::refusal::Refusal;
 
 /// The message for a refused caller.
-pub(crate) const FOREIGN: &str =
+const FOREIGN: &str =
     "use localhost, an address the server listens on, or a name allowed with --allow-host";
 
-/// Whether a request is for this server: it names a host, in its target or in its one `Host`, and no foreign one.
-pub(crate) fn admit(settings: &Builder, request: &Request) -> bool {
+/// Refuses a request that is not for this server: it names a foreign host, or does not name one as HTTP asks for (RFC 9112,
+/// section 3.2).
+pub(crate) fn check(settings: &Builder, request: &Request) -> Result<(), Refusal> {
     let named = request.headers.get_all(header::HOST).iter();
     let mut hosts: Vec<_> = named
         .map(|host| host.to_str().unwrap_or_default())
         .collect();
     if hosts.len() > 1 {
-        return false;
+        return Err(Refusal::invalid("Host: given more than once"));
+    }
+    if hosts.is_empty() && request.version == Version::HTTP_11 {
+        return Err(Refusal::invalid("Host: required"));
     }
     hosts.extend(request.authority.as_deref());
-    !hosts.is_empty() && hosts.into_iter().all(|host| is_ours(settings, host))
+    if hosts.into_iter().all(|host| is_ours(settings, host)) {
+        return Ok(());
+    }
+    Err(Refusal::new(403, "foreign_host", FOREIGN))
 }
 
 fn is_ours(settings: &Builder, host: &str) -> bool {

@@ -73,6 +73,28 @@ impl Json {
     }
 }
 
+impl Json {
+    /// The same with numbers of 64 bits; what is beyond them is the greatest there is.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Json::Null => Value::Null,
+            Json::Bool(value) => value.into(),
+            Json::Number(number) => {
+                let near: f64 = number.parse().unwrap_or_default();
+                let near = || near.clamp(f64::MIN, f64::MAX).into();
+                serde_json::from_str(&number).unwrap_or_else(|_| near())
+            }
+            Json::Text(text) => text.into(),
+            Json::Array(items) => items.into_iter().map(Json::into_value).collect(),
+            Json::Object(members) => {
+                let all = members.into_iter();
+                all.map(|(name, member)| (name, member.into_value()))
+                    .collect()
+            }
+        }
+    }
+}
+
 impl fmt::Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

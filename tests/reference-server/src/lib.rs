@@ -53,8 +53,10 @@ mod hosts;
 mod idempotency;
 mod json;
 mod keys;
+mod log;
 mod message;
 mod named;
+mod own;
 mod pages;
 mod params;
 mod platform;
@@ -71,7 +73,10 @@ mod token;
 
 #[doc = include_str!("../docs/testing-your-service.md")]
 #[doc = crate::contradict::table!()]
-pub mod guide {}
+pub mod guide {
+    #[doc = include_str!("../docs/other-languages.md")]
+    pub mod other_languages {}
+}
 
 /// Compiles the program in the README.
 #[cfg(doctest)]
@@ -85,7 +90,9 @@ pub use client::ClientSpec;
 pub use contradict::{Assumption, UnknownAssumption};
 pub use faults::{Fault, FaultStrike, InvalidFaults};
 pub use generated::operations::Operation;
+pub use log::RequestLog;
 pub use named::Named;
+pub use own::InvalidData;
 pub use recorder::RecordedRequest;
 pub use server::ReferenceServer;
 pub use token::key::Signing;

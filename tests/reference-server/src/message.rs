@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
@@ -12,10 +12,15 @@ use crate::seconds::Seconds;
 /// The longest body that is accepted.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
+/// A reply has no more: the map of headers panics beyond some 24,000, and the server adds a few of its own.
+pub(crate) const MOST_HEADERS: usize = 20_000;
+
 /// A request as received: the path still encoded, the body complete unless it was too long.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
+    /// Says whether the request must have a `Host`.
+    pub(crate) version: Version,
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     /// The host in the target, which most requests name in a header only.
@@ -134,9 +139,11 @@ impl Reply {
         }
     }
 
-    /// Sets a header; an invalid value is skipped.
+    /// Sets a header; an invalid value is skipped, and so is one too many.
     pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
-        if let Ok(value) = HeaderValue::from_str(value) {
+        if let Ok(value) = HeaderValue::from_str(value)
+            && self.headers.len() < MOST_HEADERS
+        {
             self.headers.insert(name, value);
         }
     }

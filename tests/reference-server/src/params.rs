@@ -1,6 +1,8 @@
 //! Query parameters, read strictly: a value that the contract forbids gets a 400, an unknown parameter is ignored.
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use percent_encoding::percent_decode_str;
 
 use crate::refusal::Refusal;
@@ -146,24 +148,42 @@ fn instant(text: &str) -> Option<Timestamp> {
     if !shaped {
         return None;
     }
+    let mut digits = 0;
     if let [b'.', tail @ ..] = rest {
-        let fraction = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        if !(1..=9).contains(&fraction) {
+        digits = tail.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
             return None;
         }
-        rest = &tail[fraction..];
+        rest = &tail[digits..];
     }
-    let zoned = match rest {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => {
-            [h1, h2, m1, m2].iter().all(|byte| byte.is_ascii_digit())
+    let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<i32>().ok();
+    let offset = match rest {
+        [b'Z' | b'z'] => 0,
+        [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
+            let digits = [h1, h2, m1, m2].map(|byte| *byte);
+            let plain = digits.iter().all(u8::is_ascii_digit);
+            let (hours, minutes) = (number(&digits[..2])?, number(&digits[2..])?);
+            if !plain || hours > 23 || minutes > 59 {
+                return None;
+            }
+            (hours * 60 + minutes) * if *sign == b'-' { -60 } else { 60 }
         }
-        _ => false,
+        _ => return None,
     };
-    zoned
-        .then(|| text.to_ascii_uppercase().parse().ok())
-        .flatten()
-        .filter(|at| *at >= YEAR_ZERO)
+    // Nine digits of a fraction are kept, and a leap second is the one before it.
+    let fraction = text.get(19..20 + digits.min(9)).filter(|_| digits > 0);
+    let civil = format!(
+        "{}{}",
+        &text[..19].to_ascii_uppercase(),
+        fraction.unwrap_or("")
+    );
+    let civil: DateTime = civil.parse().ok()?;
+    let at = civil.to_zoned(Offset::from_seconds(offset).ok()?.to_time_zone());
+    match at {
+        Ok(at) => Some(at.timestamp()).filter(|at| *at >= YEAR_ZERO),
+        // The last day of the last year is beyond what a timestamp holds, in part or in every zone.
+        Err(_) => (civil.year() == 9999).then_some(Timestamp::MAX),
+    }
 }
 
 /// RFC 3339 cannot express earlier times.
@@ -179,6 +199,13 @@ mod tests {
             "2026-01-15T09:00:00Z",
             "2026-01-15t09:00:00.123z",
             "2026-01-15T09:00:00+02:00",
+            "2016-12-31T23:59:60Z",
+            "2017-01-01T05:29:60.5+05:30",
+            "2026-01-15T09:00:00.1234567890123456789-23:59",
+            "9999-12-31T23:59:59Z",
+            "9999-12-31t23:59:59.999999999999z",
+            "9999-12-31T23:59:59-23:59",
+            "0000-01-01T00:00:00Z",
         ] {
             assert!(instant(good).is_some(), "{good}");
         }
@@ -194,6 +221,11 @@ mod tests {
             "é",
             "0000-01-01T00:00:00+02:00",
             "2026-01-15T09:00:00.Z",
+            "2026-01-15T09:00:00+24:00",
+            "2026-01-15T09:00:00+00:60",
+            "2026-01-15T09:00:61Z",
+            "2026-01-15T24:00:00Z",
+            "2026-02-29T09:00:00Z",
         ] {
             assert!(instant(bad).is_none(), "{bad}");
         }

@@ -32,21 +32,33 @@ impl Refusal {
     }
 
     /// 401: no token, or an invalid one.
-    pub(crate) fn unauthenticated(message: impl Into<String>, sent: bool) -> Refusal {
-        let challenge = if sent {
-            "Bearer realm=\"suite\", error=\"invalid_token\""
+    pub(crate) fn unauthenticated(message: &str, sent: bool) -> Refusal {
+        let parameters = if sent {
+            format!(", error=\"invalid_token\", error_description={message:?}")
         } else {
-            "Bearer realm=\"suite\""
+            String::new()
         };
-        Refusal {
-            challenge: Some(challenge.to_owned()),
-            ..Refusal::new(401, "unauthenticated", message)
-        }
+        Refusal::new(401, "unauthenticated", message).challenging(&parameters)
     }
 
-    /// 403: the token is valid but lacks a right.
+    /// 403: the token is valid but lacks a right other than a scope.
     pub(crate) fn forbidden(code: &'static str, message: impl Into<String>) -> Refusal {
-        Refusal::new(403, code, message)
+        Refusal::new(403, code, message).challenging("")
+    }
+
+    /// 403: the token lacks a scope; it takes some or all of those named.
+    pub(crate) fn out_of_scope(message: String, scopes: &[&str]) -> Refusal {
+        let parameters = format!(
+            ", error=\"insufficient_scope\", scope={:?}",
+            scopes.join(" ")
+        );
+        Refusal::new(403, "insufficient_scope", message).challenging(&parameters)
+    }
+
+    /// With the challenge of RFC 6750.
+    fn challenging(self, parameters: &str) -> Refusal {
+        let challenge = Some(format!("Bearer realm=\"suite\"{parameters}"));
+        Refusal { challenge, ..self }
     }
 
     /// 404: no accessible record.

@@ -2,6 +2,7 @@
 
 use http::Method;
 use percent_encoding::percent_decode_str;
+use std::borrow::Cow;
 
 use crate::refusal::Refusal;
 use crate::served::Served;
@@ -20,23 +21,57 @@ pub(crate) fn route<'s>(
     path: &str,
 ) -> Result<Route<'s>, Refusal> {
     let mut allowed: Vec<&str> = Vec::new();
+    let mut of_get = None;
     for operation in operations {
         let Some(raw) = matches(operation.path(), path) else {
             continue;
         };
-        if operation.method() != method.as_str() {
-            allowed.push(operation.method());
-            continue;
-        }
         // Invalid UTF-8 becomes a character that no reference contains.
         let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
-        let params = raw.into_iter().map(decoded).collect();
-        return Ok(Route { operation, params });
+        let found = || Route {
+            operation,
+            params: raw.iter().copied().map(decoded).collect(),
+        };
+        if operation.method() == method.as_str() {
+            return Ok(found());
+        }
+        if operation.method() == "GET" {
+            allowed.push("GET");
+            allowed.push("HEAD");
+            of_get = of_get.or_else(|| Some(found()));
+        } else {
+            allowed.push(operation.method());
+        }
     }
+    // HEAD is answered as GET is, without the content, unless a contract has an operation for it.
+    if let Some(route) = of_get.filter(|_| method == Method::HEAD) {
+        return Ok(route);
+    }
+    allowed.dedup();
     if allowed.is_empty() {
         return Err(Refusal::not_found("no such path"));
     }
     Err(Refusal::method_not_allowed(allowed.join(", ")))
+}
+
+/// A path in which letters, digits and `-._~` stand for themselves (RFC 3986, section 6.2.2.2); other encoded bytes, a slash
+/// among them, stay as they are.
+pub(crate) fn plain(path: &str) -> Cow<'_, str> {
+    let mut parts = path.split('%');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..2).filter(|code| !code.starts_with('+'));
+        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        match byte.filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)) {
+            Some(byte) => plain.extend([char::from(byte)].into_iter().chain(part[2..].chars())),
+            None => plain.extend(["%", part]),
+        }
+    }
+    if plain == path {
+        path.into()
+    } else {
+        plain.into()
+    }
 }
 
 /// The raw values of a template's parameters, if the path has its form.
@@ -88,7 +123,7 @@ mod tests {
         assert_eq!(status(Method::GET, "/api/crm/v1/people/"), 404);
         assert_eq!(status(Method::GET, "/api/crm/v1/people/a/b"), 404);
         assert_eq!(status(Method::GET, "/oauth/token"), 404);
-        assert_eq!(status(Method::HEAD, "/api/health"), 405);
+        assert_eq!(status(Method::HEAD, "/api/crm/v1/commands"), 405);
         assert_eq!(status(Method::GET, "/api/crm/v1/commands"), 405);
     }
 }

@@ -1,8 +1,11 @@
 //! The state of one server, and how a request passes through it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use std::time::Instant;
 
 use http::{HeaderName, Method};
 use jiff::Timestamp;
@@ -18,13 +21,14 @@ use crate::contradict::Assumption::{A02, A43, A44};
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
-use crate::faults::{Faults, InvalidFaults, Strike};
+use crate::faults::{Arrival, Faults, InvalidFaults, Strike};
 use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
-use crate::hosts::{self, FOREIGN};
+use crate::hosts;
 use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::named::Named;
+use crate::own::{self, InvalidData};
 use crate::params::Query;
 use crate::recorder::Recorder;
 use crate::refusal::Refusal;
@@ -120,8 +124,8 @@ impl Suite {
             bases,
             settings,
         };
-        let first = suite.store().actors.reference(0);
-        suite.add_client(suite.settings.client.clone().acting_for(first));
+        let invalid = |problem| io::Error::new(io::ErrorKind::InvalidInput, problem);
+        suite.begin().map_err(invalid)?;
         Ok(suite)
     }
 
@@ -205,6 +209,7 @@ impl Suite {
 
     /// The operation of `app` that a request is for.
     fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
+        let path = &*routing::plain(path);
         let path = self
             .contract(app)
             .map_or(path, |contract| contract.path(path));
@@ -229,20 +234,49 @@ impl Suite {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a client, and an actor for it unless it acts for one that exists.
-    pub(crate) fn add_client(&self, spec: ClientSpec) {
-        let scopes = self.contracts.iter().flatten().flat_map(Contract::scopes);
-        let spec = spec.widened(scopes);
+    /// Adds a client, and an actor for it unless it acts for one that exists; otherwise says what is wrong with it.
+    pub(crate) fn add_client(&self, spec: ClientSpec) -> Result<(), String> {
+        let scopes = || self.contracts.iter().flatten().flat_map(Contract::scopes);
+        let spec = spec.widened(scopes());
+        let written = |scope: &str| Operation::all().any(|one| one.scopes().contains(&scope));
+        spec.check(|scope| written(scope) || scopes().any(|known| known == scope))?;
         let actor = {
             let mut store = self.store_mut();
-            let actor = spec.actor.as_deref();
-            let known = actor.and_then(|name| store.actors.index(name));
-            known.unwrap_or_else(|| {
+            if let Some(name) = &spec.actor {
+                let known = store.actors.index(name);
+                known.ok_or_else(|| format!("actingFor: no actor has the reference {name:?}"))?
+            } else {
                 let display_name = spec.id.clone().into();
                 store.actors.create(Actor { display_name })
-            })
+            }
         };
         self.registry().add(spec, actor);
+        Ok(())
+    }
+
+    /// Adds the records of a data file, all or none, and returns their references by kind.
+    pub(crate) fn load_data(
+        &self,
+        json: &[u8],
+    ) -> Result<BTreeMap<&'static str, Vec<String>>, InvalidData> {
+        own::load(&mut self.store_mut(), json, self.clock.now())
+    }
+
+    /// The client, the data and the faults of the settings, as at the start.
+    fn begin(&self) -> Result<(), String> {
+        let first = self.store().actors.reference(0);
+        let client = self.settings.client.clone().acting_for(first);
+        let added = self.add_client(client);
+        added.map_err(|problem| format!("the client: {problem}"))?;
+        if let Some(json) = &self.settings.data {
+            let loaded = self.load_data(json.as_bytes());
+            loaded.map_err(|problem| format!("the data: {problem}"))?;
+        }
+        if let Some(json) = &self.settings.faults {
+            let loaded = self.load_faults(json.as_bytes());
+            loaded.map_err(|problem| format!("the faults: {problem}"))?;
+        }
+        Ok(())
     }
 
     /// Activates the faults of a fault file, all or none, and returns their numbers.
@@ -251,41 +285,36 @@ impl Suite {
         self.faults.load(json, self.settings.transport, known)
     }
 
-    /// Resets everything except the time, the clients and their tokens.
+    /// Sets everything back to the start, the time too; tokens of before are not accepted any more.
     pub(crate) fn reset(&self) {
-        self.faults.clear();
-        self.faults.clear_log();
+        self.clock.restart();
+        self.faults.restart();
         self.recorder.clear();
+        self.requests.store(0, Ordering::Relaxed);
         self.counters.clear();
         self.contracts
             .iter()
             .flatten()
             .for_each(Contract::clear_counts);
-        let clients = self.registry().restart(self.settings.token_lifetime);
+        self.registry().restart(self.settings.token_lifetime);
         let start = self.clock.start();
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes, start);
-        // In the order in which their actors were created, so that each keeps its reference.
-        for client in clients {
-            self.add_client(client.spec);
-        }
+        self.begin().expect("it began with them before");
     }
 
     /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
     /// pages are not recorded; a request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
+        let begun = Instant::now();
         let inner = self.inner(app, &request.method, &request.path);
         let stripped = (inner != request.path).then(|| Request {
             path: inner.to_owned(),
             ..request.clone()
         });
         let request = stripped.as_ref().unwrap_or(request);
-        let ours = hosts::admit(&self.settings, request);
         let now = self.clock.now();
-        let barred = if ours {
-            contradict::bars(self, app, request, now)
-        } else {
-            Some(Refusal::forbidden("foreign_host", FOREIGN))
-        };
+        let foreign = hosts::check(&self.settings, request).err();
+        let barred = foreign.or_else(|| contradict::bars(self, app, request, now));
         if barred.is_none() {
             let page = pages::answer(self, app, request);
             if let Some(page) = page.or_else(|| discovery::page(self, app, request)) {
@@ -299,12 +328,17 @@ impl Suite {
             None => self.route(app, &request.method, &request.path),
         };
         let operation = routed.as_ref().ok().map(|route| route.operation);
-        let strike = match operation {
-            Some(operation) => {
-                self.counters.attempted(operation);
-                self.faults.strike(operation, now, &request_id)
+        let strike = match &routed {
+            Ok(Route { operation, params }) => {
+                self.counters.attempted(*operation);
+                let arrival = Arrival {
+                    params,
+                    request: Some(request),
+                    client: &|| auth::named_client(self, request),
+                };
+                self.faults.strike(*operation, &arrival, now, &request_id)
             }
-            None => Strike::default(),
+            Err(_) => Strike::default(),
         };
         let visit = Visit {
             suite: self,
@@ -314,15 +348,19 @@ impl Suite {
             now,
             operation,
         };
+        let faults = strike.faults();
         let mut reply = self.answer(&visit, routed, strike);
         let named = self.unless(A44, "x-request-id", "x-correlation-id");
         reply.set(HeaderName::from_static(named), &request_id);
         if operation.is_some_and(Served::is_from_schema) {
             reply.set(HeaderName::from_static(FROM_SCHEMA), "true");
         }
-        let begun = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
-        let status = begun.then_some(reply.status.as_u16());
+        let answered = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
+        let status = answered.then_some(reply.status.as_u16());
         self.recorder.record(number, &visit, operation, status);
+        if let Some(log) = self.settings.request_log {
+            log.write(number, &visit, status, begun, &faults);
+        }
         reply
     }
 
@@ -330,7 +368,14 @@ impl Suite {
     pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
         let path = self.inner(app, method, path);
         let routed = || self.route(app, method, path).ok();
-        let refused = |route: Route<'_>| self.faults.refuse(route.operation, self.clock.now());
+        let refused = |Route { operation, params }| {
+            let arrival = Arrival {
+                params: &params,
+                request: None,
+                client: &|| None,
+            };
+            self.faults.refuse(operation, &arrival, self.clock.now())
+        };
         self.faults.any() && routed().is_some_and(refused)
     }
 

@@ -54,6 +54,8 @@ async fn the_end_of_an_operation_is_told_once_and_its_latest_announcement_report
         GET,
         &format!("{LIST} as deprecated from 2100-01-01T00:00:00Z on and"),
     );
+    // What an earlier one said and the latest does not is not lost.
+    let list = format!("{list}: see https://docs.suite.test/end");
     assert_eq!(report.findings, [list, get]);
     let ids = report.deprecations.iter().map(|it| it.operation.id);
     assert_eq!(ids.collect::<Vec<_>>(), ["listPeople", "getPerson"]);
@@ -86,13 +88,24 @@ async fn said(headers: &str) -> String {
 }
 
 #[tokio::test]
+async fn a_draft_s_no_announces_nothing() {
+    for no in ["?0", "false"] {
+        let reply = person().header("deprecation", no);
+        let crm = Scripted::always(reply).suite().crm();
+        get_person(&crm).await.unwrap();
+        let report = crm.check_contract().await.unwrap();
+        assert!(report.deprecations.is_empty(), "{no}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_server_announces_is_not_believed() {
     let odd =
         "true||1688169599|@|@+1|@1.5|@1e99|@253402300800|@-62135596801|@99999999999999999999|@1é";
     let many = "1\ndeprecation: ".repeat(1_000);
     for dateless in odd.split('|').chain([SUNSET, &many, "\nsunset: soon"]) {
         let said = said(&format!("deprecation: {dateless}")).await;
-        assert_eq!(said, " as deprecated, without a readable date");
+        assert_eq!(said, " to end, without a readable date");
     }
     for (date, shown) in [
         (" @-1 ; a=b ", "1969-12-31T23:59:59Z"),

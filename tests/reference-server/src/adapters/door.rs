@@ -5,6 +5,7 @@ use std::io;
 use std::pin::pin;
 
 use bytes::Buf;
+use http::{Method, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 
@@ -13,6 +14,7 @@ use super::headers;
 use crate::app::App;
 use crate::control;
 use crate::message::{Ending, LONGEST_BODY, Reply, Request, RequestBody};
+use crate::refusal::Refusal;
 use crate::suite::Suite;
 
 /// How much of an oversized body is read and discarded.
@@ -32,6 +34,21 @@ impl Door {
             Door::Control => control::answer(suite, request),
         }
     }
+
+    /// The reply to a request that did not arrive whole; it is neither recorded nor counted.
+    pub(super) fn unread(self, problem: &io::Error) -> Reply {
+        let refusal = if problem.kind() == io::ErrorKind::TimedOut {
+            Refusal::new(408, "request_timeout", "the body did not arrive in time")
+        } else {
+            let message = format!("the body is not framed as HTTP says: {problem}");
+            Refusal::invalid(message)
+        };
+        let reply = match self {
+            Door::App(app) => refusal.into_reply(app, "none"),
+            Door::Control => control::refused(&refusal),
+        };
+        reply.with(header::CONNECTION, "close")
+    }
 }
 
 /// Reads a request whole, in the time that the settings allow for it.
@@ -43,6 +60,7 @@ where
     let body = tokio::time::timeout(suite.settings.read_timeout, read(body)).await??;
     Ok(Request {
         method: parts.method,
+        version: parts.version,
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().map(str::to_owned),
         authority: parts.uri.authority().map(ToString::to_string),
@@ -51,10 +69,11 @@ where
     })
 }
 
-/// Hands a reply out, late if it must be; an error closes the connection.
+/// Hands a reply out, late if it must be, without its content to `HEAD`; an error closes the connection.
 pub(super) async fn deliver(
     suite: &Suite,
     mut reply: Reply,
+    to: &Method,
 ) -> io::Result<http::Response<ReplyBody>> {
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;
@@ -65,6 +84,13 @@ pub(super) async fn deliver(
         Ending::Delivered | Ending::Broken => {}
     }
     headers::date(&mut reply.headers, suite.clock.now());
+    if to == Method::HEAD {
+        let length = reply.body.len().to_string();
+        if reply.status != StatusCode::NO_CONTENT && reply.status != StatusCode::NOT_MODIFIED {
+            reply.set(header::CONTENT_LENGTH, &length);
+        }
+        reply.body.clear();
+    }
     let mut response = http::Response::new(ReplyBody::of(&reply));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;

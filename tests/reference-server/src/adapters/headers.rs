@@ -38,16 +38,16 @@ pub(super) fn date(headers: &mut HeaderMap, now: Timestamp) {
 }
 
 /// Adds what a server's HTTP library adds, and leaves out the content where HTTP has none.
-pub(super) fn complete(response: &mut http::Response<ReplyBody>, without_content: bool) {
+pub(super) fn complete(response: &mut http::Response<ReplyBody>) {
     let status = response.status();
     let bare = status.is_informational()
         || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let length = response.body().size_hint().exact().filter(|_| !bare);
-    if bare || without_content {
+    if bare {
         *response.body_mut() = ReplyBody::default();
     }
     if let Some(length) = length {
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        let announced = response.headers_mut().entry(header::CONTENT_LENGTH);
+        announced.or_insert(HeaderValue::from(length));
     }
 }

@@ -237,6 +237,10 @@ async fn serve(
     suite: &Suite,
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
-    let request = receive(suite, incoming).await?;
-    deliver(suite, door.answer(suite, &request)).await
+    let method = incoming.method().clone();
+    let reply = match receive(suite, incoming).await {
+        Ok(request) => door.answer(suite, &request),
+        Err(problem) => door.unread(&problem),
+    };
+    deliver(suite, reply, &method).await
 }

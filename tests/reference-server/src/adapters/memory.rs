@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::{Method, Uri};
+use http::Uri;
 use hyper::body::Body;
 use tokio::sync::watch;
 use tower_service::Service;
@@ -137,12 +137,12 @@ impl Network {
         headers::name_host(&mut request);
         let mut request = receive(&self.suite, request).await?;
         headers::announce_length(&mut request);
-        let without_content = request.method == Method::HEAD;
+        let method = request.method.clone();
         let suite = Arc::clone(&self.suite);
         // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
         let arriving = tokio::spawn(async move { door.answer(&suite, &request) });
-        let mut response = deliver(&self.suite, arriving.await?).await?;
-        headers::complete(&mut response, without_content);
+        let mut response = deliver(&self.suite, arriving.await?, &method).await?;
+        headers::complete(&mut response);
         Ok(response)
     }
 }

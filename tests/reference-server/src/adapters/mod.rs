@@ -25,8 +25,10 @@ pub(crate) enum Acceptor {}
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Transport {
-    /// wiremock: one mock server per application. It keeps every request in memory until it stops and answers
-    /// one at a time, which suits tests. It has no read timeout.
+    /// wiremock: one mock server per application, which suits tests. It answers one request of an application at a time,
+    /// and reads a body whole, however long, before anyone looks at it. It has no read timeout; it cannot break, drip or
+    /// stall a body; it takes a request without `Host`; it resolves `.` and `..` in paths, encoded ones too; and to a body that
+    /// is framed badly it gives no reply, but a panic in a task of its own. The control endpoint is hyper's all the same.
     #[default]
     Wiremock,
     /// hyper: fast, with flat memory, and able to break a connection in the middle of a body. It speaks HTTP/2 to

@@ -3,8 +3,10 @@
 //! It has a separate port on loopback, since anyone who can reach it controls the server.
 
 mod clients;
+mod data;
 mod faults;
 mod guard;
+mod openapi;
 mod routes;
 mod seen;
 mod time;
@@ -25,15 +27,20 @@ pub(crate) use routes::ROUTES;
 /// Answers one request at the control port.
 pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
     let reply = guard::check(suite, request).and_then(|()| serve(suite, request));
-    let refused =
-        |refusal: Refusal| Reply::json(refusal.status, &json!({"error": refusal.message}));
     reply
-        .unwrap_or_else(refused)
+        .unwrap_or_else(|refusal| refused(&refusal))
         .with(header::CACHE_CONTROL, "no-store")
 }
 
+/// The error body of the control port.
+pub(crate) fn refused(refusal: &Refusal) -> Reply {
+    Reply::json(refusal.status, &json!({"error": refusal.message}))
+}
+
 fn serve(suite: &Suite, request: &Request) -> Answer {
-    if request.path == "/" && request.method == Method::GET {
+    let head = request.method == Method::HEAD;
+    let method = if head { "GET" } else { request.method.as_str() };
+    if request.path == "/" && method == "GET" {
         return Ok(pages::control(suite));
     }
     let mut allowed = Vec::new();
@@ -41,7 +48,7 @@ fn serve(suite: &Suite, request: &Request) -> Answer {
         let Some(parameter) = route.matches(&request.path) else {
             continue;
         };
-        if route.method == request.method.as_str() {
+        if route.method == method {
             return (route.run)(suite, request, parameter);
         }
         allowed.push(route.method);

@@ -1,6 +1,6 @@
 //! The operations of the control endpoint.
 
-use super::{clients, faults, seen, time, tokens};
+use super::{clients, data, faults, openapi, seen, time, tokens};
 use crate::call::Answer;
 use crate::message::Request;
 use crate::suite::Suite;
@@ -11,6 +11,14 @@ pub(crate) struct Route {
     /// Its path; one that ends in `{id}` has a parameter there.
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
+    /// The handler, by whose name it goes.
+    pub(super) id: &'static str,
+    /// The shape of the body that it takes, if it takes one.
+    pub(super) takes: &'static str,
+    /// The status of a success.
+    pub(super) status: &'static str,
+    /// The shape of what it gives; nothing for text.
+    pub(super) gives: &'static str,
     /// A body that shows how it is used.
     pub(crate) example: &'static str,
     pub(super) run: fn(&Suite, &Request, &str) -> Answer,
@@ -18,12 +26,17 @@ pub(crate) struct Route {
 
 /// A row per route, which rustfmt would spread over seven lines.
 macro_rules! routes {
-    ($($method:ident $path:literal => $run:path, $summary:literal $(, $example:literal)?;)*) => {
+    ($($method:ident $path:literal => $run:path $([$takes:ident])?, $status:literal $($gives:ident)?,
+        $summary:literal $(, $example:literal)?;)*) => {
         /// Every operation.
         pub(crate) const ROUTES: &[Route] = &[$(Route {
             method: stringify!($method),
             path: $path,
             summary: $summary,
+            id: stringify!($run),
+            takes: concat!($(stringify!($takes))?),
+            status: stringify!($status),
+            gives: concat!($(stringify!($gives))?),
             example: concat!($($example)?),
             run: $run,
         }),*];
@@ -31,27 +44,32 @@ macro_rules! routes {
 }
 
 routes! {
-    GET "/-/ready" => seen::ready, "Whether the server is ready.";
-    GET "/-/state" => seen::state, "Addresses, time, data, tokens.";
-    GET "/-/faults" => faults::list, "The active faults, and how often each struck.";
-    POST "/-/faults" => faults::add, "Adds faults, all or none.",
+    GET "/-/ready" => seen::ready, 200 Ready, "Whether the server is ready.";
+    GET "/-/openapi.yaml" => openapi::document, 200, "This endpoint as an OpenAPI document.";
+    GET "/-/state" => seen::state, 200 State, "Addresses, time, data, tokens.";
+    POST "/-/data" => data::load [Records], 201 References, "Adds records of your own, all or none, until the reset.",
+        r#"{"people": [{"publicReference": "PER-0123456789AB", "displayName": "Ada Lovelace", "email": "ada@example.com"}]}"#;
+    GET "/-/faults" => faults::list, 200 Faults, "The active faults, and how often each struck.";
+    POST "/-/faults" => faults::add [FaultFile], 201 Faults, "Adds faults, all or none.",
         r#"{"faults": [{"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}}]}"#;
-    DELETE "/-/faults" => faults::clear, "Removes all faults.";
-    DELETE "/-/faults/{id}" => faults::remove, "Removes one fault.";
-    GET "/-/fault-log" => faults::log, "Which fault struck which request, and when.";
-    GET "/-/clock" => time::now, "The server's time.";
-    POST "/-/clock" => time::advance, "Moves the server's time forward: tokens age, tasks become overdue.",
+    DELETE "/-/faults" => faults::clear, 200 Faults, "Removes all faults.";
+    DELETE "/-/faults/{id}" => faults::remove, 200 Faults, "Removes one fault.";
+    GET "/-/fault-log" => faults::log, 200 FaultLog, "Which fault struck which request, and when.";
+    GET "/-/clock" => time::now, 200 Time, "The server's time.";
+    POST "/-/clock" => time::advance [Advance], 200 Time, "Moves the server's time forward: tokens age, tasks become overdue.",
         r#"{"advanceSeconds": 301}"#;
-    GET "/-/tokens" => tokens::get, "The token settings, and how many tokens were issued.";
-    POST "/-/tokens" => tokens::set, "Changes the settings for tokens issued from now on.",
+    GET "/-/tokens" => tokens::get, 200 Tokens, "The token settings, and how many tokens were issued.";
+    POST "/-/tokens" => tokens::set [TokenSettings], 200 Tokens, "Changes the settings for tokens issued from now on.",
         r#"{"lifetimeSeconds": 30, "expiresIn": 3600}"#;
-    POST "/-/tokens/revoke" => tokens::revoke, "Revokes every token issued so far.";
-    POST "/-/clients" => clients::add, "Adds a client, or replaces it; rights that are left out are granted in full.",
+    POST "/-/tokens/revoke" => tokens::revoke, 200 Tokens, "Revokes every token issued so far.";
+    POST "/-/clients" => clients::add [Client], 201 Added, "Adds a client, or replaces it; rights that are left out are granted in full.",
         r#"{"id": "reader", "secret": "s3cret", "scopes": ["crm:people:read"], "apps": ["crm"]}"#;
-    GET "/-/counters" => seen::counters, "Attempts and commits per operation.";
-    GET "/-/requests" => seen::requests, "The last requests, with secrets redacted.";
-    GET "/-/requests/{id}" => seen::requests, "The last requests for one operation, by its operationId in percent-encoding.";
-    POST "/-/reset" => time::reset, "Resets data, counts, faults and requests; clients and their tokens stay.";
+    GET "/-/clients" => clients::list, 200 Clients, "The clients and their rights, without their secrets.";
+    DELETE "/-/clients/{id}" => clients::remove, 200 Clients, "Removes one client; its tokens are refused from now on.";
+    GET "/-/counters" => seen::counters, 200 Counters, "Attempts and commits per operation.";
+    GET "/-/requests" => seen::requests, 200 Requests, "The last requests, with secrets redacted.";
+    GET "/-/requests/{id}" => seen::requests_for, 200 Requests, "The last requests for one operation, by its operationId in percent-encoding.";
+    POST "/-/reset" => time::reset, 200 Time, "Sets everything back to the start: data, counts, requests, clients, faults, time. Tokens of before are refused.";
 }
 
 impl Route {

@@ -57,17 +57,19 @@ pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
     ok(&json!({"exchanges": suite.counters.exchanges(), "operations": operations}))
 }
 
-pub(super) fn requests(suite: &Suite, _: &Request, operation: &str) -> Answer {
+pub(super) fn requests(suite: &Suite, _: &Request, _: &str) -> Answer {
+    let requests = suite.recorder.requests();
+    ok(&json!({"requests": requests.iter().map(shown).collect::<Vec<_>>()}))
+}
+
+pub(super) fn requests_for(suite: &Suite, _: &Request, operation: &str) -> Answer {
+    let operation = percent_decode_str(operation).decode_utf8_lossy();
+    let wanted = suite
+        .operation(&operation)
+        .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
     let mut requests = suite.recorder.requests();
-    if !operation.is_empty() {
-        let operation = percent_decode_str(operation).decode_utf8_lossy();
-        let wanted = suite
-            .operation(&operation)
-            .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
-        requests.retain(|request| request.operation_id() == Some(wanted.id()));
-    }
-    let requests: Vec<Value> = requests.iter().map(shown).collect();
-    ok(&json!({"requests": requests}))
+    requests.retain(|request| request.operation_id() == Some(wanted.id()));
+    ok(&json!({"requests": requests.iter().map(shown).collect::<Vec<_>>()}))
 }
 
 fn shown(request: &RecordedRequest) -> Value {

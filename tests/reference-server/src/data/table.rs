@@ -33,6 +33,9 @@ pub(crate) struct Table<R> {
     base: u64,
     length: u64,
     changed: HashMap<u64, R>,
+    /// The references that rows brought along, both ways.
+    brought: HashMap<String, u64>,
+    names: HashMap<u64, String>,
 }
 
 impl<R: Record> Table<R> {
@@ -42,6 +45,8 @@ impl<R: Record> Table<R> {
             base,
             length: base,
             changed: HashMap::new(),
+            brought: HashMap::new(),
+            names: HashMap::new(),
         }
     }
 
@@ -58,7 +63,7 @@ impl<R: Record> Table<R> {
 
     /// The row that a reference names.
     pub(crate) fn find(&self, reference: &str) -> Option<(u64, R)> {
-        let index = self.world.references.index(R::KIND, reference)?;
+        let index = self.index(reference)?;
         Some((index, self.get(index)?))
     }
 
@@ -70,12 +75,22 @@ impl<R: Record> Table<R> {
 
     /// The index that a reference names, if there is such a row.
     pub(crate) fn index(&self, reference: &str) -> Option<u64> {
+        if let Some(index) = self.brought.get(reference) {
+            return Some(*index);
+        }
         let index = self.world.references.index(R::KIND, reference)?;
-        (index < self.length).then_some(index)
+        (index < self.length && !self.names.contains_key(&index)).then_some(index)
     }
 
     pub(crate) fn reference(&self, index: u64) -> String {
-        self.world.references.name(R::KIND, index)
+        let brought = self.names.get(&index).cloned();
+        brought.unwrap_or_else(|| self.world.references.name(R::KIND, index))
+    }
+
+    /// Gives a row a reference that nobody has.
+    pub(crate) fn rename(&mut self, index: u64, reference: &str) {
+        self.brought.insert(reference.to_owned(), index);
+        self.names.insert(index, reference.to_owned());
     }
 
     pub(crate) fn replace(&mut self, index: u64, row: R) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::adapters::Transport;
-use crate::message::Drip;
+use crate::message::{Drip, MOST_HEADERS};
 use crate::seconds::Seconds;
 use crate::token::registry;
 
@@ -90,6 +90,9 @@ impl Effects {
         }
         if self.drip_body.is_some_and(|drip| drip.bytes == 0) {
             return Err("dripBody.bytes: must be at least 1".to_owned());
+        }
+        if self.headers.len() > MOST_HEADERS / 2 {
+            return Err(format!("headers: more than {}", MOST_HEADERS / 2));
         }
         for (name, value) in &self.headers {
             let member = format!("headers.{name}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::effects::{Effects, Replacement};
 use super::rule::Rule;
-use super::schedule::Schedule;
+use super::schedule::{Header, Member, Schedule};
 use crate::message::Drip;
 use crate::seconds::Seconds;
 use crate::suite::Suite;
@@ -78,6 +78,40 @@ impl Fault {
             schedule.probability = Some(probability);
             schedule.seed = seed;
         })
+    }
+
+    /// Strikes only requests with this value in their path, such as a reference.
+    ///
+    /// # Panics
+    /// If it is empty.
+    pub fn when_path(self, value: impl Into<String>) -> Fault {
+        self.scheduled(|schedule| schedule.path = Some(value.into()))
+    }
+
+    /// Strikes only requests of this client: by its token, or by its credentials at the token endpoint.
+    ///
+    /// # Panics
+    /// If it is empty.
+    pub fn when_client(self, id: impl Into<String>) -> Fault {
+        self.scheduled(|schedule| schedule.client = Some(id.into()))
+    }
+
+    /// Strikes only requests that have this header with this value.
+    ///
+    /// # Panics
+    /// If it is no name of a header.
+    pub fn when_header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
+        let (name, value) = (name.into(), Some(value.into()));
+        self.scheduled(|schedule| schedule.header = Some(Header { name, value }))
+    }
+
+    /// Strikes only requests whose JSON body has this value at a JSON pointer, such as `/payload/title`.
+    ///
+    /// # Panics
+    /// If the pointer does not begin with a slash.
+    pub fn when_member(self, pointer: impl Into<String>, value: impl Into<Value>) -> Fault {
+        let (pointer, value) = (pointer.into(), Some(value.into()));
+        self.scheduled(|schedule| schedule.member = Some(Member { pointer, value }))
     }
 
     /// Answers with this status and does not serve the request.
@@ -243,9 +277,14 @@ impl Fault {
     }
 
     fn scheduled(self, change: impl FnOnce(&mut Schedule)) -> Fault {
-        self.suite
-            .faults
-            .change(self.id, |rule| change(&mut rule.when));
+        let mut checked = Ok(());
+        self.suite.faults.change(self.id, |rule| {
+            change(&mut rule.when);
+            checked = rule.when.check();
+        });
+        if let Err(problem) = checked {
+            panic!("{problem}");
+        }
         self
     }
 

@@ -22,6 +22,7 @@ use crate::served::Served;
 pub(crate) use effects::FRAMING;
 pub use handle::Fault;
 use rule::Rule;
+pub(crate) use schedule::Arrival;
 pub use script::InvalidFaults;
 pub(crate) use strike::Strike;
 
@@ -102,22 +103,35 @@ impl Faults {
     }
 
     /// Whether a fault keeps a request from being sent; it is logged without a request id.
-    pub(crate) fn refuse(&self, operation: Served<'_>, now: Timestamp) -> bool {
+    pub(crate) fn refuse(
+        &self,
+        operation: Served<'_>,
+        arrival: &Arrival<'_>,
+        now: Timestamp,
+    ) -> bool {
+        let refuses = |rule: &Rule| rule.then.refuse_connection;
         !self
-            .strike_if(|rule| rule.then.refuse_connection, operation, now, "")
+            .strike_if(refuses, operation, arrival, now, "")
             .is_empty()
     }
 
     /// The faults that strike this request; each is logged.
-    pub(crate) fn strike(&self, operation: Served<'_>, now: Timestamp, request_id: &str) -> Strike {
+    pub(crate) fn strike(
+        &self,
+        operation: Served<'_>,
+        arrival: &Arrival<'_>,
+        now: Timestamp,
+        request_id: &str,
+    ) -> Strike {
         let arrived = |rule: &Rule| !rule.then.refuse_connection;
-        self.strike_if(arrived, operation, now, request_id)
+        self.strike_if(arrived, operation, arrival, now, request_id)
     }
 
     fn strike_if(
         &self,
         concerns: impl Fn(&Rule) -> bool,
         operation: Served<'_>,
+        arrival: &Arrival<'_>,
         now: Timestamp,
         request_id: &str,
     ) -> Strike {
@@ -128,9 +142,10 @@ impl Faults {
         let Book { rules, log, .. } = &mut *book;
         let mut strike = Strike::default();
         for (fault, rule) in rules.iter_mut().filter(|(_, rule)| concerns(rule)) {
-            let Some(struck) = rule.strike(operation) else {
+            let Some(mut struck) = rule.strike(operation, arrival) else {
                 continue;
             };
+            struck.fault = *fault;
             if log.len() >= LOG_LIMIT {
                 log.pop_front();
             }
@@ -171,8 +186,10 @@ impl Faults {
         self.book().log.iter().cloned().collect()
     }
 
-    pub(crate) fn clear_log(&self) {
-        self.book().log.clear();
+    /// As if there had been none.
+    pub(crate) fn restart(&self) {
+        *self.book() = Book::default();
+        self.any.store(false, Ordering::Release);
     }
 
     /// Removes a fault and returns whether it existed.

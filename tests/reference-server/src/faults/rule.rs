@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::effects::Effects;
 use super::rounds::Rounds;
-use super::schedule::Schedule;
+use super::schedule::{Arrival, Schedule};
 use super::strike::Struck;
 use crate::served::Served;
 
@@ -37,10 +37,12 @@ impl Rule {
     }
 
     /// What it does to a request for `operation`, if it strikes this one.
-    pub(super) fn strike(&mut self, operation: Served<'_>) -> Option<Struck> {
+    pub(super) fn strike(&mut self, at: Served<'_>, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
-        let concerns = wanted.is_none_or(|wanted| wanted == operation.id());
-        (concerns && !self.then.is_empty() && self.when.due()).then(|| Struck {
+        let concerns = wanted.is_none_or(|wanted| wanted == at.id());
+        let concerns = concerns && !self.then.is_empty() && self.when.concerns(arrival);
+        (concerns && self.when.due()).then(|| Struck {
+            fault: 0,
             effects: self.then.clone(),
             rounds: self.rounds.clone(),
         })

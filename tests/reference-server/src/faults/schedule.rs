@@ -1,9 +1,41 @@
-//! When a fault strikes: skip, every, times, probability.
+//! When a fault strikes: whose requests, for what, and skip, every, times, probability among those.
 
+use http::HeaderName;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::effects;
 use crate::data::noise::{Noise, Stream};
+use crate::message::{Request, RequestBody};
+
+/// What a fault may look at of a request.
+pub(crate) struct Arrival<'a> {
+    /// The values in its path.
+    pub(crate) params: &'a [String],
+    /// The rest; nothing of a request that is not sent.
+    pub(crate) request: Option<&'a Request>,
+    /// The client that it names.
+    pub(crate) client: &'a dyn Fn() -> Option<String>,
+}
+
+/// A header, of any value if it has none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Header {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) value: Option<String>,
+}
+
+/// A member of the JSON body, of any value if it has none.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Member {
+    /// A JSON pointer (RFC 6901).
+    pub(super) pointer: String,
+    #[serde(default)]
+    pub(super) value: Option<Value>,
+}
 
 /// A fault's schedule. By default it strikes every request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -14,6 +46,12 @@ pub(super) struct Schedule {
     pub(super) times: Option<u64>,
     pub(super) probability: Option<f64>,
     pub(super) seed: u64,
+    /// Only requests with this value in their path.
+    pub(super) path: Option<String>,
+    /// Only requests of this client.
+    pub(super) client: Option<String>,
+    pub(super) header: Option<Header>,
+    pub(super) member: Option<Member>,
     #[serde(skip)]
     seen: u64,
     #[serde(skip)]
@@ -31,6 +69,56 @@ impl Schedule {
             none if none.is_empty() => "always".to_owned(),
             given => given,
         }
+    }
+
+    /// Names the first member with a value that no request can have.
+    pub(super) fn check(&self) -> Result<(), String> {
+        for (member, text) in [("path", &self.path), ("client", &self.client)] {
+            if text.as_deref() == Some("") {
+                return Err(format!("when.{member}: must not be empty"));
+            }
+        }
+        if let Some(Header { name, .. }) = &self.header
+            && HeaderName::from_bytes(name.as_bytes()).is_err()
+        {
+            return Err(format!("when.header.name: {name:?} is not a header name"));
+        }
+        match &self.member {
+            Some(Member { pointer, .. }) if !pointer.starts_with('/') => Err(format!(
+                "when.member.pointer: {pointer:?} does not begin with a slash"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it looks at what comes after the head's first line.
+    pub(super) fn looks_inside(&self) -> bool {
+        self.client.is_some() || self.header.is_some() || self.member.is_some()
+    }
+
+    /// Whether a request is one of those that it counts.
+    pub(super) fn concerns(&self, arrival: &Arrival<'_>) -> bool {
+        let has = |header: &Header| {
+            let values = arrival.request.map(|one| one.headers.get_all(&header.name));
+            let mut values = values.into_iter().flatten();
+            values.any(|value| {
+                let wanted = header.value.as_deref();
+                wanted.is_none_or(|wanted| wanted.as_bytes() == value.as_bytes())
+            })
+        };
+        let holds = |member: &Member| {
+            let body = match arrival.request.map(|one| &one.body) {
+                Some(RequestBody::Whole(bytes)) => serde_json::from_slice::<Value>(bytes).ok(),
+                _ => None,
+            };
+            let found = body.as_ref().and_then(|body| body.pointer(&member.pointer));
+            found.is_some_and(|found| member.value.as_ref().is_none_or(|value| value == found))
+        };
+        let named = |path: &String| arrival.params.contains(path);
+        self.path.as_ref().is_none_or(named)
+            && (self.client.is_none() || self.client == (arrival.client)())
+            && self.header.as_ref().is_none_or(has)
+            && self.member.as_ref().is_none_or(holds)
     }
 
     /// Whether it has struck as often as it may.

@@ -72,6 +72,10 @@ impl Script {
             return Err(format!("unknown operation {id:?}"));
         }
         check_schedule(&self.when)?;
+        if self.then.refuse_connection && self.when.looks_inside() {
+            let problem = "has no client, header or member to look at";
+            return Err(format!("when: a refused connection {problem}"));
+        }
         check_effects(&self.then)?;
         self.then.check_transport(transport)?;
         let elsewhere = operation
@@ -89,6 +93,7 @@ impl Script {
 }
 
 fn check_schedule(when: &Schedule) -> Result<(), String> {
+    when.check()?;
     if when.every == Some(0) {
         return Err("when.every: must be at least 1".to_owned());
     }
@@ -169,6 +174,22 @@ mod tests {
             (
                 r#"{"faults":[{"when":{"probability":2},"then":{"status":503}}]}"#,
                 "probability",
+            ),
+            (
+                r#"{"faults":[{"when":{"path":""},"then":{}}]}"#,
+                "when.path",
+            ),
+            (
+                r#"{"faults":[{"when":{"header":{"name":"a b"}},"then":{}}]}"#,
+                "a b",
+            ),
+            (
+                r#"{"faults":[{"when":{"member":{"pointer":"a"}},"then":{}}]}"#,
+                "slash",
+            ),
+            (
+                r#"{"faults":[{"when":{"client":"a"},"then":{"refuseConnection":true}}]}"#,
+                "when",
             ),
             (
                 r#"{"faults":[{"operation":"getToday","then":{"tokenLifetimeSeconds":1}}]}"#,

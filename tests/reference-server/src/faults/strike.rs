@@ -22,6 +22,7 @@ use crate::token::registry::ExpiresIn;
 /// One fault that struck a request.
 #[derive(Debug)]
 pub(super) struct Struck {
+    pub(super) fault: u64,
     pub(super) effects: Effects,
     pub(super) rounds: Option<Arc<Mutex<Rounds>>>,
 }
@@ -33,6 +34,11 @@ pub(crate) struct Strike(Vec<Struck>);
 impl Strike {
     pub(super) fn add(&mut self, struck: Struck) {
         self.0.push(struck);
+    }
+
+    /// The numbers of the faults.
+    pub(crate) fn faults(&self) -> Vec<u64> {
+        self.0.iter().map(|struck| struck.fault).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -149,7 +155,13 @@ fn refused(visit: &Visit<'_>, status: u16) -> Reply {
         };
         return contradict::rewrite(visit, Reply::json(status, &json!({"error": error})));
     }
-    let reply = visit.refused(Refusal::new(status, code, "a scripted fault"));
+    let message = "a scripted fault";
+    let refusal = match status {
+        401 => Refusal::unauthenticated(message, true),
+        403 => Refusal::forbidden(code, message),
+        _ => Refusal::new(status, code, message),
+    };
+    let reply = visit.refused(refusal);
     let mut reply = contradict::rewrite(visit, reply);
     reply.status = StatusCode::from_u16(status).unwrap_or(reply.status);
     if reply.status == StatusCode::NO_CONTENT {

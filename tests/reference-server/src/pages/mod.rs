@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::contradict::Assumption;
 use crate::generated::contracts::contract;
 use crate::message::{Reply, Request};
+use crate::routing;
 use crate::suite::Suite;
 pub(crate) use control::page as control;
 
@@ -22,7 +23,7 @@ pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply
     if request.method != Method::GET && request.method != Method::HEAD {
         return None;
     }
-    match request.path.as_str() {
+    match &*routing::plain(&request.path) {
         "/" => Some(status::page(suite, app)),
         "/openapi.yaml" => Some(openapi(suite, app, request)),
         _ => None,

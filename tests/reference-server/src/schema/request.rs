@@ -229,9 +229,8 @@ fn read_body(
         return Ok(None);
     }
     // For its limits and its words.
-    Json::read_strictly(bytes)?;
-    let invalid = |error| Refusal::invalid(format!("the body: {error}"));
-    let value = serde_json::from_slice(bytes).map_err(invalid)?;
+    let json = Json::read_strictly(bytes)?;
+    let value = serde_json::from_slice(bytes).unwrap_or_else(|_| json.into_value());
     let (document, schema) = (&described.document, &content["schema"]);
     broken.extend(check::problems(document, Side::Request, schema, &value, ""));
     Ok(Some(value))

@@ -210,8 +210,26 @@ impl ReferenceServer {
     }
 
     /// Adds a client, or replaces the one with the same id.
+    ///
+    /// # Panics
+    /// If the id or the secret is empty, no operation needs one of the scopes, or there is no such actor.
     pub fn add_client(&self, client: ClientSpec) {
-        self.suite.add_client(client);
+        if let Err(problem) = self.suite.add_client(client) {
+            panic!("{problem}");
+        }
+    }
+
+    /// The ids of all clients, in order.
+    #[must_use]
+    pub fn client_ids(&self) -> Vec<String> {
+        let registry = self.suite.registry();
+        let ids = registry.clients().into_iter();
+        ids.map(|client| client.spec.id.clone()).collect()
+    }
+
+    /// Removes a client, whose tokens are refused from now on, and returns whether there was one.
+    pub fn remove_client(&self, id: &str) -> bool {
+        self.suite.registry().remove(id)
     }
 
     /// Replaces the secret of a client at once. Its rights, its actor and its tokens stay.

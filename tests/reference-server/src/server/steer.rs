@@ -9,6 +9,7 @@ use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
 use crate::named::Named;
+use crate::own::{self, InvalidData};
 use crate::token::registry::{self, ExpiresIn};
 
 /// Faults and tokens.
@@ -48,6 +49,18 @@ impl ReferenceServer {
         Ok(numbers
             .into_iter()
             .map(|id| Fault::of(&self.suite, id))
+            .collect())
+    }
+
+    /// Adds records beside those that are there, all or none, and returns their references in the order of
+    /// organizations, people, opportunities, tasks, intake submissions and counterparties. A
+    /// [`reset`](ReferenceServer::reset) removes them again, unlike those of [`Builder::data`](crate::Builder::data).
+    pub fn load_data(&self, json: &str) -> Result<Vec<String>, InvalidData> {
+        let mut added = self.suite.load_data(json.as_bytes())?;
+        let kinds = own::KINDS.into_iter();
+        Ok(kinds
+            .filter_map(|(kind, ..)| added.remove(kind))
+            .flatten()
             .collect())
     }
 
@@ -101,8 +114,9 @@ impl ReferenceServer {
         self.suite.clock.advance(by);
     }
 
-    /// Sets data, counts, faults and recorded requests back to the start. Clients and their tokens
-    /// stay, and the clock keeps running.
+    /// Sets everything back to the start: data, counts, recorded requests, clients, the time, and the faults, of which those
+    /// of [`Builder::faults`](crate::Builder::faults) are active again. Tokens of before are refused with 401. A
+    /// [`Fault`] of before is not to be used any more: numbers begin at one again.
     pub fn reset(&self) {
         self.suite.reset();
     }

@@ -89,6 +89,13 @@ fn credentials(
     }
 }
 
+/// The client that credentials name, whether they are right or not.
+pub(crate) fn named_client(request: &Request) -> Option<String> {
+    let basic = request.header(header::AUTHORIZATION.as_str());
+    let basic = basic.and_then(basic::credentials).map(|(id, _)| id);
+    basic.or_else(|| Some(Form::read(request).ok()?.get("client_id")?.to_owned()))
+}
+
 /// The requested scopes, or all scopes that the client has for this application.
 fn granted(
     suite: &Suite,

@@ -74,13 +74,28 @@ impl Registry {
         client.map(|client| client.spec.secret = secret).is_some()
     }
 
-    /// Resets the settings and returns the clients in the order in which their actors were created.
-    pub(crate) fn restart(&mut self, lifetime: Duration) -> Vec<Registered> {
+    /// Resets the settings, and forgets the clients and their tokens.
+    pub(crate) fn restart(&mut self, lifetime: Duration) {
         self.set_lifetime(lifetime);
         self.expires_in = ExpiresIn::Actual;
-        let mut clients: Vec<Registered> = self.clients.values().cloned().collect();
-        clients.sort_by_key(|client| (client.actor, client.spec.actor.is_some()));
+        self.clients.clear();
+        self.revoke_all();
+    }
+
+    /// The clients, by their ids.
+    pub(crate) fn clients(&self) -> Vec<&Registered> {
+        let mut clients: Vec<&Registered> = self.clients.values().collect();
+        clients.sort_by_key(|client| &client.spec.id);
         clients
+    }
+
+    pub(crate) fn knows(&self, id: &str) -> bool {
+        self.clients.contains_key(id)
+    }
+
+    /// Removes a client and returns whether it existed; its tokens are not accepted any more.
+    pub(crate) fn remove(&mut self, id: &str) -> bool {
+        self.clients.remove(id).is_some()
     }
 
     /// The lifetime of tokens issued from now on.

@@ -1,10 +1,10 @@
 //! The control endpoint: everything that a test in Rust does, over HTTP.
 
 use reqwest::Method;
-use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
+use sdk_reference_server::{App, Builder, ClientSpec, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::peer::{Got, Peer};
+use crate::peer::{Got, Peer, rows};
 
 struct Control {
     peer: Peer,
@@ -32,6 +32,11 @@ impl Control {
     async fn send(&self, method: Method, path: &str) -> Got {
         let url = format!("{}{path}", self.url);
         self.peer.read(self.peer.http.request(method, url)).await
+    }
+
+    async fn delete(&self, client: &str, status: u16) {
+        let path = format!("/-/clients/{client}");
+        self.send(Method::DELETE, &path).await.expect(status);
     }
 
     async fn today(&self, token: &str) -> u16 {
@@ -211,12 +216,103 @@ async fn counts_requests_and_state_are_shown_and_reset() {
 
     control.send(Method::POST, "/-/reset").await.expect(200);
     assert_eq!(control.get("/-/counters").await["exchanges"], 0);
-    // The token still holds, and the person is gone.
-    let page = control
-        .peer
-        .get_with(App::Crm, "/api/crm/v1/people?q=Only%20Here", &token)
-        .await;
+    assert_eq!(control.today(&token).await, 401);
+    let page = control.peer.crm("/people?q=Only%20Here").await;
     assert_eq!(page.expect(200)["items"], json!([]));
+}
+
+#[tokio::test]
+async fn a_reset_server_is_as_it_was_started() {
+    let faults =
+        r#"{"faults": [{"operation": "getToday", "when": {"times": 1}, "then": {"status": 503}}]}"#;
+    for transport in [Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder()
+            .transport(transport)
+            .faults(faults);
+        let control = Control::of(builder.frozen_clock()).await;
+        let whole = async || {
+            let mut seen = Vec::new();
+            for path in "state faults fault-log clock tokens clients counters requests".split(' ') {
+                seen.push(control.get(&format!("/-/{path}")).await);
+            }
+            seen
+        };
+        let before = whole().await;
+        for round in 0..2 {
+            control.peer.crm("/today").await.expect(503);
+            control.peer.crm("/today").await.expect(200);
+            control.advance(1_000.5).await;
+            for (path, body) in [
+                (
+                    "tokens",
+                    json!({"lifetimeSeconds": 3, "omitExpiresIn": true}),
+                ),
+                ("clients", json!({"id": "b", "secret": "s"})),
+                (
+                    "faults",
+                    json!({"faults": [{"then": {"delaySeconds": 0.1}}]}),
+                ),
+            ] {
+                assert!(control.post(&format!("/-/{path}"), &body).await.status < 202);
+            }
+            control.delete("reference-client", 200).await;
+            assert_ne!(whole().await, before);
+            control.send(Method::POST, "/-/reset").await.expect(200);
+            assert_eq!(whole().await, before, "{transport:?} {round}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_are_listed_without_secrets_and_removed() {
+    let control = Control::start(Transport::Hyper).await;
+    let client = json!({"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"]});
+    control.post("/-/clients", &client).await.expect(201);
+    let listed = control.send(Method::GET, "/-/clients").await;
+    assert!(!listed.text.contains("s3cret") && !listed.text.contains("reference-secret"));
+    let first = &listed.expect(200)["clients"][0];
+    assert_eq!(
+        (&first["id"], &first["scopes"]),
+        (&client["id"], &client["scopes"])
+    );
+    let server = &control.peer.server;
+    assert_eq!(server.client_ids(), ["a/b c", "reference-client"]);
+
+    let token = control.peer.token(App::Crm).await;
+    control.delete("a%2Fb%20c", 200).await;
+    assert_eq!(control.today(&token).await, 200);
+    control.delete("reference-client", 200).await;
+    assert_eq!(control.today(&token).await, 401);
+    control.peer.form(&control.peer.grant()).await.expect(401);
+    control.delete("reference-client", 404).await;
+    assert!(!server.remove_client("a/b c"));
+}
+
+/// A client that cannot be, and what is wrong with it.
+const REFUSED: &str = r#"
+    {"id": "", "secret": "s"} | id: must not be empty
+    {"id": "x", "secret": ""} | secret: must not be empty
+    {"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]} | scopes[1]: no operation needs "crm:peple:read"
+    {"id": "x", "secret": "s", "apps": ["crm", "payroll"]} | apps[1]: unknown application "payroll"
+    {"id": "x", "secret": "s", "actingFor": "ACR-0"} | actingFor: no actor has the reference "ACR-0""#;
+
+#[tokio::test]
+async fn a_client_that_cannot_be_is_refused_by_member_and_value() {
+    let control = Control::start(Transport::Hyper).await;
+    for [client, problem] in rows(REFUSED) {
+        let client = serde_json::from_str(client).unwrap();
+        let refused = control.post("/-/clients", &client).await.expect(400);
+        assert_eq!(refused["error"], problem);
+    }
+    let starts = async |builder: Builder| builder.try_start().await.unwrap_err().to_string();
+    let misspelt = ClientSpec::new("x", "s").scopes(["crm"]);
+    let problem = starts(ReferenceServer::builder().client(misspelt)).await;
+    assert_eq!(
+        problem,
+        r#"the client: scopes[0]: no operation needs "crm""#
+    );
+    let problem = starts(ReferenceServer::builder().faults(r#"{"faults": [{"then": {}}]}"#)).await;
+    assert_eq!(problem, "the faults: fault 1: then: has no effect");
 }
 
 #[tokio::test]

@@ -317,3 +317,106 @@ async fn what_no_reply_can_carry_is_refused_where_it_is_said() {
     }
     peer.crm("/people").await.expect(200);
 }
+
+/// However odd a scripted header is, the server refuses it or sends it, and lives on.
+#[tokio::test]
+async fn no_scripted_header_makes_the_server_panic() {
+    let names = "connection content-length keep-alive te trailer transfer-encoding upgrade host date expect :status \
+                 http2-settings :path x-request-id set-cookie sec-websocket-accept content-type é a\0b";
+    let huge = "x".repeat(1 << 20);
+    let values = format!("|chunked|close|0|-1|18446744073709551616|a\r\nb: c|\u{1}|é|{huge}");
+    let flood = |from: usize| {
+        let headers = (from..from + 10_000).map(|number| (format!("x-{number}"), json!("")));
+        json!({"then": {"headers": headers.collect::<serde_json::Map<_, _>>()}})
+    };
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder().transport(transport);
+        let peer = Peer::of(builder.start().await);
+        let load = |faults: serde_json::Value| {
+            let faults = json!({"faults": faults}).to_string();
+            peer.server.load_faults(&faults).is_ok()
+        };
+        let health = format!("{}/api/health", peer.server.crm_url());
+        let mut sent = 0;
+        let all = names.split_whitespace();
+        for (name, value) in all.flat_map(|name| values.split('|').map(move |value| (name, value)))
+        {
+            if load(json!([{"then": {"headers": {name: value}}}])) {
+                sent += 1;
+                let got = peer.try_read(peer.http.get(&health)).await;
+                // No client takes a megabyte of them over a socket.
+                let held = got.is_some() || value.len() > 1_000;
+                assert!(held, "{transport:?} {name}: {value:.20}");
+            }
+            peer.server.clear_faults();
+        }
+        assert!((30..150).contains(&sent), "{sent}");
+
+        let mut more = flood(0);
+        more["then"]["headers"]["one"] = json!("more");
+        assert!(!load(json!([more])));
+        assert!(load(json!([flood(0), flood(10_000), flood(20_000)])));
+        let _ = peer
+            .try_read(peer.http.get(&health).header("x-flood", "yes"))
+            .await;
+        let last = peer.server.requests().pop().unwrap();
+        assert_eq!(last.header("x-flood"), Some("yes"), "it was not answered");
+    }
+}
+
+#[tokio::test]
+async fn a_fault_strikes_the_requests_that_it_is_for() {
+    let faults = r#"{"faults": [
+        {"operation": "listTasks", "when": {"client": "other"}, "then": {"status": 418}},
+        {"operation": "exchangeToken", "when": {"client": "third"}, "then": {"status": 500}},
+        {"when": {"member": {"pointer": "/payload/title"}, "skip": 1, "times": 1}, "then": {"status": 507}}]}"#;
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = ReferenceServer::builder()
+            .transport(transport)
+            .faults(faults);
+        let mut peer = Peer::of(builder.start().await);
+        let fault = || peer.server.fault_everywhere();
+        let person = format!("/people/{}", peer.server.sample_person());
+        fault().when_path(&person[8..]).status(410);
+        fault().when_header("x-tenant", "b").status(429);
+        fault().when_member("/payload/title", "Bad").status(422);
+
+        for (path, status) in [
+            (&*person, 410),
+            (&format!("{person}/timeline"), 410),
+            ("/people", 200),
+            ("/tasks", 200),
+        ] {
+            assert_eq!(peer.crm(path).await.status, status, "{path}");
+        }
+        for (tenant, status) in [("a", 200), ("b", 429)] {
+            let health = peer
+                .http
+                .get(format!("{}/api/health", peer.server.crm_url()));
+            let got = peer.read(health.header("x-tenant", tenant)).await;
+            assert_eq!(got.status, status, "{tenant}");
+        }
+        for (title, status) in [
+            ("Good", 201),
+            ("Better", 507),
+            ("Better", 201),
+            ("Bad", 422),
+            ("Good", 200),
+        ] {
+            let task = json!({"commandType": "task.create", "payload": {"title": title}});
+            assert_eq!(
+                peer.command(&task).await.status,
+                status,
+                "{transport:?} {title}"
+            );
+        }
+        for (id, tasks) in [("other", 418), ("fourth", 200)] {
+            peer.becomes(id, |client| client);
+            assert_eq!(peer.crm("/tasks").await.status, tasks, "{id}");
+        }
+        for (id, status) in [("third", 500), ("fifth", 401)] {
+            let form = format!("grant_type=client_credentials&client_id={id}&client_secret=x");
+            assert_eq!(peer.form(&form).await.status, status, "{id}");
+        }
+    }
+}

@@ -1,5 +1,9 @@
 //! The guide shows the example as it is tested.
 
+use std::collections::BTreeSet;
+
+use sdk_reference_server::ReferenceServer;
+
 #[test]
 fn the_guide_shows_the_example_letter_for_letter() {
     let guide = include_str!("../../docs/testing-your-service.md");
@@ -47,5 +51,60 @@ fn the_guide_names_every_fault() {
     for name in methods {
         let written = ["`", "."].map(|before| format!("{before}{name}("));
         assert!(written.iter().any(|call| guide.contains(call)), "{name}");
+    }
+}
+
+/// The JSON of the guide's tables works, and has every member that there is.
+#[test]
+fn the_guide_shows_every_member_of_a_fault_in_json_that_works() {
+    let server = ReferenceServer::in_memory();
+    let guide = include_str!("../../docs/testing-your-service.md");
+    let load = |when: &str, then: &str| {
+        let fault = format!(r#"{{"faults": [{{"when": {when}, "then": {then}}}]}}"#);
+        server
+            .load_faults(&fault)
+            .map_err(|error| error.to_string())
+    };
+    for (of, table) in [
+        ("when", "| when | in JSON |"),
+        ("then", "| effect | in JSON |"),
+    ] {
+        let rows = guide
+            .split_once(table)
+            .unwrap()
+            .1
+            .split("\n\n")
+            .next()
+            .unwrap();
+        let shown = rows
+            .lines()
+            .skip(2)
+            .map(|row| row.split(" | ").nth(1).unwrap().trim_matches('`'));
+        let mut members = BTreeSet::new();
+        for json in shown {
+            let loaded = if of == "when" {
+                load(json, r#"{"status": 503}"#)
+            } else {
+                load("{}", json)
+            };
+            loaded.unwrap_or_else(|error| panic!("{json}: {error}"));
+            let json: serde_json::Value = serde_json::from_str(json).unwrap();
+            members.extend(
+                json.as_object()
+                    .unwrap()
+                    .keys()
+                    .map(|name| format!("`{name}`")),
+            );
+        }
+        let misspelt = r#"{"misspelt": 1}"#;
+        let error = if of == "when" {
+            load(misspelt, "{}")
+        } else {
+            load("{}", misspelt)
+        }
+        .unwrap_err();
+        let known = error.split_once("expected one of ").unwrap().1;
+        let known: BTreeSet<String> = known.split(", ").map(str::to_owned).collect();
+        assert_eq!(members, known);
     }
 }

@@ -1,22 +1,27 @@
 //! HTTP at its edges: odd paths, odd methods, odd bodies. Each earns a refusal, none a 500.
 
 use reqwest::Method;
-use sdk_reference_server::App;
+use sdk_reference_server::{App, ClientSpec, Operation, ReferenceServer, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::peer::Peer;
+use crate::peer::{Got, Peer, rows};
 
 /// Sends these bytes to the CRM and gives the status of the reply; nothing if there is none.
 async fn raw(peer: &Peer, request: &[u8]) -> Option<u16> {
+    let text = text(peer, request).await;
+    text.split(' ').nth(1)?.parse().ok()
+}
+
+/// What comes back for these bytes, until the connection closes.
+async fn text(peer: &Peer, request: &[u8]) -> String {
     let address = peer.server.crm_url().replace("http://", "");
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request).await.unwrap();
     let mut reply = Vec::new();
     let _ = stream.read_to_end(&mut reply).await;
-    let text = String::from_utf8_lossy(&reply).into_owned();
-    text.split(' ').nth(1)?.parse().ok()
+    String::from_utf8_lossy(&reply).into_owned()
 }
 
 fn request(head: &str, token: &str) -> Vec<u8> {
@@ -39,7 +44,12 @@ async fn paths_are_taken_as_they_are() {
         (format!("/api/crm/v1/people/{person}%2ftimeline"), 400),
         (format!("/api/crm/v1/people/{person}/"), 404),
         (format!("//api/crm/v1/people/{person}"), 404),
-        (format!("/api/crm/v1/%70eople/{person}"), 404),
+        (format!("/api/crm/v1/%70eople/{person}"), 200),
+        (format!("/%61%50i/crm/v1/people/{person}"), 404),
+        ("/api/%63rm/v1%2Fpeople".to_owned(), 404),
+        ("/api/crm/v1/%2570eople".to_owned(), 404),
+        ("/%6fpenapi%2Eyaml".to_owned(), 200),
+        ("/api/health%+5".to_owned(), 404),
         (
             format!("/api/crm/v1/people/{}", person.replace("PER", "%50ER")),
             200,
@@ -81,10 +91,10 @@ async fn what_is_no_http_is_refused_by_hyper() {
 async fn another_method_is_not_allowed() {
     for peer in [Peer::on_hyper().await, Peer::start().await] {
         for (method, path, allowed) in [
-            (Method::HEAD, "/api/crm/v1/people", "GET"),
-            (Method::PUT, "/api/crm/v1/people", "GET"),
+            (Method::HEAD, "/api/crm/v1/commands", "POST"),
+            (Method::PUT, "/api/crm/v1/people", "GET, HEAD"),
             (Method::DELETE, "/api/crm/v1/commands", "POST"),
-            (Method::OPTIONS, "/api/crm/v1/today", "GET"),
+            (Method::OPTIONS, "/api/crm/v1/today", "GET, HEAD"),
         ] {
             let got = peer.send(method.clone(), App::Crm, path).await;
             assert_eq!(
@@ -165,4 +175,168 @@ async fn headers_that_are_given_twice_count_as_none() {
         .bearer_auth(&token)
         .header("idempotency-key", &b"a-key-of-sixte\xff\xfe"[..]);
     assert_eq!(peer.read(odd).await.status, 400);
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_content() {
+    for transport in [Transport::Hyper, Transport::Wiremock, Transport::InMemory] {
+        let builder = ReferenceServer::builder().transport(transport);
+        let peer = Peer::of(builder.frozen_clock().start().await);
+        for path in
+            "/api/crm/v1/people /api/crm/v1/people?limit=0 /api/health /openapi.yaml /nowhere"
+                .split(' ')
+        {
+            let [mut get, mut head] = [
+                peer.send(Method::GET, App::Crm, path).await,
+                peer.send(Method::HEAD, App::Crm, path).await,
+            ];
+            assert!(!get.text.is_empty() && head.text.is_empty(), "{path}");
+            for got in [&mut get, &mut head] {
+                got.headers.remove("x-request-id");
+                got.headers.remove("date");
+            }
+            assert_eq!(
+                (get.status, get.headers),
+                (head.status, head.headers),
+                "{transport:?} {path}"
+            );
+        }
+        let seen = peer.server.requests_for("getHealth");
+        let methods: Vec<&str> = seen.iter().map(|request| &*request.method).collect();
+        assert_eq!(
+            (methods, peer.server.attempts("getHealth")),
+            (vec!["GET", "HEAD"], 2)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_refused_caller_is_told_what_is_missing() {
+    let mut peer = Peer::on_hyper().await;
+    let today = format!("{}/api/crm/v1/today", peer.server.crm_url());
+    let tells = |got: Got, status: u16, parameters: &str| {
+        let challenge = format!("Bearer realm=\"suite\"{parameters}");
+        assert_eq!(
+            (got.status, got.header("www-authenticate")),
+            (status, Some(&*challenge))
+        );
+    };
+    let invalid = r#", error="invalid_token", error_description="the token is not valid""#;
+    for (header, parameters) in [("Basic YTpi", ""), ("Bearer ", ""), ("bearer x", invalid)] {
+        let request = peer.http.get(&today).header("authorization", header);
+        tells(peer.read(request).await, 401, parameters);
+    }
+    tells(peer.read(peer.http.get(&today)).await, 401, "");
+    peer.once(Operation::GetToday).status(401);
+    let scripted = invalid.replace("the token is not valid", "a scripted fault");
+    tells(peer.crm("/today").await, 401, &scripted);
+
+    peer.becomes("reader", |client| client.scopes(["crm:tasks:write"]));
+    let scope = r#", error="insufficient_scope", scope="crm:X""#;
+    tells(
+        peer.crm("/today").await,
+        403,
+        &scope.replace('X', "today:read"),
+    );
+    let got = peer.command(&json!({"commandType": "person.create"})).await;
+    tells(got, 403, &scope.replace('X', "people:write"));
+    peer.becomes("stranger", ClientSpec::without_workspace);
+    tells(peer.crm("/today").await, 403, "");
+}
+
+/// The head after `POST`, its body, the status of the reply and a part of it.
+const FRAMED: &str = r"
+    | | 400 | Host: required
+    {host}{host} | | 400 | Host: given more than once
+    {host}{chunked} | zz\r\n{}\r\n0\r\n\r\n | 400 | not framed
+    {host}{chunked} | 2\r\n{}3\r\n | 400 | not framed
+    {host}content-length: 1\r\ncontent-length: 2\r\n | {} | 400 | close
+    {host}content-length: -1\r\n | {} | 400 | close
+    {host}transfer-encoding: gzip\r\n | {} | 400 | close
+    {host}{long} | {} | 431 | close
+    {host}content-length: 5\r\n{chunked} | 0\r\n\r\n | 401 | unauthenticated";
+
+#[tokio::test]
+async fn what_is_framed_badly_is_answered() {
+    let peer = Peer::on_hyper().await;
+    for [head, body, status, part] in rows(FRAMED) {
+        let head = head.replace("{host}", "host: localhost\\r\\n");
+        let head = head.replace("{chunked}", "transfer-encoding: chunked\\r\\n");
+        let head = head.replace("{long}", &format!("x: {}\\r\\n", "x".repeat(1 << 20)));
+        let request = format!(
+            "POST /api/crm/v1/commands HTTP/1.1\\r\\n{head}connection: close\\r\\n\\r\\n{body}"
+        );
+        let got = text(&peer, request.replace("\\r\\n", "\r\n").as_bytes()).await;
+        let says = got.starts_with(&format!("HTTP/1.1 {status} ")) && got.contains(part);
+        assert!(says, "{head:.60} {body}: {got}");
+    }
+    let old = text(&peer, b"GET /api/health HTTP/1.0\r\n\r\n").await;
+    assert!(old.starts_with("HTTP/1.0 200 "), "{old}");
+    assert_eq!(
+        peer.server.attempts("submitCommand"),
+        1,
+        "the others did not arrive"
+    );
+}
+
+/// An application, a path, a body, and the status of the reply.
+const NUMBERS: &str = r#"
+    calendar | /calendar/v1/event-commands | {event, "startsAt": "9998-12-31T23:59:59Z", "endsAt": "9999-12-31T23:59:59Z"} | 201
+    calendar | /calendar/v1/event-commands | {event, "startsAt": "2016-12-31t22:59:59z", "endsAt": "2016-12-31T23:59:60.1234567890123Z"} | 201
+    calendar | /calendar/v1/event-commands | {event, "startsAt": "2016-12-31T22:59:59Z", "endsAt": "2016-12-31T23:59:61Z"} | 400
+    accounting | /approval-intents | {"any": 1e999} | 201
+    accounting | /approval-intents | {"any": -1E+999} | 201
+    accounting | /approval-intents | {"any": 01} | 400
+    crm | /api/crm/v1/commands | {"commandType": "person.update", "subjectReference": "{person}", "expectedRecordVersion": {version}.0, "payload": {"jobTitle": "x"}} | 201
+    platform | /d | {"any": 1e999, "n": 2.0} | 204
+    platform | /d | {"n": -1e999} | 204
+    platform | /d | {"n": 1e999} | 400
+    platform | /d | {"n": 2.5} | 400
+    platform | /d?n=2 | {} | 204
+    platform | /d?n=2.0 | {} | 400"#;
+
+#[tokio::test]
+async fn numbers_and_dates_are_taken_as_their_grammars_have_them() {
+    let schema = json!({"properties": {"any": {}, "n": {"type": "integer", "maximum": 9}}});
+    let post = json!({"requestBody": {"content": {"application/json": {"schema": schema}}},
+        "responses": {"204": {}}, "parameters": [{"name": "n", "in": "query", "schema": {"type": "integer"}}]});
+    let contract = json!({"openapi": "3.1.0", "paths": {"/d": {"post": post}}}).to_string();
+    let [peer, brought] = [
+        Peer::on_hyper().await,
+        Peer::of(
+            ReferenceServer::builder()
+                .contract(App::Platform, contract)
+                .start()
+                .await,
+        ),
+    ];
+    let person = peer.server.sample_person();
+    let version =
+        peer.crm(&format!("/people/{person}")).await.expect(200)["recordVersion"].to_string();
+    let event =
+        r#"{"operation": "create", "title": "t", "timezone": "UTC", "collectionReference": "c""#;
+    for (place, [app, path, body, status]) in rows(NUMBERS).into_iter().enumerate() {
+        let body = body.replace("{event", event).replace("{person}", &person);
+        let body = body.replace("{version}", &version);
+        let app = App::from_id(app).unwrap();
+        let key = format!("key-of-sixteen-{place}");
+        let got = if app == App::Platform {
+            let request = brought.http.post(brought.server.url(app) + path);
+            brought
+                .read(
+                    request
+                        .header("content-type", "application/json")
+                        .body(body.clone()),
+                )
+                .await
+        } else {
+            peer.post_text(app, path, &key, body.clone()).await
+        };
+        assert_eq!(
+            got.status.to_string(),
+            status,
+            "{path} {body}: {}",
+            got.text
+        );
+    }
 }

@@ -17,6 +17,7 @@ mod members;
 mod memory;
 mod notations;
 mod odd_contracts;
+mod own;
 mod pages;
 mod peer;
 mod platform;

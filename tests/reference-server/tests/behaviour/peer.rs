@@ -218,3 +218,12 @@ impl Peer {
         }
     }
 }
+
+/// The rows of a table in a text, whose columns are parted by `|`.
+pub(crate) fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
+    let rows = table.trim().lines().map(|row| {
+        let cells: Vec<&str> = row.splitn(N, '|').map(str::trim).collect();
+        cells.try_into().unwrap()
+    });
+    rows.collect()
+}

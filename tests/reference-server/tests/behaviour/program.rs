@@ -1,7 +1,7 @@
 //! The program: its options, its announcement, its end.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, Command, Output, Stdio};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -15,6 +15,7 @@ const TEXT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 struct Running {
     child: Child,
     announced: Vec<String>,
+    more: Lines<BufReader<ChildStdout>>,
 }
 
 impl Running {
@@ -31,16 +32,25 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut more = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut announced = Vec::new();
-        for line in lines.map_while(Result::ok) {
+        for line in more.by_ref().map_while(Result::ok) {
             let ready = line.starts_with("# ready");
             announced.push(line);
             if ready {
                 break;
             }
         }
-        Running { child, announced }
+        Running {
+            child,
+            announced,
+            more,
+        }
+    }
+
+    /// The next line after the announcement.
+    fn line(&mut self) -> String {
+        self.more.next().unwrap().unwrap()
     }
 
     fn said(&self, start: &str) -> String {
@@ -324,4 +334,79 @@ fn a_mistake_is_one_clear_line() {
         );
     }
     let _ = std::fs::remove_file(wrong);
+}
+
+#[tokio::test]
+async fn it_logs_each_request_on_a_line_without_secrets() {
+    let faults = fault_file(
+        "logged",
+        r#"{"faults": [{"operation": "getCrmMetadata", "then": {"status": 503}}]}"#,
+    );
+    for format in ["text", "json"] {
+        let mut program = Running::start(&["--log", format, "--faults", &faults]);
+        let mut crm = Vec::new();
+        for path in ["/api/health?q=s3cret", "/api/crm/v1/meta", "/nowhere"] {
+            let url = format!("{}{path}", program.said("export SUITE_CRM_URL="));
+            let request = reqwest::Client::new()
+                .get(url)
+                .header("authorization", "Bearer t0ken");
+            crm.push(request.send().await.unwrap().status().as_u16());
+        }
+        let form = "grant_type=client_credentials&client_id=reference%0Aclient&client_secret=reference-secret";
+        let exchange = reqwest::Client::new().post(format!(
+            "{}/oauth/token",
+            program.said("export SUITE_CORE_URL=")
+        ));
+        let form = exchange
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(form);
+        assert_eq!(form.send().await.unwrap().status(), 401);
+        assert_eq!(crm, [200, 503, 404]);
+        let lines: Vec<String> = (0..4).map(|_| program.line()).collect();
+        let all = lines.concat();
+        assert!(
+            !all.contains("s3cret") && !all.contains("t0ken") && !all.contains("reference-secret")
+        );
+        if format == "text" {
+            let words: Vec<&str> = lines[1].split(' ').collect();
+            assert_eq!(
+                words[1..8],
+                [
+                    "2",
+                    "crm",
+                    "getCrmMetadata",
+                    "GET",
+                    "/api/crm/v1/meta",
+                    "503",
+                    "-"
+                ]
+            );
+            assert_eq!(words[9..], ["ms", "fault=1"]);
+            assert!(
+                lines[2].contains(" 3 crm - GET /nowhere 404 - ")
+                    && lines[3].contains(r" 401 reference\nclient ")
+            );
+            continue;
+        }
+        let line: Value = serde_json::from_str(&lines[1]).unwrap();
+        assert_eq!(
+            (&line["operation"], &line["faults"]),
+            (&"getCrmMetadata".into(), &serde_json::json!([1]))
+        );
+        let line: Value = serde_json::from_str(&lines[3]).unwrap();
+        assert_eq!(
+            (&line["status"], &line["client"]),
+            (&401.into(), &"reference\nclient".into())
+        );
+        assert!(line["milliseconds"].is_f64() && line["time"].is_string());
+    }
+    let _ = std::fs::remove_file(faults);
+    assert!(
+        String::from_utf8_lossy(&run(&["--log", "xml"]).stderr).contains("neither text nor json")
+    );
+    let version = format!("suite-reference-server {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(
+        String::from_utf8_lossy(&run(&["--version"]).stdout),
+        version
+    );
 }

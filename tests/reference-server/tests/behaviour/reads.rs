@@ -187,15 +187,9 @@ async fn other_paths_and_methods_are_refused_plainly() {
         assert_eq!(got.status, 404);
         assert!(got.header("x-request-id").is_some());
     }
-    for method in [
-        Method::PUT,
-        Method::DELETE,
-        Method::PATCH,
-        Method::HEAD,
-        Method::POST,
-    ] {
+    for method in [Method::PUT, Method::DELETE, Method::PATCH, Method::POST] {
         let got = peer.send(method, App::Crm, "/api/crm/v1/people").await;
-        assert_eq!((got.status, got.header("allow")), (405, Some("GET")));
+        assert_eq!((got.status, got.header("allow")), (405, Some("GET, HEAD")));
     }
     peer.get(App::Crm, "/api/crm/v1/people/").await.expect(404);
     peer.get(App::Crm, "//api/crm/v1/people").await.expect(404);

@@ -12,7 +12,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use crate::{ALONE, PATIENCE, come_free, port};
 
 /// How many are dropped at once, in each of the places, runtimes and transports.
-const SERVERS: usize = 40;
+const SERVERS: usize = 100;
 
 type Servers = Vec<ReferenceServer>;
 type Place = fn(&Runtime, Servers);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use sdk_reference_server::{App, Builder, ReferenceServer, Signing, Transport};
+use sdk_reference_server::{App, Builder, ReferenceServer, RequestLog, Signing, Transport};
 
 pub(crate) const HELP: &str = "\
 Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the contract documents them.
@@ -36,6 +36,7 @@ Data:
   --opportunities N        how many opportunities                    [400]
   --tasks N                how many tasks                            [500]
   --intake-submissions N   how many intake submissions               [80]
+  --data FILE              records of your own, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
 
 Behaviour:
   --clock wall|INSTANT     time by the machine's clock, or from an instant on: 2026-01-15T09:00:00Z; data go by it   [wall]
@@ -44,7 +45,9 @@ Behaviour:
   --signing hs256|es256    signature of tokens; by es256, services can check them: /.well-known/jwks.json   [hs256]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
+  --log text|json          a line on standard output for each request, without secrets
   --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here, such as A07,A44; may be repeated
+  --version                the version of the program
   --help                   this text
 
 Each option is a variable, too: REFERENCE_CRM_URL is --crm-url. The command line wins.
@@ -56,6 +59,7 @@ Each port has a page at / and, except for control, its contract at /openapi.yaml
 pub(crate) enum Wanted {
     Serve(Box<Args>),
     Help,
+    Version,
 }
 
 /// The options; those that are not here are in the builder already.
@@ -64,6 +68,7 @@ pub(crate) struct Args {
     pub(crate) control_host: IpAddr,
     pub(crate) seed: u64,
     pub(crate) people: u64,
+    pub(crate) data: Option<PathBuf>,
     pub(crate) faults: Option<PathBuf>,
     /// What names the files of TLS.
     pub(crate) tls: [Option<PathBuf>; 2],
@@ -80,6 +85,7 @@ impl Default for Args {
             control_host: Ipv4Addr::LOCALHOST.into(),
             seed: 1,
             people: 300,
+            data: None,
             faults: None,
             tls: [None, None],
             builder: ReferenceServer::builder()
@@ -121,6 +127,9 @@ impl Args {
         while let Some(name) = words.next() {
             if matches!(name.as_str(), "--help" | "-h") {
                 return Ok(Wanted::Help);
+            }
+            if name == "--version" {
+                return Ok(Wanted::Version);
             }
             let flag = (name == "--frozen").then(|| "true".to_owned());
             args.set(&name, flag.or_else(|| words.next()))?;
@@ -185,6 +194,14 @@ impl Args {
                         builder.contradict(assumption.map_err(|error| format!("{name}: {error}"))?);
                 }
             }
+            "--log" => {
+                builder = builder.request_log(match parsed::<String>(name, value)?.as_str() {
+                    "text" => RequestLog::Text,
+                    "json" => RequestLog::Json,
+                    other => return Err(format!("{name}: {other:?} is neither text nor json")),
+                });
+            }
+            "--data" => self.data = Some(parsed(name, value)?),
             "--faults" => self.faults = Some(parsed(name, value)?),
             _ => {
                 let unknown = || format!("unknown option {name}");

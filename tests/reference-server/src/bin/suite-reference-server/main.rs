@@ -3,8 +3,8 @@
 mod args;
 
 use std::error::Error;
-use std::fmt::Display;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Wanted};
@@ -21,6 +21,10 @@ async fn main() -> ExitCode {
             print!("{}", args::HELP);
             return ExitCode::SUCCESS;
         }
+        Ok(Wanted::Version) => {
+            println!("suite-reference-server {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
         Err(problem) => (format!("{problem}\nTry --help."), 2),
     };
     eprintln!("suite-reference-server: {problem}");
@@ -28,13 +32,15 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
-    let started = args.builder()?.try_start().await;
-    let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
-    if let Some(path) = &args.faults {
-        let problem = |error: &dyn Display| format!("{}: {error}", path.display());
-        let json = std::fs::read_to_string(path).map_err(|error| problem(&error))?;
-        server.load_faults(&json).map_err(|error| problem(&error))?;
+    let mut builder = args.builder()?;
+    if let Some(path) = &args.data {
+        builder = builder.data(read(path)?);
     }
+    if let Some(path) = &args.faults {
+        builder = builder.faults(read(path)?);
+    }
+    let started = builder.try_start().await;
+    let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
     // Before the announcement: a script that reads it may stop the program at once.
     let told_to_stop = told_to_stop()?;
     warn(args);
@@ -43,6 +49,11 @@ async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     eprintln!("stopping; tokens issued: {}", server.exchanges());
     server.stop();
     Ok(())
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path);
+    text.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Warns if other machines can reach the server.

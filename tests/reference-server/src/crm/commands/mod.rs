@@ -77,7 +77,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let caller = call.caller()?;
     if !caller.has_scope(kind.scope()) {
         let message = format!("{name} needs {}", kind.scope());
-        return Err(Refusal::forbidden("insufficient_scope", message));
+        return Err(Refusal::out_of_scope(message, &[kind.scope()]));
     }
     let empty = Members::new();
     let command = Command {
