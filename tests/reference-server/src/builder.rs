@@ -167,7 +167,7 @@ impl Builder {
     }
 
     /// Goes by the machine's clock, so that tokens are right for everybody else. The data go by the second in which the
-    /// server starts. In memory, time starts there and passes with tokio's.
+    /// server starts or is reset. In memory, time starts there and passes with tokio's.
     pub fn wall_clock(mut self) -> Builder {
         self.start = Start::Now;
         self

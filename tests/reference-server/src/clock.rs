@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::adapters::Transport;
 use crate::builder::Builder;
@@ -38,20 +38,20 @@ enum Pace {
     Tokio(tokio::time::Instant),
 }
 
-/// The time by the server: the start, plus the time passed (unless frozen), plus what a test added.
+/// The time by the server: the start, plus the time passed (unless frozen), plus what a test added; all in milliseconds, which
+/// suffice on the wire and keep the dates short.
 #[derive(Debug)]
 pub(crate) struct Clock {
-    start: Timestamp,
+    start: AtomicI64,
     pace: Pace,
-    advanced_millis: AtomicI64,
+    advanced: AtomicI64,
 }
 
 impl Clock {
     pub(crate) fn new(settings: &Builder) -> Clock {
         let start = match settings.start {
-            Start::At(start) => start,
-            // Whole seconds keep the dates of the data short.
-            Start::Now => Timestamp::constant(Timestamp::now().as_second(), 0),
+            Start::At(start) => start.as_millisecond(),
+            Start::Now => this_second(),
         };
         let pace = match (settings.transport, settings.start) {
             _ if settings.frozen_clock => Pace::Frozen,
@@ -60,51 +60,57 @@ impl Clock {
             (Transport::Wiremock | Transport::Hyper, _) => Pace::Real(Instant::now()),
         };
         Clock {
-            start,
+            start: start.into(),
             pace,
-            advanced_millis: AtomicI64::new(0),
+            advanced: AtomicI64::new(0),
         }
     }
 
     /// When the server's time began, which its data go by.
     pub(crate) fn start(&self) -> Timestamp {
-        self.start
+        Timestamp::from_millisecond(self.start.load(Ordering::Relaxed)).unwrap_or(Timestamp::MAX)
     }
 
     pub(crate) fn now(&self) -> Timestamp {
-        let passed = match self.pace {
-            Pace::Frozen => SignedDuration::ZERO,
-            Pace::Real(since) => signed(since.elapsed()),
-            Pace::Wall => Timestamp::now().duration_since(self.start),
-            Pace::Tokio(since) => signed(since.elapsed()),
-        };
-        // Milliseconds suffice on the wire, and keep the dates short.
-        let millis = i64::try_from(passed.as_millis()).unwrap_or(i64::MAX);
-        let total = millis.saturating_add(self.advanced_millis.load(Ordering::Relaxed));
-        self.start
-            .checked_add(SignedDuration::from_millis(total))
-            .unwrap_or(Timestamp::MAX)
+        let start = self.start.load(Ordering::Relaxed);
+        let advanced = self.advanced.load(Ordering::Relaxed);
+        let now = (start + self.passed(start)).saturating_add(advanced);
+        Timestamp::from_millisecond(now).unwrap_or(Timestamp::MAX)
     }
 
-    /// Goes back to the start.
+    fn passed(&self, start: i64) -> i64 {
+        let passed = match self.pace {
+            Pace::Frozen => Duration::ZERO,
+            Pace::Real(since) => since.elapsed(),
+            Pace::Wall => return Timestamp::now().as_millisecond() - start,
+            Pace::Tokio(since) => since.elapsed(),
+        };
+        i64::try_from(passed.as_millis()).unwrap_or(i64::MAX / 2)
+    }
+
+    /// Goes back to the start; one that goes by the machine's clock starts now.
     pub(crate) fn restart(&self) {
-        let passed = self.now().duration_since(START).as_millis();
-        let passed = i64::try_from(passed).unwrap_or(i64::MAX);
-        self.advanced_millis.fetch_sub(passed, Ordering::Relaxed);
+        if let Pace::Wall = self.pace {
+            self.start.store(this_second(), Ordering::Relaxed);
+            self.advanced.store(0, Ordering::Relaxed);
+        } else {
+            self.advanced.store(-self.passed(0), Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         let _ = self
-            .advanced_millis
+            .advanced
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |total| {
                 Some(total.saturating_add(millis))
             });
     }
 }
 
-fn signed(passed: Duration) -> SignedDuration {
-    SignedDuration::try_from(passed).unwrap_or(SignedDuration::MAX)
+/// Whole seconds keep the dates of the data short.
+fn this_second() -> i64 {
+    Timestamp::now().as_second() * 1_000
 }
 
 #[cfg(test)]

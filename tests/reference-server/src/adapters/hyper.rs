@@ -52,7 +52,7 @@ enum Stop {
 /// Starts serving.
 pub(crate) fn start(
     listeners: Vec<(Door, TcpListener)>,
-    tls: Option<&Acceptor>,
+    tls: Option<Acceptor>,
     suite: Arc<Suite>,
 ) -> io::Result<Running> {
     let workers = suite.settings.workers;
@@ -64,21 +64,15 @@ pub(crate) fn start(
         runtime::Builder::new_current_thread()
     };
     let runtime = builder.worker_threads(workers).enable_all().build()?;
-    // Control stays plain: it is on loopback, for tools that wait and check.
-    let listeners: Vec<_> = listeners
-        .into_iter()
-        .map(|(door, listener)| {
-            let tls = tls.filter(|_| door != Door::Control).cloned();
-            (door, listener, tls)
-        })
-        .collect();
     let thread = std::thread::Builder::new()
         .name("reference-server".to_owned())
         .spawn(move || {
             runtime.block_on(async move {
                 let accepting = listeners
                     .into_iter()
-                    .map(|(door, listener, tls)| {
+                    .map(|(door, listener)| {
+                        // Control stays plain: it is on loopback, for tools that wait and check.
+                        let tls = tls.clone().filter(|_| door != Door::Control);
                         let (suite, stopped) = (Arc::clone(&suite), stopped.clone());
                         tokio::spawn(accept(door, listener, tls, port.clone(), suite, stopped))
                     })
