@@ -79,6 +79,19 @@ impl Refusal {
         }
     }
 
+    /// The reply with what the status demands.
+    pub(crate) fn with_challenge(&self, mut reply: Reply) -> Reply {
+        if let Some(challenge) = &self.challenge {
+            let name = if self.status == 405 {
+                header::ALLOW
+            } else {
+                header::WWW_AUTHENTICATE
+            };
+            reply.set(name, challenge);
+        }
+        reply
+    }
+
     /// The error body of `app`: only the Platform's envelope is documented.
     pub(crate) fn into_reply(self, app: App, request_id: &str) -> Reply {
         let body = match app {
@@ -94,15 +107,6 @@ impl Refusal {
             }
             App::Crm | App::Accounting => json!({"code": self.code, "message": self.message}),
         };
-        let mut reply = Reply::json(self.status, &body);
-        if let Some(challenge) = self.challenge {
-            let name = if self.status == 405 {
-                header::ALLOW
-            } else {
-                header::WWW_AUTHENTICATE
-            };
-            reply.set(name, &challenge);
-        }
-        reply
+        self.with_challenge(Reply::json(self.status, &body))
     }
 }

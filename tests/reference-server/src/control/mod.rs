@@ -34,7 +34,8 @@ pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
 
 /// The error body of the control port.
 pub(crate) fn refused(refusal: &Refusal) -> Reply {
-    Reply::json(refusal.status, &json!({"error": refusal.message}))
+    let reply = Reply::json(refusal.status, &json!({"error": refusal.message}));
+    refusal.with_challenge(reply)
 }
 
 fn serve(suite: &Suite, request: &Request) -> Answer {
@@ -56,13 +57,22 @@ fn serve(suite: &Suite, request: &Request) -> Answer {
     if allowed.is_empty() {
         return Err(Refusal::not_found("no such path; / lists all paths"));
     }
-    let message = format!("this path takes {}", allowed.join(", "));
-    Err(Refusal::new(405, "method_not_allowed", message))
+    if allowed.contains(&"GET") {
+        allowed.push("HEAD");
+    }
+    Err(Refusal::method_not_allowed(allowed.join(", ")))
 }
 
 /// The JSON body of a request.
 fn body<T: DeserializeOwned>(request: &Request) -> Result<T, Refusal> {
-    let body = serde_json::from_slice(bytes(request)?);
+    let bytes = bytes(request)?;
+    // A struct would take its members from an array, one after the other.
+    if !bytes.trim_ascii_start().starts_with(b"{") {
+        return Err(Refusal::invalid(
+            "the body must be a JSON object".to_owned(),
+        ));
+    }
+    let body = serde_json::from_slice(bytes);
     body.map_err(|error| Refusal::invalid(error.to_string()))
 }
 

@@ -50,6 +50,10 @@ pub(super) fn read(
     let number_from_one = faults.iter().zip(1..);
     number_from_one
         .map(|(fault, number)| {
+            if let Some(place) = array(fault) {
+                let problem = format!("fault {number}: {place} must be an object");
+                return Err(InvalidFaults(problem));
+            }
             let script = Script::deserialize(fault)
                 .map_err(|error| format!("fault {number}: {error}"))
                 .map_err(InvalidFaults)?;
@@ -58,6 +62,24 @@ pub(super) fn read(
                 .map_err(|problem| InvalidFaults(format!("fault {number}: {problem}")))
         })
         .collect()
+}
+
+/// Where an array stands in place of an object: a struct would take its members from it, one after the other.
+fn array(fault: &Value) -> Option<&'static str> {
+    let places = [
+        "",
+        "/when",
+        "/then",
+        "/when/header",
+        "/when/member",
+        "/then/body",
+        "/then/dripBody",
+    ];
+    let is_array = |place: &&str| fault.pointer(place).is_some_and(Value::is_array);
+    places
+        .into_iter()
+        .find(is_array)
+        .map(|place| if place.is_empty() { "it" } else { place })
 }
 
 /// A fault as JSON, as it was read or as the builder made it.

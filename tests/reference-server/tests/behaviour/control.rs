@@ -350,7 +350,16 @@ async fn only_programs_on_this_machine_command_it() {
         .post(format!("{}/-/clock", control.url))
         .body(r#"{"advanceSeconds":1}"#);
     control.peer.read(plain).await.expect(415);
-    control.send(Method::PUT, "/-/clock").await.expect(405);
+    let other = control.send(Method::PUT, "/-/clock").await;
+    assert_eq!(other.header("allow"), Some("GET, POST, HEAD"));
+    other.expect(405);
+    // A struct takes an array of its members, which is not what is documented.
+    for path in ["/-/clock", "/-/tokens", "/-/clients"] {
+        let array = json!([5, "s3cret", null, null, null, null]);
+        control.post(path, &array).await.expect(400);
+    }
+    let array = json!({"faults": [{"when": [], "then": {"status": 503}}]});
+    control.post("/-/faults", &array).await.expect(400);
     control.send(Method::GET, "/-/nowhere").await.expect(404);
 }
 
