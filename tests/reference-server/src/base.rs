@@ -27,7 +27,14 @@ impl Base {
             _ => return Err(problem()),
         };
         let host = uri.host().unwrap_or_default().to_ascii_lowercase();
-        if host.is_empty() || text.contains(['@', '?', '#']) {
+        let name = |byte: u8| byte.is_ascii_alphanumeric() || b".-_[]:".contains(&byte);
+        let is_named = !host.is_empty() && host.bytes().all(name);
+        let authority = uri.authority().map_or("", |authority| authority.as_str());
+        // A port that is no number is not in `uri.port()`.
+        let port = authority.get(host.len()..).unwrap_or_default();
+        let has_port = port.is_empty() || uri.port_u16().is_some_and(|port| port > 0);
+        let climbs = uri.path().split('/').any(|part| matches!(part, "." | ".."));
+        if !is_named || !has_port || climbs || text.contains(['@', '?', '#']) {
             return Err(problem());
         }
         // Clients leave out the usual port of a scheme.

@@ -98,6 +98,12 @@ impl Clock {
         }
     }
 
+    /// How far it can still be moved.
+    pub(crate) fn left(&self) -> Duration {
+        let left = Timestamp::MAX.duration_since(self.now());
+        Duration::try_from(left).unwrap_or_default()
+    }
+
     pub(crate) fn advance(&self, by: Duration) {
         let millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
         let _ = self

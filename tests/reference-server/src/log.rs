@@ -1,6 +1,9 @@
 //! A line on standard output for each request.
 
 use std::io::Write;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -12,9 +15,17 @@ use crate::suite::Visit;
 /// The words of a line of text.
 const IN_ORDER: &str = "time number app operation method path status client milliseconds faults";
 
+/// How many lines wait for a reader that is slow. One that has gone away must not hold up the server.
+const MOST_LINES: usize = 10_000;
+
+/// Where the lines of all servers of the process go: standard output is one.
+static LINES: OnceLock<SyncSender<String>> = OnceLock::new();
+static LOST: AtomicU64 = AtomicU64::new(0);
+
 /// How a server writes a line about each request on standard output: its time by the server's clock, number, application,
 /// operation, method, path, status, client, milliseconds without scripted delays, and the numbers of the faults that struck.
-/// Never a query, a header, a body or a secret.
+/// Never a query, a header, a body or a secret. Serving never waits for whoever reads them: beyond 10,000 lines that wait,
+/// lines are lost, and standard error says how many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestLog {
@@ -57,6 +68,28 @@ impl RequestLog {
             RequestLog::Json => line.to_string(),
             RequestLog::Text => IN_ORDER.split(' ').map(word).collect::<Vec<_>>().join(" "),
         };
-        let _ = writeln!(std::io::stdout().lock(), "{line}");
+        let lines = LINES.get_or_init(|| {
+            let (lines, waiting) = sync_channel(MOST_LINES);
+            let _ = std::thread::Builder::new()
+                .name("request-log".to_owned())
+                .spawn(move || print(&waiting));
+            lines
+        });
+        if lines.try_send(line).is_err() {
+            LOST.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Prints lines as they come; nobody may be reading.
+fn print(waiting: &Receiver<String>) {
+    for line in waiting {
+        let _ = writeln!(std::io::stdout(), "{line}");
+        let lost = LOST.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            eprintln!(
+                "reference server: {lost} lines of the request log are lost: nobody read them"
+            );
+        }
     }
 }

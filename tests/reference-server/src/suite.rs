@@ -98,6 +98,13 @@ impl Suite {
         };
         let audiences = App::ALL.map(audience);
         for (place, audience) in audiences.iter().enumerate() {
+            if audience.is_empty() || audience.contains(char::is_control) {
+                let rule = "must not be empty, nor have control characters";
+                let app = App::ALL[place];
+                return Err(invalid(format!(
+                    "audience of {app}: {rule}: got {audience:?}"
+                )));
+            }
             if let Some(twin) = audiences[..place].iter().position(|one| one == audience) {
                 let both = format!("{} and {}", App::ALL[place], App::ALL[twin]);
                 return Err(invalid(format!(

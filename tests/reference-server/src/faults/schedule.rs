@@ -2,7 +2,7 @@
 
 use http::HeaderName;
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::effects;
@@ -39,8 +39,17 @@ pub(super) struct Header {
 pub(super) struct Member {
     /// A JSON pointer (RFC 6901).
     pub(super) pointer: String,
-    #[serde(default)]
+    #[serde(
+        default,
+        deserialize_with = "given_value",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub(super) value: Option<Value>,
+}
+
+/// A value that is there, null too.
+fn given_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
 }
 
 /// A fault's schedule. By default it strikes every request.
@@ -194,5 +203,15 @@ mod tests {
         };
         assert_eq!(run(5), run(5));
         assert!((200..400).contains(&run(5)));
+    }
+
+    #[test]
+    fn null_is_a_value_and_absence_is_none() {
+        let read = |json| serde_json::from_str::<Member>(json).unwrap().value;
+        assert_eq!(
+            read(r#"{"pointer": "/a", "value": null}"#),
+            Some(Value::Null)
+        );
+        assert_eq!(read(r#"{"pointer": "/a"}"#), None);
     }
 }

@@ -106,7 +106,7 @@ impl ReferenceServer {
         self.suite.clock.now()
     }
 
-    /// Moves the server's clock forward: tokens age, tasks become overdue.
+    /// Moves the server's clock forward: tokens age, tasks become overdue. It stops at the end of the year 9999.
     pub fn advance(&self, by: Duration) {
         self.suite.clock.advance(by);
     }

@@ -358,6 +358,15 @@ async fn only_programs_on_this_machine_command_it() {
         let array = json!([5, "s3cret", null, null, null, null]);
         control.post(path, &array).await.expect(400);
     }
+    let beyond = control
+        .post("/-/clock", &json!({"advanceSeconds": 1e15}))
+        .await;
+    assert!(
+        beyond.expect(400)["error"]
+            .as_str()
+            .unwrap()
+            .contains("where time ends")
+    );
     let array = json!({"faults": [{"when": [], "then": {"status": 503}}]});
     control.post("/-/faults", &array).await.expect(400);
     control.send(Method::GET, "/-/nowhere").await.expect(404);

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -282,6 +283,31 @@ fn a_mistake_is_one_clear_line() {
         (&["--workers", "0"], 1, "--workers: must be"),
         (&["--port-base=0", "--crm-url=x"], 1, "--crm-url: must be"),
         (
+            &["--port-base=0", "--crm-url=http://x:99999"],
+            1,
+            "--crm-url: must be",
+        ),
+        (
+            &["--port-base=0", "--crm-url=http://x/../y"],
+            1,
+            "--crm-url: must be",
+        ),
+        (
+            &["--port-base=0", "--crm-url=http://*"],
+            1,
+            "--crm-url: must be",
+        ),
+        (
+            &["--port-base=0", "--crm-audience="],
+            1,
+            "must not be empty",
+        ),
+        (
+            &["--contract", "deals.yaml"],
+            2,
+            "--contract: must be an application and a file",
+        ),
+        (
             &["--port-base=0", "--core-url=http://a@b"],
             1,
             "--core-url: ",
@@ -334,6 +360,32 @@ fn a_mistake_is_one_clear_line() {
         );
     }
     let _ = std::fs::remove_file(wrong);
+}
+
+#[tokio::test]
+async fn nobody_has_to_read_the_log() {
+    let program = Running::start(&["--log", "json"]);
+    let http = reqwest::Client::new();
+    let path = program.said("export SUITE_CRM_URL=") + "/" + &"x".repeat(8_000);
+    for _ in 0..100 {
+        let sent = http.get(&path).timeout(Duration::from_secs(20)).send();
+        assert_eq!(sent.await.unwrap().status(), 404);
+    }
+}
+
+#[tokio::test]
+async fn what_it_prints_is_safe_in_a_shell_and_a_contract_is_served() {
+    let deals = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/behaviour/deals.yaml");
+    let contract = format!("crm={deals}");
+    let program = Running::start(&["--crm-audience", "it's $(here)", "--contract", &contract]);
+
+    assert_eq!(
+        program.said("export SUITE_CRM_AUDIENCE="),
+        r"'it'\''s $(here)'"
+    );
+    let page = program.said("export SUITE_CRM_URL=") + "/openapi.yaml";
+    let served = reqwest::get(page).await.unwrap().text().await.unwrap();
+    assert!(served.contains("/deals"), "{served}");
 }
 
 #[tokio::test]

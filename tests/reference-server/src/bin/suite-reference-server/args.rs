@@ -36,6 +36,7 @@ Data:
   --opportunities N        how many opportunities                    [400]
   --tasks N                how many tasks                            [500]
   --intake-submissions N   how many intake submissions               [80]
+  --contract APP=FILE      an OpenAPI document to serve in place of an application's: crm=openapi.yaml; may be repeated
   --data FILE              records of your own, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
 
 Behaviour:
@@ -68,6 +69,7 @@ pub(crate) struct Args {
     pub(crate) control_host: IpAddr,
     pub(crate) seed: u64,
     pub(crate) people: u64,
+    pub(crate) contracts: Vec<(App, PathBuf)>,
     pub(crate) data: Option<PathBuf>,
     pub(crate) faults: Option<PathBuf>,
     /// What names the files of TLS.
@@ -85,6 +87,7 @@ impl Default for Args {
             control_host: Ipv4Addr::LOCALHOST.into(),
             seed: 1,
             people: 300,
+            contracts: Vec::new(),
             data: None,
             faults: None,
             tls: [None, None],
@@ -200,6 +203,14 @@ impl Args {
                     "json" => RequestLog::Json,
                     other => return Err(format!("{name}: {other:?} is neither text nor json")),
                 });
+            }
+            "--contract" => {
+                let given = parsed::<String>(name, value)?;
+                let parts = given.split_once('=');
+                let parts = parts.and_then(|(app, path)| Some((App::from_id(app)?, path.into())));
+                let rule = "must be an application and a file, such as crm=openapi.yaml";
+                self.contracts
+                    .push(parts.ok_or(format!("{name}: {rule}: got {given:?}"))?);
             }
             "--data" => self.data = Some(parsed(name, value)?),
             "--faults" => self.faults = Some(parsed(name, value)?),

@@ -39,6 +39,9 @@ async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     if let Some(path) = &args.faults {
         builder = builder.faults(read(path)?);
     }
+    for (app, path) in &args.contracts {
+        builder = builder.contract(*app, read(path)?);
+    }
     let started = builder.try_start().await;
     let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
     // Before the announcement: a script that reads it may stop the program at once.
@@ -77,7 +80,7 @@ fn warn(args: &Args) {
 fn announce(server: &ReferenceServer, args: &Args) {
     let mut out = std::io::stdout().lock();
     for (name, value) in server.environment() {
-        let _ = writeln!(out, "export {name}={value}");
+        let _ = writeln!(out, "export {name}={}", quoted(&value));
     }
     for app in App::all() {
         let told = |port| server.url(app).ends_with(&format!(":{port}"));
@@ -91,6 +94,15 @@ fn announce(server: &ReferenceServer, args: &Args) {
     }
     let _ = writeln!(out, "# ready: {} people, seed {}", args.people, args.seed);
     let _ = out.flush();
+}
+
+/// A value as a shell takes it.
+fn quoted(value: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+=,[]".contains(letter);
+    if value.chars().all(plain) {
+        return value.to_owned();
+    }
+    format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 /// Waits for Ctrl-C or SIGTERM, listening from now on.
