@@ -9,7 +9,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use jiff::Timestamp;
 use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
-use sdk_core::{App, Deprecation, Error, ErrorKind, Observer, Operation, RawCall, RawTarget};
+use sdk_core::{
+    App, Deprecation, Error, ErrorKind, Observer, Operation, RawCall, RawTarget, TokenError,
+};
 use serde_json::Value;
 
 use crate::report::Report;
@@ -176,6 +178,21 @@ pub(crate) fn operation(id: &str) -> &'static Operation {
     find(id).expect("the contract has it")
 }
 
+/// What is known of an error without a reply. What a token endpoint wrote is left out: it may be anything.
+pub(crate) fn without_a_reply(error: &Error) -> String {
+    let cause = std::error::Error::source(error);
+    match cause.and_then(|cause| cause.downcast_ref::<TokenError>()) {
+        None if error.kind() == ErrorKind::TokenUnavailable => "no token".to_owned(),
+        None => error.to_string(),
+        Some(token) => {
+            let status = token
+                .status()
+                .map_or(String::new(), |status| format!(" ({status})"));
+            format!("no token: {}{status}", token.kind().as_str())
+        }
+    }
+}
+
 impl Contact {
     pub(crate) fn new(report: Report, meter: Meter) -> Self {
         Self {
@@ -323,7 +340,7 @@ impl Contact {
 
     /// Notes that an application did not answer, and what to do.
     pub(crate) fn silent(&mut self, app: App, what: &str, error: &Error) {
-        let (url, found) = (app.url_variable(), error.to_string());
+        let (url, found) = (app.url_variable(), without_a_reply(error));
         let cure = match error.kind() {
             ErrorKind::Connect if found.contains("not valid for name") => {
                 "set $URL to a name that the certificate has; otherwise it is somebody else's"

@@ -77,6 +77,8 @@ fn own_variables() -> Variables {
 /// The settings, then the token, then the reads.
 async fn examine(variables: Variables, from_process: bool, meter: Meter) -> Report {
     let mut report = Report::new();
+    let secret = variables.get("SUITE_CLIENT_SECRET").map(String::as_str);
+    report.secrets.hide(secret.unwrap_or_default());
     for name in ["SUITE_CLIENT_ID", "SUITE_CLIENT_SECRET"] {
         let value = variables.get(name).map_or("", String::as_str);
         if value.trim() != value {

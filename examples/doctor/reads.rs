@@ -3,7 +3,7 @@
 use sdk_core::{App, ContractMatch, ContractReport, Error, MissingScopes, Operation};
 use serde_json::Value;
 
-use crate::contact::{Contact, Seen, operation, operations};
+use crate::contact::{Contact, Seen, operation, operations, without_a_reply};
 use crate::report::Report;
 use crate::shape::{check, kind, named};
 
@@ -45,7 +45,7 @@ pub(crate) fn opened(report: &mut Report, app: App, missing: Result<MissingScope
     let missing = match missing {
         Ok(missing) => missing,
         Err(error) => {
-            let found = format!("{app}: the SDK gets no token: {error}");
+            let found = format!("{app}: the SDK itself: {}", without_a_reply(&error));
             return report.failure(found, "see under \"token\"");
         }
     };
@@ -169,7 +169,13 @@ fn contract(
     let found = match found {
         Ok(found) => found,
         Err(error) => {
-            contact.silent(app, "the metadata", &error);
+            // The text of a reply is the server's, and may be anything.
+            let body = error.body().unwrap_or_default().to_vec().into();
+            if let Some(status) = error.status() {
+                contact.success(app, "the metadata", Some(Seen { status, body }));
+            } else {
+                contact.silent(app, "the metadata", &error);
+            }
             return None;
         }
     };

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -21,6 +21,19 @@ const MOST_LINES: usize = 10_000;
 /// Where the lines of all servers of the process go: standard output is one.
 static LINES: OnceLock<SyncSender<String>> = OnceLock::new();
 static LOST: AtomicU64 = AtomicU64::new(0);
+/// The lines that wait, and the one that is being printed.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+
+/// How long a server that stops waits for the last lines to be printed.
+const LAST_LINES: Duration = Duration::from_secs(1);
+
+/// Waits for the lines that are not yet printed, unless nobody reads them.
+pub(crate) fn finish() {
+    let begun = Instant::now();
+    while WAITING.load(Ordering::Acquire) > 0 && begun.elapsed() < LAST_LINES {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
 
 /// How a server writes a line about each request on standard output: its time by the server's clock, number, application,
 /// operation, method, path, status, client, milliseconds without scripted delays, and the numbers of the faults that struck.
@@ -75,7 +88,9 @@ impl RequestLog {
                 .spawn(move || print(&waiting));
             lines
         });
+        WAITING.fetch_add(1, Ordering::AcqRel);
         if lines.try_send(line).is_err() {
+            WAITING.fetch_sub(1, Ordering::AcqRel);
             LOST.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -85,6 +100,7 @@ impl RequestLog {
 fn print(waiting: &Receiver<String>) {
     for line in waiting {
         let _ = writeln!(std::io::stdout(), "{line}");
+        WAITING.fetch_sub(1, Ordering::AcqRel);
         let lost = LOST.swap(0, Ordering::Relaxed);
         if lost > 0 {
             eprintln!(

@@ -101,11 +101,14 @@ impl ReferenceServer {
     }
 
     /// Stops accepting connections, gives open requests up to three seconds to finish, and returns when everything is
-    /// closed. With wiremock and in memory, requests are aborted, and the ports of wiremock close a moment later.
+    /// closed and the request log is printed, unless nobody reads it. With wiremock and in memory, requests are aborted, and the ports of wiremock close a moment later.
     pub fn stop(self) {
         drop(self.serving.wiremock);
         if let Some(running) = self.serving.hyper {
             running.stop_gently();
+        }
+        if self.suite.settings.request_log.is_some() {
+            crate::log::finish();
         }
     }
 }

@@ -49,6 +49,17 @@ impl Running {
         }
     }
 
+    /// Ends it, and returns what it said to people.
+    fn terminated(&mut self) -> String {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+        let mut said = String::new();
+        let mut to_people = self.child.stderr.take().unwrap();
+        to_people.read_to_string(&mut said).unwrap();
+        said
+    }
+
     /// The next line after the announcement.
     fn line(&mut self) -> String {
         self.more.next().unwrap().unwrap()
@@ -158,22 +169,17 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
 #[cfg(unix)]
 #[tokio::test]
 async fn it_ends_in_order_when_it_is_told_to() {
-    let mut program = Running::start(&[]);
-    let kill = Command::new("kill")
-        .arg(program.child.id().to_string())
-        .status()
-        .unwrap();
-    assert!(kill.success());
-    assert!(program.child.wait().unwrap().success());
-    let mut said = String::new();
-    program
-        .child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut said)
-        .unwrap();
+    let mut program = Running::start(&["--log", "text"]);
+    for _ in 0..20 {
+        let url = program.said("export SUITE_CRM_URL=") + "/api/health";
+        reqwest::get(url).await.unwrap();
+    }
+
+    let said = program.terminated();
+
     assert!(said.contains("stopping"), "{said}");
+    // No line of the log is lost.
+    assert_eq!(program.more.by_ref().map_while(Result::ok).count(), 20);
 }
 
 #[tokio::test]
@@ -364,13 +370,16 @@ fn a_mistake_is_one_clear_line() {
 
 #[tokio::test]
 async fn nobody_has_to_read_the_log() {
-    let program = Running::start(&["--log", "json"]);
+    let mut program = Running::start(&["--log", "json"]);
     let http = reqwest::Client::new();
     let path = program.said("export SUITE_CRM_URL=") + "/" + &"x".repeat(8_000);
     for _ in 0..100 {
         let sent = http.get(&path).timeout(Duration::from_secs(20)).send();
         assert_eq!(sent.await.unwrap().status(), 404);
     }
+    // Nor does it keep the program from ending.
+    #[cfg(unix)]
+    program.terminated();
 }
 
 #[tokio::test]
