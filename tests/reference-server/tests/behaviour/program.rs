@@ -49,10 +49,13 @@ impl Running {
         }
     }
 
-    /// Ends it, and returns what it said to people.
-    fn terminated(&mut self) -> String {
+    fn terminate(&self) {
         let id = self.child.id().to_string();
         assert!(Command::new("kill").arg(id).status().unwrap().success());
+    }
+
+    /// Waits for its end, and returns what it said to people.
+    fn ended(&mut self) -> String {
         assert!(self.child.wait().unwrap().success());
         let mut said = String::new();
         let mut to_people = self.child.stderr.take().unwrap();
@@ -171,15 +174,18 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
 async fn it_ends_in_order_when_it_is_told_to() {
     let mut program = Running::start(&["--log", "text"]);
     for _ in 0..20 {
-        let url = program.said("export SUITE_CRM_URL=") + "/api/health";
+        // More than the pipe takes before somebody reads.
+        let path = "/".to_owned() + &"x".repeat(8_000);
+        let url = program.said("export SUITE_CRM_URL=") + &path;
         reqwest::get(url).await.unwrap();
     }
 
-    let said = program.terminated();
+    program.terminate();
 
-    assert!(said.contains("stopping"), "{said}");
     // No line of the log is lost.
     assert_eq!(program.more.by_ref().map_while(Result::ok).count(), 20);
+    let said = program.ended();
+    assert!(said.contains("stopping"), "{said}");
 }
 
 #[tokio::test]
@@ -379,7 +385,10 @@ async fn nobody_has_to_read_the_log() {
     }
     // Nor does it keep the program from ending.
     #[cfg(unix)]
-    program.terminated();
+    {
+        program.terminate();
+        program.ended();
+    }
 }
 
 #[tokio::test]
