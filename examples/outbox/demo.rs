@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::out::{self, put};
 use crate::private::Folder;
 use crate::stop::{Stop, shield};
-use crate::store::{Counts, Store};
+use crate::store::Store;
 
 /// How many orders the service takes in each of its lives.
 const ORDERS: u32 = 2;
@@ -28,47 +28,32 @@ pub(crate) async fn run(only: Option<u32>, stop: &Stop) -> Result<ExitCode, Fail
     let folder = Folder::new("suite-outbox")?;
     put!("A service with {ORDERS} orders is killed (SIGKILL) and started again.\n");
     put!("step  killed when the command was         orders  commits  receipts  replayed");
-    match only {
-        Some(number) => one_step(&server, &folder.0, number)?,
-        None if everywhere(&server, &folder.0, stop)? => {}
-        None => {
+    let (first, last) = only.map_or((1, u32::MAX), |step| (step, step));
+    for step in first..=last {
+        if stop.is_heard() {
             put!("\nStopped; the next run begins anew.");
             return Ok(stop.status());
         }
+        if out::is_lost() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let life = Life::begin(&server, &folder.0, step.to_string());
+        match life.kill_at(step)? {
+            Some(name) => life.end(&name)?,
+            None if only.is_some() => return Err(format!("the service has no step {step}").into()),
+            None => break,
+        }
+    }
+    if only.is_none() {
+        let life = Life::begin(&server, &folder.0, "-".to_owned());
+        life.kill_before_the_reply()?;
+        life.end("committed, its reply under way")?;
+        put!(
+            "\nEach order was committed once and has its receipt. `replayed` counts the receipts that"
+        );
+        put!("came on a second sending, because the first one's reply was never recorded.");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn one_step(server: &ReferenceServer, folder: &Path, step: u32) -> Result<(), Failure> {
-    let life = Life::begin(server, folder, step.to_string());
-    let name = life.kill_at(step)?;
-    let name = name.ok_or_else(|| format!("the service has no step {step}"))?;
-    life.end(&name)
-}
-
-/// Returns whether it came to the end before it was to stop.
-fn everywhere(server: &ReferenceServer, folder: &Path, stop: &Stop) -> Result<bool, Failure> {
-    for step in 1.. {
-        if stop.is_heard() {
-            return Ok(false);
-        }
-        if out::is_lost() {
-            return Ok(true);
-        }
-        let life = Life::begin(server, folder, step.to_string());
-        let Some(name) = life.kill_at(step)? else {
-            break;
-        };
-        life.end(&name)?;
-    }
-    let life = Life::begin(server, folder, "-".to_owned());
-    life.kill_before_the_reply()?;
-    life.end("committed, its reply under way")?;
-    put!(
-        "\nEach order was committed once and has its receipt. `replayed` counts the receipts that"
-    );
-    put!("came on a second sending, because the first one's reply was never recorded.");
-    Ok(true)
 }
 
 /// A service from its first start to its last end.
@@ -125,11 +110,7 @@ impl<'a> Life<'a> {
         if !self.service().status()?.success() {
             return Err("the service failed".into());
         }
-        let Counts {
-            orders,
-            receipts,
-            replayed,
-        } = Store::open(&self.database)?.counts()?;
+        let (orders, receipts, replayed) = Store::open(&self.database)?.counts()?;
         let commits = u32::try_from(self.server.commits(OPERATION) - self.commits)?;
         put!(
             "{:>4}  {killed:<36}{orders:>6}{commits:>9}{receipts:>10}{replayed:>10}",

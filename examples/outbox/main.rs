@@ -41,7 +41,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[&str]) -> Result<ExitCode, Failure> {
-    let stop = Stop::listen()?;
+    let mut stop = Stop::listen()?;
     match arguments {
         [] => demo::run(None, &stop).await,
         ["--kill-at", number] => demo::run(Some(number.parse()?), &stop).await,
@@ -52,7 +52,7 @@ async fn run(arguments: &[&str]) -> Result<ExitCode, Failure> {
                 ["--stop-at", number] => Steps::until(Some(number.parse()?)),
                 _ => return Err(USAGE.into()),
             };
-            service::run(database.as_ref(), orders.parse()?, &steps, &stop).await
+            service::run(database.as_ref(), orders.parse()?, &steps, &mut stop).await
         }
         _ => Err(USAGE.into()),
     }

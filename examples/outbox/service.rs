@@ -20,7 +20,7 @@ pub(crate) async fn run(
     database: &Path,
     orders: u32,
     steps: &Steps,
-    stop: &Stop,
+    stop: &mut Stop,
 ) -> Result<ExitCode, Failure> {
     let calendar = Client::new(&Suite::from_env()?)?;
     let mut store = Store::open(database)?;
@@ -34,13 +34,12 @@ pub(crate) async fn run(
         }
     }
     let drained = worker::drain(&store, &calendar, steps, stop).await?;
-    let counts = store.counts()?;
-    if drained && counts.orders >= orders {
+    let (placed, receipts, _) = store.counts()?;
+    if drained && placed >= orders {
         return Ok(ExitCode::SUCCESS);
     }
-    let (orders, receipts) = (counts.orders, counts.receipts);
     note!(
-        "Stopped with {orders} orders and {receipts} receipts; the same command goes on from here."
+        "Stopped with {placed} orders and {receipts} receipts; the same command goes on from here."
     );
     Ok(stop.status())
 }

@@ -1,39 +1,35 @@
 //! The service's own database: orders, the commands that follow from them, and what became of those.
 
-use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, Params, params};
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{PreparedCommand, Receipt};
+use sdk_core::{ParkReason, PreparedCommand, Receipt, StoredState};
 
 use crate::steps::Steps;
 use crate::{Failure, private};
 
 const SCHEMA: &str = "
-    CREATE TABLE IF NOT EXISTS orders (
-        id      TEXT PRIMARY KEY,
-        due     TEXT NOT NULL
-    );
-    -- One row per command to send, in the order in which they were meant.
+    CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, due TEXT NOT NULL);
+    -- One row per command to send. Times are milliseconds since the beginning of 1970.
     CREATE TABLE IF NOT EXISTS outbox (
-        number  INTEGER PRIMARY KEY,
-        order_id TEXT NOT NULL UNIQUE REFERENCES orders (id),
-        command TEXT NOT NULL,
-        -- In seconds since the beginning of 1970; NULL while nothing was sent.
+        number     INTEGER PRIMARY KEY,
+        order_id   TEXT NOT NULL UNIQUE REFERENCES orders (id),
+        command    TEXT NOT NULL,
+        due        INTEGER NOT NULL DEFAULT 0,
+        attempts   INTEGER NOT NULL DEFAULT 0,
         first_sent INTEGER,
-        -- NULL until the service said no to this very command: then somebody has to look.
-        refused TEXT
+        -- Why somebody has to look.
+        parked     TEXT,
+        -- The receipt: the event, the HTTP status, whether it had been committed before, and the body.
+        event      TEXT,
+        status     INTEGER,
+        replayed   INTEGER,
+        result     TEXT
     );
-    CREATE TABLE IF NOT EXISTS receipts (
-        number  INTEGER PRIMARY KEY REFERENCES outbox (number),
-        event   TEXT NOT NULL,
-        status  INTEGER NOT NULL,
-        replayed INTEGER NOT NULL,
-        result  TEXT NOT NULL
-    );
+    CREATE INDEX IF NOT EXISTS ready ON outbox (due, number) WHERE event IS NULL AND parked IS NULL;
 ";
 
 /// The database.
@@ -41,21 +37,22 @@ pub(crate) struct Store {
     database: Connection,
 }
 
-/// A command that has no receipt yet.
+/// A command to send.
 pub(crate) struct Pending {
     pub(crate) number: i64,
     pub(crate) command: PreparedCommand,
-    /// When it may have been sent for the first time.
-    pub(crate) first_sent: Option<SystemTime>,
+    pub(crate) due: SystemTime,
+    pub(crate) attempts: u32,
+    first_sent: Option<SystemTime>,
 }
 
-/// What is in the database.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) orders: u32,
-    pub(crate) receipts: u32,
-    /// Receipts that say that the command had been committed by an attempt before.
-    pub(crate) replayed: u32,
+impl Pending {
+    /// What the rule goes by.
+    pub(crate) fn state(&self) -> StoredState {
+        StoredState::of(&self.command)
+            .with_attempts(self.attempts)
+            .with_first_sent(self.first_sent)
+    }
 }
 
 impl Store {
@@ -78,10 +75,8 @@ impl Store {
 
     /// Whether an order was placed.
     pub(crate) fn has(&self, order: &str) -> Result<bool, Failure> {
-        let mut query = self
-            .database
-            .prepare("SELECT 1 FROM orders WHERE id = ?1")?;
-        Ok(query.exists([order])?)
+        let query = "SELECT EXISTS (SELECT 1 FROM orders WHERE id = ?1)";
+        Ok(self.database.query_row(query, [order], |row| row.get(0))?)
     }
 
     /// Writes the order and its command, both or neither.
@@ -105,34 +100,45 @@ impl Store {
         Ok(())
     }
 
-    /// The oldest command to send after another one. Without that, each would be looked for among all that were sent.
-    pub(crate) fn next(&self, after: i64) -> Result<Option<Pending>, Failure> {
-        let query =
-            "SELECT number, command, first_sent FROM outbox LEFT JOIN receipts USING (number) WHERE number > ?1
-                     AND receipts.number IS NULL AND refused IS NULL ORDER BY number LIMIT 1";
-        let row = self.database.query_row(query, [after], |row| {
-            Ok((
-                row.get(0)?,
-                row.get::<_, String>(1)?,
-                row.get::<_, Option<u32>>(2)?,
-            ))
-        });
-        let Some((number, command, first_sent)) = row.optional()? else {
+    /// The command that is due first.
+    pub(crate) fn next(&self) -> Result<Option<Pending>, Failure> {
+        let query = "SELECT number, command, due, attempts, first_sent FROM outbox
+             WHERE event IS NULL AND parked IS NULL ORDER BY due, number LIMIT 1";
+        let mut query = self.database.prepare(query)?;
+        let mut rows = query.query([])?;
+        let Some(row) = rows.next()? else {
             return Ok(None);
         };
         Ok(Some(Pending {
-            number,
-            command: serde_json::from_str(&command)?,
-            first_sent: first_sent.map(|at| UNIX_EPOCH + Duration::from_secs(at.into())),
+            number: row.get(0)?,
+            command: serde_json::from_str(&row.get::<_, String>(1)?)?,
+            due: time(row.get(2)?),
+            attempts: row.get(3)?,
+            first_sent: row.get::<_, Option<_>>(4)?.map(time),
         }))
     }
 
     /// Records that a command is about to be sent. From here on it may have happened.
     pub(crate) fn sending(&self, number: i64, now: SystemTime) -> Result<(), Failure> {
-        let now = u32::try_from(now.duration_since(UNIX_EPOCH)?.as_secs())?;
-        let update = "UPDATE outbox SET first_sent = ?2 WHERE number = ?1 AND first_sent IS NULL";
-        self.database.execute(update, params![number, now])?;
-        Ok(())
+        let change = "attempts = attempts + 1, first_sent = coalesce(first_sent, ?2)";
+        self.update(change, params![number, millis(now)?])
+    }
+
+    /// Leaves a command until later.
+    pub(crate) fn postpone(
+        &self,
+        number: i64,
+        due: SystemTime,
+        first_sent: Option<SystemTime>,
+    ) -> Result<(), Failure> {
+        let first_sent = first_sent.map(millis).transpose()?;
+        let values = params![number, millis(due)?, first_sent];
+        self.update("due = ?2, first_sent = ?3", values)
+    }
+
+    /// Leaves a command to a person, and the way to the others.
+    pub(crate) fn park(&self, number: i64, reason: &ParkReason) -> Result<(), Failure> {
+        self.update("parked = ?2", params![number, reason.to_string()])
     }
 
     /// Records what the service said. Two workers may have sent the same command: both got the same result.
@@ -141,39 +147,35 @@ impl Store {
         number: i64,
         receipt: &Receipt<CalendarCommandResult>,
     ) -> Result<(), Failure> {
-        self.database.execute(
-            "INSERT OR IGNORE INTO receipts (number, event, status, replayed, result) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                number,
-                receipt.public_reference,
-                receipt.http_status(),
-                receipt.replayed,
-                std::str::from_utf8(receipt.bytes())?,
-            ],
-        )?;
+        let (event, status) = (&receipt.public_reference, receipt.http_status());
+        let result = std::str::from_utf8(receipt.bytes())?;
+        let values = params![number, event, status, receipt.replayed, result];
+        self.update(
+            "event = ?2, status = ?3, replayed = ?4, result = ?5",
+            values,
+        )
+    }
+
+    fn update(&self, change: &str, values: impl Params) -> Result<(), Failure> {
+        let update = format!("UPDATE outbox SET {change} WHERE number = ?1");
+        self.database.execute(&update, values)?;
         Ok(())
     }
 
-    /// Takes a command that was refused, or that a person has to look at, out of the way of the others.
-    pub(crate) fn set_aside(&self, number: i64, why: &impl Display) -> Result<(), Failure> {
-        let update = "UPDATE outbox SET refused = ?2 WHERE number = ?1";
-        self.database
-            .execute(update, params![number, why.to_string()])?;
-        Ok(())
+    /// How many orders there are, how many receipts, and how many of those say that an attempt before had been committed.
+    pub(crate) fn counts(&self) -> Result<(u32, u32, u32), Failure> {
+        let query = "SELECT count(*), count(event), coalesce(sum(replayed), 0)
+            FROM orders LEFT JOIN outbox ON order_id = id";
+        Ok(self.database.query_row(query, [], |row| row.try_into())?)
     }
+}
 
-    /// Counts everything.
-    pub(crate) fn counts(&self) -> Result<Counts, Failure> {
-        let query = "SELECT (SELECT count(*) FROM orders), count(*), coalesce(sum(replayed), 0) FROM receipts";
-        let counts = self.database.query_row(query, [], |row| {
-            Ok(Counts {
-                orders: row.get(0)?,
-                receipts: row.get(1)?,
-                replayed: row.get(2)?,
-            })
-        })?;
-        Ok(counts)
-    }
+fn time(millis: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_millis(millis.unsigned_abs())
+}
+
+fn millis(time: SystemTime) -> Result<i64, Failure> {
+    Ok(time.duration_since(UNIX_EPOCH)?.as_millis().try_into()?)
 }
 
 /// Makes a database that others cannot read, or keeps others from reading it, and returns its path without links.

@@ -3,11 +3,12 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use sdk_core::{
     App, Backoff, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items, Pages,
-    RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
+    PreparedCommand, RetryPolicy, StoredRule, StoredState, StoredStep, Suite, SuiteBuilder,
+    TokenPolicy,
 };
 use sdk_reference_server::{Fault, Operation, ReferenceServer};
 use serde::Serialize;
@@ -120,6 +121,16 @@ pub(crate) fn answer(
 /// What happens to the next request of an operation, and to no other.
 pub(crate) fn once(server: &ReferenceServer, operation: Operation) -> Fault {
     server.fault(operation).times(1)
+}
+
+/// What the rule says about a stored command that was first sent then.
+pub(crate) fn next_step(
+    command: &PreparedCommand,
+    first_sent: impl Into<Option<SystemTime>>,
+    now: SystemTime,
+) -> StoredStep {
+    let state = StoredState::of(command).with_first_sent(first_sent);
+    StoredRule::default().next(&state, now)
 }
 
 /// What comes back from where it was stored.

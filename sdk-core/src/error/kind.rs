@@ -16,8 +16,8 @@ macro_rules! kinds {
         }
 
         impl $kinds {
-            #[cfg(test)]
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$kind),*];
+            /// All kinds of this release, to register their counters, for example.
+            pub const ALL: &'static [Self] = &[$(Self::$kind),*];
 
             /// The text for messages.
             pub(super) const fn text(self) -> &'static str {

@@ -4,4 +4,5 @@
 
 pub(crate) mod rule;
 pub(crate) mod send;
+pub(crate) mod state;
 pub(crate) mod verify;

@@ -1,28 +1,59 @@
-//! What to do with a stored command that may or may not have been sent.
+//! What to do with a stored command: a pure function of what its store knows of it.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::command::prepared::PreparedCommand;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::policy::backoff::Backoff;
+use crate::replay::state::{StoredOutcome, StoredState};
 
 /// How far the clock that prepared a command may be ahead of this one.
 const CLOCK_SKEW: Duration = Duration::from_secs(300);
 
-/// The rule for stored commands: which a worker may send by itself, and which a person has to check first.
+/// The longest `Retry-After` that is believed: a longer one would put the command to sleep for as long as a server likes.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
+
+/// The rule for stored commands: what a worker does next with one that it took from its store, and with one that it sent.
 ///
 /// A command that was sent may have been committed. Sending it again is safe only if the service recognises it, by its key
 /// or as an exact replay where the contract shows that. Every other command waits for a person, and so does one that is too
 /// old, because the contract does not show how long a service remembers. `send_prepared` itself does not apply the rule.
 ///
-/// ```
-/// # fn example(stored: &sdk_core::PreparedCommand) {
-/// use std::time::SystemTime;
-/// use sdk_core::{StoredRule, StoredStep};
+/// The first row that fits decides:
 ///
-/// match StoredRule::default().next(stored, None, SystemTime::now()) {
-///     StoredStep::Send => { /* client.send_prepared(stored) */ }
+/// | # | what is known | step |
+/// |---|---|---|
+/// | 1 | it has a receipt | done |
+/// | 2 | it cannot be sent (`InvalidInput`, `PreparedCommand`), or the service refused it (`Rejected`, `NotFound`, `Conflict`) | park: `Refused` |
+/// | 3 | it may have been sent, and is not replayable | park: `NoReplay` |
+/// | 4 | neither its preparation nor its first sending has a time | park: `UnknownAge` |
+/// | 5 | that time lies more than five minutes in the future | park: `Future` |
+/// | 6 | that time is longer ago than `max_age` | park: `TooOld` |
+/// | 7 | it has been tried `max_attempts` times | park: `TooManyAttempts` |
+/// | 8 | its last sending failed otherwise | send at: after the backoff, or `Retry-After` if that is longer (an hour at most) |
+/// | 9 | nothing of this | send |
+///
+/// *It may have been sent* if its store knows of a first sending, the lease of the worker that had it ran out, the last
+/// sending failed with [`Effect::Unknown`], or the command [says so itself](crate::PreparedCommand::was_sent). The
+/// backoff differs from command to command, so that those that failed together do not come back together.
+///
+/// ```
+/// # async fn example<T>(stored: &sdk_core::PreparedCommand, send: impl AsyncFn() -> Result<T, sdk_core::Error>) {
+/// use std::time::SystemTime;
+/// use sdk_core::{StoredRule, StoredState, StoredStep};
+///
+/// let (rule, state) = (StoredRule::default(), StoredState::of(stored));
+/// let mut step = rule.next(&state, SystemTime::now());
+/// if step == StoredStep::Send {
+///     let sent = send().await; // client.send_prepared(stored)
+///     let state = state.with_attempts(1).with_outcome(&sent);
+///     step = rule.next(&state, SystemTime::now());
+/// }
+/// match step {
+///     StoredStep::Done => { /* keep the receipt */ }
+///     StoredStep::Send => unreachable!("what was sent waits at least"),
+///     StoredStep::SendAt(_at) => { /* leave it until then */ }
 ///     StoredStep::Park(reason) => eprintln!("{}: {reason}", stored.operation()),
-///     _ => {}
 /// }
 /// # }
 /// ```
@@ -30,6 +61,8 @@ const CLOCK_SKEW: Duration = Duration::from_secs(300);
 #[must_use]
 pub struct StoredRule {
     max_age: Duration,
+    max_attempts: u32,
+    backoff: Backoff,
 }
 
 impl Default for StoredRule {
@@ -37,6 +70,9 @@ impl Default for StoredRule {
         Self {
             // Assumed: A54. Covers an outage overnight, and any service that remembers keys at all should cover it.
             max_age: Duration::from_secs(24 * 3600),
+            // More than a day's worth at the longest backoff.
+            max_attempts: 300,
+            backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(600)),
         }
     }
 }
@@ -48,50 +84,108 @@ impl StoredRule {
         self
     }
 
-    /// The next step for a stored command at `now`. `first_sent` is when your store first sent it, if it did; the command
-    /// also [says itself](PreparedCommand::was_sent) whether it was sent. Its age counts from `first_sent`, or else from
-    /// its preparation.
+    /// Sets how often a command is tried before a person has to look, at least once; 300 times by default. It also ends
+    /// the loop of a command that kills its worker.
+    pub fn with_max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = attempts.max(1);
+        self
+    }
+
+    /// Sets how long a command waits after each failure: a second at first and ten minutes in the end by default.
+    pub fn with_backoff(mut self, backoff: Backoff) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// The next step for a stored command at `now`, by the clock of the store's times.
     #[must_use]
-    pub fn next(
-        &self,
-        command: &PreparedCommand,
-        first_sent: Option<SystemTime>,
-        now: SystemTime,
-    ) -> StoredStep {
-        if (first_sent.is_some() || command.was_sent()) && !command.is_replayable() {
-            return StoredStep::Park(ParkReason::NoReplay);
+    pub fn next(&self, state: &StoredState, now: SystemTime) -> StoredStep {
+        let failed = match state.outcome {
+            Some(StoredOutcome::Done) => return StoredStep::Done,
+            Some(StoredOutcome::Failed {
+                effect,
+                kind,
+                retry_after,
+            }) => Some((effect, kind, retry_after)),
+            None => None,
+        };
+        if let Some((effect, kind, _)) = failed
+            && is_final(effect, kind)
+        {
+            return StoredStep::Park(ParkReason::Refused { kind, effect });
         }
-        let Some(since) = first_sent.or(command.prepared_at()) else {
-            return StoredStep::Park(ParkReason::UnknownAge);
+        if let Some(reason) = self.in_the_way(state, now) {
+            return StoredStep::Park(reason);
+        }
+        let Some((_, _, retry_after)) = failed else {
+            return StoredStep::Send;
+        };
+        let asked = retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
+        let wait = self.backoff.half_jitter(state.attempts, state.roll());
+        StoredStep::SendAt(now.checked_add(wait.max(asked)).unwrap_or(now))
+    }
+
+    /// Why a command must not be sent without a check.
+    fn in_the_way(&self, state: &StoredState, now: SystemTime) -> Option<ParkReason> {
+        if state.may_have_been_sent() && !state.replayable {
+            return Some(ParkReason::NoReplay);
+        }
+        let Some(since) = state.since() else {
+            return Some(ParkReason::UnknownAge);
         };
         match now.duration_since(since) {
-            Ok(age) if age > self.max_age => StoredStep::Park(ParkReason::TooOld {
+            Err(ahead) if ahead.duration() > CLOCK_SKEW => Some(ParkReason::Future {
+                ahead: ahead.duration(),
+            }),
+            Ok(age) if age > self.max_age => Some(ParkReason::TooOld {
                 age,
                 max_age: self.max_age,
             }),
-            Err(ahead) if ahead.duration() > CLOCK_SKEW => StoredStep::Park(ParkReason::Future {
-                ahead: ahead.duration(),
+            _ if state.attempts >= self.max_attempts => Some(ParkReason::TooManyAttempts {
+                attempts: state.attempts,
             }),
-            _ => StoredStep::Send,
+            _ => None,
         }
     }
 }
 
-/// The next step for a stored command.
+/// Whether it is this command that will never do, and not the moment or the credential. A refusal says so also if an earlier
+/// attempt may have had an effect: sending it again is refused again.
+fn is_final(effect: Effect, kind: ErrorKind) -> bool {
+    match kind {
+        ErrorKind::InvalidInput | ErrorKind::PreparedCommand => true,
+        ErrorKind::Rejected | ErrorKind::NotFound | ErrorKind::Conflict => {
+            effect != Effect::NotSent
+        }
+        _ => false,
+    }
+}
+
+/// The next step for a stored command. There will be no fifth, so a `match` needs no wildcard arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum StoredStep {
-    /// Send it.
+    /// Send it now.
     Send,
-    /// Wait for a person.
+    /// Leave it until this time, and ask again then.
+    SendAt(SystemTime),
+    /// Leave it to a person.
     Park(ParkReason),
+    /// It has its receipt.
+    Done,
 }
 
 /// Why a stored command waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParkReason {
-    /// It was sent without a key, and the contract does not show that its operation recognises a replay.
+    /// It cannot be sent, or the service refused this very command.
+    Refused {
+        /// The kind of the error.
+        kind: ErrorKind,
+        /// What is known of its effect: unknown if an earlier sending may have had one.
+        effect: Effect,
+    },
+    /// It may have been sent, it has no key, and the contract does not show that its operation recognises a replay.
     NoReplay,
     /// The service may have forgotten its key.
     TooOld {
@@ -102,27 +196,54 @@ pub enum ParkReason {
     },
     /// Its age is unknown: stored form 1 does not record it.
     UnknownAge,
-    /// Its time of preparation lies in the future: a clock is wrong.
+    /// Its time of preparation or first sending lies in the future: a clock is wrong.
     Future {
         /// How far in the future.
         ahead: Duration,
     },
+    /// It was tried as often as allowed.
+    TooManyAttempts {
+        /// How often.
+        attempts: u32,
+    },
+}
+
+impl ParkReason {
+    /// Its name for counts and metrics, which never changes.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Refused { .. } => "refused",
+            Self::NoReplay => "no_replay",
+            Self::TooOld { .. } => "too_old",
+            Self::UnknownAge => "unknown_age",
+            Self::Future { .. } => "future",
+            Self::TooManyAttempts { .. } => "too_many_attempts",
+        }
+    }
 }
 
 impl fmt::Display for ParkReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Refused { kind, effect } => {
+                write!(f, "it was refused ({kind})")?;
+                if *effect != Effect::Unknown {
+                    return f.write_str("; it had no effect");
+                }
+            }
             Self::TooOld { age, max_age } => write!(
                 f,
                 "it is {} old, but its key is trusted for only {}",
                 hours(*age),
                 hours(*max_age)
             )?,
-            Self::NoReplay => {
-                f.write_str("it was sent without a key, so the service cannot recognise it")?;
-            }
+            Self::NoReplay => f.write_str(
+                "it may have been sent, and has no key by which the service could recognise it",
+            )?,
             Self::UnknownAge => f.write_str("its age is unknown")?,
-            Self::Future { ahead } => write!(f, "it was prepared {} in the future", hours(*ahead))?,
+            Self::Future { ahead } => write!(f, "its time lies {} in the future", hours(*ahead))?,
+            Self::TooManyAttempts { attempts } => write!(f, "it was tried {attempts} times")?,
         }
         f.write_str("; its effect is unknown: check whether it happened before sending it again")
     }

@@ -6,11 +6,11 @@ use sdk_core::codegen::{Bytes, Call};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
     Effect, Error, ErrorKind, ExactReplay, Operation, ParkReason, PreparedCommand, Receipt,
-    RetryPolicy, SendPrepared, StoredRule, StoredStep, testing,
+    RetryPolicy, SendPrepared, StoredStep, testing,
 };
 
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
-use crate::support::{assert_refused_with, assert_tried, stored};
+use crate::support::{assert_refused_with, assert_tried, next_step, stored};
 
 /// Sends a command once, with a script for all its attempts.
 async fn send(
@@ -103,10 +103,7 @@ async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
 
 #[tokio::test(start_paused = true)]
 async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person() {
-    let next = |command: &PreparedCommand| {
-        let now = SystemTime::now();
-        StoredRule::default().next(command, None, now)
-    };
+    let next = |command: &PreparedCommand| next_step(command, None, SystemTime::now());
     for operation in [&PUT, &DELETE] {
         let transport = ScriptedTransport::new().lost().lost().lost();
         let api = client(&transport);

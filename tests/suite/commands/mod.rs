@@ -10,6 +10,7 @@ mod outbox;
 mod prepared;
 mod receipts;
 mod replays;
+mod rule;
 mod stage;
 pub(crate) mod stored;
 mod unkeyed;

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sdk_core::{
     App, CallOptions, Effect, ErrorKind, ExactReplay, ParkReason, PreparedCommand, Secret,
-    StoredRule, StoredStep,
+    StoredStep,
 };
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::commands::stored::EVENT_V1;
 use crate::peer::{Peer, always, close, json, reply, script};
 use crate::samples::kick_off;
 use crate::support::{
-    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, key, suite_at,
+    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, key, next_step, suite_at,
 };
 
 /// As it comes back from a table.
@@ -30,21 +30,21 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let accounting = suite_at(&first).accounting();
     let counterparties = accounting.counterparties();
     let call = || counterparties.create(json!({"name": "Ann Example"}));
-    let (rule, now) = (StoredRule::default(), SystemTime::now());
+    let now = SystemTime::now();
 
     let fresh = stored(&call().prepare().unwrap());
     assert!(!fresh.was_sent() && !fresh.is_replayable());
-    assert_eq!(rule.next(&fresh, None, now), StoredStep::Send);
+    assert_eq!(next_step(&fresh, None, now), StoredStep::Send);
     let parked = StoredStep::Park(ParkReason::NoReplay);
-    assert_eq!(rule.next(&fresh, Some(now), now), parked);
+    assert_eq!(next_step(&fresh, Some(now), now), parked);
 
     // One that comes out of an error says by itself that it went out.
     let error = call().await.unwrap_err();
     assert_eq!(error.effect(), Effect::Unknown);
     let open = stored(error.command().unwrap());
     assert!(open.was_sent());
-    assert_eq!(rule.next(&open, None, now), parked);
-    let StoredStep::Park(reason) = rule.next(&open, None, now) else {
+    assert_eq!(next_step(&open, None, now), parked);
+    let StoredStep::Park(reason) = next_step(&open, None, now) else {
         unreachable!()
     };
     assert_says(&reason, &["check whether it happened"]);
@@ -58,7 +58,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let error = error.unwrap_err();
     assert_eq!(error.effect(), Effect::Unknown, "{error}");
     let open = stored(&error.into_command().unwrap());
-    assert_eq!(rule.next(&open, None, now), parked);
+    assert_eq!(next_step(&open, None, now), parked);
     assert!(open.was_sent());
     assert_eq!((open.body(), open.path()), (fresh.body(), fresh.path()));
     assert!(open.verify_seal(&secret).is_err());
@@ -76,7 +76,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     let shown = add_person(&crm_at(&first)).prepare().unwrap();
     for command in [stored(&keyed), stored(&shown)] {
         assert!(command.is_replayable());
-        assert_eq!(rule.next(&command, Some(now), now), StoredStep::Send);
+        assert_eq!(next_step(&command, Some(now), now), StoredStep::Send);
     }
     assert_eq!(first.requests().len(), 1);
 }
@@ -200,9 +200,8 @@ async fn fault_64_the_age_of_a_command_that_was_sent_runs_from_its_first_sending
     let day = Duration::from_secs(24 * 3_600);
     let prepared = command.prepared_at().unwrap();
     assert!(prepared + Duration::from_secs(1) > before && command.was_sent());
-    let rule = StoredRule::default();
-    assert_eq!(rule.next(&command, None, prepared + day), StoredStep::Send);
-    let late = rule.next(&command, None, prepared + day + Duration::from_secs(61));
+    assert_eq!(next_step(&command, None, prepared + day), StoredStep::Send);
+    let late = next_step(&command, None, prepared + day + Duration::from_secs(61));
     let old = matches!(late, StoredStep::Park(ParkReason::TooOld { .. }));
     assert!(old, "{late:?}");
 }

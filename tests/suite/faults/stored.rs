@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use sdk_core::{
     CallOptions, Effect, ErrorKind, Method, ParkReason, PreparedCommand, Secret, StoredRule,
-    StoredStep,
+    StoredState, StoredStep,
 };
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -14,7 +14,7 @@ use crate::commands::stored::EVENT_V1;
 use crate::peer::{Peer, always};
 use crate::samples::kick_off;
 use crate::support::{
-    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, stored,
+    Clients, assert_failed, assert_says, builder_at, calendar_at, crm_at, next_step, stored,
 };
 
 /// A stored form after somebody edited it, with a digest that fits: a digest is against accidents only.
@@ -62,13 +62,12 @@ async fn fault_55_a_stored_command_with_absurd_numbers_is_refused_or_waits_for_a
         assert_says(&error, &[&format!("version {version}")]);
         calendar.send_prepared(&command).await.unwrap_err();
     }
-    let rule = StoredRule::default();
     // The digest of the largest time is that of none.
     let unclear = edited(&command, "preparedAt", json!(u64::MAX));
     unclear.verify().unwrap_err();
     for at in [0, 1 << 62, u64::MAX] {
         let command = edited(&command, "preparedAt", json!(at));
-        let step = rule.next(&command, None, SystemTime::now());
+        let step = next_step(&command, None, SystemTime::now());
         assert!(matches!(step, StoredStep::Park(_)), "{at}: {step:?}");
     }
     assert!(peer.requests().is_empty());
@@ -80,10 +79,9 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
     let calendar = calendar_at(&peer);
     let command = kick_off(&calendar).prepare().unwrap();
     let prepared = command.prepared_at().unwrap();
-    let rule = StoredRule::default();
     let hour = Duration::from_secs(3_600);
 
-    let next = |sent, at| rule.next(&command, sent, at);
+    let next = |sent: Option<_>, at| next_step(&command, sent, at);
     assert_eq!(next(None, prepared), StoredStep::Send);
     assert_eq!(next(None, prepared + 24 * hour), StoredStep::Send);
     let later = prepared + 26 * hour;
@@ -91,8 +89,11 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
         panic!("it is too old");
     };
     assert_says(&reason, &["26 h 0 min old", "check whether it happened"]);
-    let patient = rule.with_max_age(48 * hour);
-    assert_eq!(patient.next(&command, None, later), StoredStep::Send);
+    let patient = StoredRule::default().with_max_age(48 * hour);
+    assert_eq!(
+        patient.next(&StoredState::of(&command), later),
+        StoredStep::Send
+    );
     // Its age runs from when the store knows that it was first sent.
     assert_eq!(next(Some(prepared + 25 * hour), later), StoredStep::Send);
     // The clock of the other machine may be a little ahead, and not a day.
@@ -107,8 +108,8 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
     let old: PreparedCommand = serde_json::from_str(EVENT_V1).unwrap();
     old.verify().unwrap();
     let unknown = StoredStep::Park(ParkReason::UnknownAge);
-    assert_eq!(rule.next(&old, None, prepared), unknown);
-    assert_eq!(rule.next(&old, Some(prepared), prepared), StoredStep::Send);
+    assert_eq!(next_step(&old, None, prepared), unknown);
+    assert_eq!(next_step(&old, Some(prepared), prepared), StoredStep::Send);
     // By hand, it does what it is told.
     let ancient = edited(&command, "preparedAt", json!(1));
     calendar.send_prepared(&ancient).await.unwrap();

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use fastrand::Rng;
 use sdk_accounting::types::AccountingCommandResult;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Effect, Error, PreparedCommand, StoredRule, StoredStep};
+use sdk_core::{Backoff, ParkReason, PreparedCommand, StoredRule, StoredState, StoredStep};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
@@ -27,6 +27,9 @@ pub(super) struct Row {
     /// As it is stored.
     command: String,
     first_sent: Option<SystemTime>,
+    attempts: u32,
+    /// When it is to be looked at again.
+    due: Option<SystemTime>,
     /// Whether a sending left it in doubt.
     doubt: bool,
 }
@@ -40,10 +43,16 @@ impl Row {
         }
     }
 
-    /// Sets when it was first sent, if this is its number.
-    pub(super) fn set_if(&mut self, number: u64, first: Option<SystemTime>) {
+    /// Sets when it was first sent, and when it is due, if this is its number. One that is due at no time is being sent.
+    pub(super) fn set_if(
+        &mut self,
+        number: u64,
+        first: Option<SystemTime>,
+        due: Option<SystemTime>,
+    ) {
         if self.number == number {
-            self.first_sent = first;
+            (self.first_sent, self.due) = (first, due);
+            self.attempts += u32::from(due.is_none());
         }
     }
 }
@@ -62,7 +71,10 @@ pub(super) async fn work(seats: Vec<Seat>, store: Store, epoch: SystemTime, mut 
         if calm && rows.is_empty() {
             return;
         }
-        for row in rows {
+        for row in rows
+            .into_iter()
+            .filter(|row| row.due.is_none_or(|due| due <= now))
+        {
             let seat = seats.iter().find(|it| it.at == row.at);
             send(
                 seat.expect("a seat for each installation"),
@@ -110,27 +122,33 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
         at: seat.at,
         command: serde_json::to_string(&command).expect("a command is JSON"),
         first_sent: None,
+        attempts: 0,
+        due: None,
         doubt: false,
     });
 }
 
 async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut Rng) {
     let command: PreparedCommand = serde_json::from_str(&row.command).expect("it was stored");
-    let park = |refused: bool, reason: String| {
+    let park = |reason: &ParkReason| {
         seat.stage.count("commands: stored, left to a person");
         locked(&store.rows).retain(|it| it.number != row.number);
         seat.stage.record(Event::Parked {
             command: row.number,
             was_sent: command.was_sent() || row.first_sent.is_some(),
-            refused,
-            reason,
+            refused: matches!(reason, ParkReason::Refused { .. }),
+            reason: reason.to_string(),
         });
     };
-    let rule = StoredRule::default();
-    if let StoredStep::Park(reason) = rule.next(&command, row.first_sent, now) {
-        return park(false, reason.to_string());
+    let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
+    let rule = StoredRule::default().with_backoff(backoff);
+    let state = StoredState::of(&command)
+        .with_first_sent(row.first_sent)
+        .with_attempts(row.attempts);
+    if let StoredStep::Park(reason) = rule.next(&state, now) {
+        return park(&reason);
     }
-    store.set_sent(row.number, Some(row.first_sent.unwrap_or(now)));
+    store.set_sent(row.number, Some(row.first_sent.unwrap_or(now)), None);
     let options = Options::draw(&seat.stage, rng);
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
@@ -150,35 +168,32 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         "submitCommand" => sent!(crm),
         _ => sent!(calendar),
     };
-    match made {
-        Some(Ok(reference)) => {
+    // A sending that was dropped leaves the command as one that may have been sent.
+    let Some(made) = made else { return };
+    let state = state.with_attempts(row.attempts + 1).with_outcome(&made);
+    match rule.next(&state, now) {
+        StoredStep::Send => unreachable!("it was just sent"),
+        StoredStep::Park(reason) => return park(&reason),
+        StoredStep::SendAt(at) => {
+            store.set_sent(row.number, state.first_sent_after(now), Some(at));
+        }
+        StoredStep::Done => {
             seat.stage.count("commands: stored, receipt");
             locked(&store.rows).retain(|it| it.number != row.number);
-            seat.stage.record(Event::Settled {
-                command: row.number,
-                reference,
-            });
         }
-        Some(Err(error)) if is_final(&error) => park(true, error.to_string()),
-        // This sending did nothing, so the command is as it was before.
-        Some(Err(error)) if error.effect() == Effect::NotSent => {
-            store.set_sent(row.number, row.first_sent);
-        }
+    }
+    match made {
+        Ok(reference) => seat.stage.record(Event::Settled {
+            command: row.number,
+            reference,
+        }),
         // Unless it was refused, it remembers that it was sent.
-        Some(Err(error)) => {
+        Err(error) => {
             if let Some(command) = error.into_command() {
                 store.replace(row.number, &command);
             }
         }
-        None => {}
     }
-}
-
-/// Whether it is this command that will never do, and not the moment or the credential.
-fn is_final(error: &Error) -> bool {
-    let credential = error.is_unauthenticated() || error.is_forbidden();
-    let refused = matches!(error.status(), Some(400..500)) && error.effect() != Effect::NotSent;
-    error.is_prepared_command() || refused && !error.is_retryable() && !credential
 }
 
 /// What the sending of a stored command is called: nothing else at another application has that name.

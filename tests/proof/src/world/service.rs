@@ -106,10 +106,10 @@ impl Store {
         }
     }
 
-    /// Records when a command was first sent.
-    pub(super) fn set_sent(&self, number: u64, first: Option<SystemTime>) {
+    /// Records when a command was first sent, and when it is to be looked at again.
+    pub(super) fn set_sent(&self, number: u64, first: Option<SystemTime>, due: Option<SystemTime>) {
         for row in &mut *locked(&self.rows) {
-            row.set_if(number, first);
+            row.set_if(number, first, due);
         }
     }
 }

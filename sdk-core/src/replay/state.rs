@@ -1,0 +1,146 @@
+//! What a store knows of a command.
+
+use std::time::{Duration, SystemTime};
+
+use fastrand::Rng;
+
+use crate::command::prepared::PreparedCommand;
+use crate::error::Error;
+use crate::error::kind::{Effect, ErrorKind};
+
+/// What a store knows of a command: what [`StoredRule::next`](crate::StoredRule::next) decides by.
+///
+/// Ask before the command is sent, with what the row says, and once more after it was sent, with the outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct StoredState {
+    pub(super) replayable: bool,
+    /// Whether the command itself says that it may have been sent.
+    was_sent: bool,
+    prepared_at: Option<SystemTime>,
+    /// Differs from command to command.
+    seed: u64,
+    first_sent: Option<SystemTime>,
+    approved_at: Option<SystemTime>,
+    pub(super) attempts: u32,
+    lease_expired: bool,
+    pub(super) outcome: Option<StoredOutcome>,
+}
+
+impl StoredState {
+    /// What the command says of itself: whether it is replayable, when it was prepared, whether it may have been sent.
+    pub fn of(command: &PreparedCommand) -> Self {
+        let letters = command.digest().bytes();
+        Self {
+            replayable: command.is_replayable(),
+            was_sent: command.was_sent(),
+            prepared_at: command.prepared_at(),
+            seed: letters.fold(0, |seed, letter| {
+                seed.wrapping_mul(31).wrapping_add(letter.into())
+            }),
+            first_sent: None,
+            approved_at: None,
+            attempts: 0,
+            lease_expired: false,
+            outcome: None,
+        }
+    }
+
+    /// When it may have been sent for the first time, before the sending that `with_outcome` is about. A store writes this
+    /// down before it sends; what it writes afterwards says [`first_sent_after`](Self::first_sent_after).
+    pub fn with_first_sent(mut self, at: impl Into<Option<SystemTime>>) -> Self {
+        self.first_sent = at.into();
+        self
+    }
+
+    /// When a person looked and decided that it is to be sent. What it was before no longer counts: neither its age nor
+    /// that it says itself that it was sent. Clear the first sending and the attempts along with it.
+    pub fn with_approved_at(mut self, at: impl Into<Option<SystemTime>>) -> Self {
+        self.approved_at = at.into();
+        self
+    }
+
+    /// How often it has been tried: before a sending without that one, with its outcome including it.
+    pub fn with_attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// Whether a worker had it before whose lease ran out: nobody knows how far that one came.
+    pub fn with_lease_expired(mut self, expired: bool) -> Self {
+        self.lease_expired = expired;
+        self
+    }
+
+    /// What became of it when it was just sent.
+    pub fn with_outcome(mut self, outcome: impl Into<StoredOutcome>) -> Self {
+        self.outcome = Some(outcome.into());
+        self
+    }
+
+    /// What a store writes down as first sending, after a sending that began at `sent_at` and had this outcome: one without
+    /// effect does not count.
+    #[must_use]
+    pub fn first_sent_after(&self, sent_at: SystemTime) -> Option<SystemTime> {
+        self.first_sent.or(self.is_unknown().then_some(sent_at))
+    }
+
+    /// Whether the effect of the sending that just ended is unknown.
+    fn is_unknown(&self) -> bool {
+        match self.outcome {
+            Some(StoredOutcome::Failed { effect, .. }) => effect == Effect::Unknown,
+            _ => false,
+        }
+    }
+
+    /// Whether it may have reached the service.
+    pub(super) fn may_have_been_sent(&self) -> bool {
+        let unknown = Effect::Unknown;
+        let failed =
+            matches!(self.outcome, Some(StoredOutcome::Failed { effect, .. }) if effect == unknown);
+        let told = self.was_sent && self.approved_at.is_none();
+        self.first_sent.is_some() || self.lease_expired || failed || told
+    }
+
+    /// When its age begins.
+    pub(super) fn since(&self) -> Option<SystemTime> {
+        self.first_sent.or(self.approved_at).or(self.prepared_at)
+    }
+
+    /// A number from 0 to 1 of this command and this attempt, always the same.
+    pub(super) fn roll(&self) -> f64 {
+        Rng::with_seed(self.seed.wrapping_add(self.attempts.into())).f64()
+    }
+}
+
+/// What became of a stored command when it was sent. The result of `send_prepared` turns into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoredOutcome {
+    /// It has a receipt.
+    Done,
+    /// It failed.
+    Failed {
+        /// What is known of its effect.
+        effect: Effect,
+        /// The kind of the error.
+        kind: ErrorKind,
+        /// How long the service asked to wait.
+        retry_after: Option<Duration>,
+    },
+}
+
+impl From<&Error> for StoredOutcome {
+    fn from(error: &Error) -> Self {
+        Self::Failed {
+            effect: error.effect(),
+            kind: error.kind(),
+            retry_after: error.retry_after(),
+        }
+    }
+}
+
+impl<T> From<&Result<T, Error>> for StoredOutcome {
+    fn from(sent: &Result<T, Error>) -> Self {
+        sent.as_ref().map_or_else(Self::from, |_| Self::Done)
+    }
+}
