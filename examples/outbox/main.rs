@@ -1,4 +1,4 @@
-//! Commands that outlive the process that sends them: the outbox pattern, on `SQLite`.
+//! Commands that outlive the process that sends them: the outbox pattern, on SQLite.
 //!
 //! A service that writes to its own database and then calls another one can die in between, and nobody knows which of
 //! the two happened. So it writes what it is going to send into its own database, in the transaction of the business

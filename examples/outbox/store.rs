@@ -1,12 +1,13 @@
 //! The service's own database: orders, the commands that follow from them, and what became of those.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, Params, params};
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{ParkReason, PreparedCommand, Receipt, StoredState};
+use sdk_core::{PreparedCommand, Receipt, StoredState};
 
 use crate::steps::Steps;
 use crate::{Failure, private};
@@ -56,7 +57,7 @@ impl Pending {
 }
 
 impl Store {
-    /// Opens the database, and makes it if there is none. Only its owner can read it, and what `SQLite` puts beside it,
+    /// Opens the database, and makes it if there is none. Only its owner can read it, and what SQLite puts beside it,
     /// which gets the permissions of the database.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let path = private_files(path)?;
@@ -137,8 +138,8 @@ impl Store {
     }
 
     /// Leaves a command to a person, and the way to the others.
-    pub(crate) fn park(&self, number: i64, reason: &ParkReason) -> Result<(), Failure> {
-        self.update("parked = ?2", params![number, reason.to_string()])
+    pub(crate) fn park(&self, number: i64, why: &impl Display) -> Result<(), Failure> {
+        self.update("parked = ?2", params![number, why.to_string()])
     }
 
     /// Records what the service said. Two workers may have sent the same command: both got the same result.

@@ -49,7 +49,9 @@ pub(crate) async fn drain(
             .with_attempts(pending.attempts + 1)
             .with_outcome(&sent);
         match (rule.next(&state, SystemTime::now()), sent) {
-            (StoredStep::Park(reason), _) => store.park(pending.number, &reason)?,
+            (StoredStep::Park(reason), Err(error)) => {
+                store.park(pending.number, &format!("{reason}: {error}"))?;
+            }
             (StoredStep::SendAt(at), sent) => {
                 store.postpone(pending.number, at, state.first_sent_after(now))?;
                 sent?;

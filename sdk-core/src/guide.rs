@@ -15,5 +15,11 @@ pub mod gaps {}
 #[doc = include_str!("../docs/lists.md")]
 pub mod lists {}
 
+#[doc = include_str!("../docs/stored_commands.md")]
+#[doc = "```sql"]
+#[doc = include_str!("../docs/outbox_postgres.sql")]
+#[doc = "```"]
+pub mod stored_commands {}
+
 #[doc = include_str!("../docs/tokens.md")]
 pub mod tokens {}

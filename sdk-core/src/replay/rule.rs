@@ -17,7 +17,8 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 ///
 /// A command that was sent may have been committed. Sending it again is safe only if the service recognises it, by its key
 /// or as an exact replay where the contract shows that. Every other command waits for a person, and so does one that is too
-/// old, because the contract does not show how long a service remembers. `send_prepared` itself does not apply the rule.
+/// old, because the contract does not show how long a service remembers. `send_prepared` itself does not apply the rule. The
+/// [guide](crate::guide::stored_commands) has the stores around it.
 ///
 /// The first row that fits decides:
 ///

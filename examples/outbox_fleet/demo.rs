@@ -1,0 +1,291 @@
+//! Kills workers and the database, stops a worker past its lease, and counts what the server saw.
+
+use std::collections::{BTreeMap, HashMap};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use fastrand::Rng;
+use sdk_calendar::Client;
+use sdk_calendar::types::EventCommand;
+use sdk_core::{IdempotencyKey, Suite};
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use crate::Failure;
+use crate::out::{self, put};
+use crate::stop::{Stop, shield};
+use crate::store::{Address, Store};
+
+const WORKERS: usize = 3;
+const LEASE: Duration = Duration::from_secs(2);
+const VANS: u32 = 12;
+/// How many commands are placed between two kills, by each of two connections.
+const PLACED: u32 = 8;
+/// Much longer than anything takes that is not stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is sent: deliveries with a key, and replies, which have none.
+const OPERATIONS: [Operation; 2] = [Operation::SubmitEventCommand, Operation::RespondAttendance];
+
+pub(crate) async fn run(
+    mut address: Address,
+    kills: u32,
+    stop: &Stop,
+) -> Result<ExitCode, Failure> {
+    address.schema = format!("outbox_fleet_{}", std::process::id());
+    let done = fleet(&address, kills, stop).await;
+    Store::connect(&address).await?.delete(&address).await?;
+    done
+}
+
+async fn fleet(address: &Address, kills: u32, stop: &Stop) -> Result<ExitCode, Failure> {
+    let server = ReferenceServer::builder()
+        .transport(Transport::Hyper)
+        .recorded_requests(usize::MAX)
+        .start()
+        .await;
+    let suite = Suite::builder().variables(server.environment()).build()?;
+    let calendar = Client::new(&suite)?;
+    for (operation, seed) in OPERATIONS.into_iter().zip(1..) {
+        server.fault(operation).probability(0.05, seed).lose_reply();
+        server
+            .fault(operation)
+            .probability(0.05, seed + 7)
+            .status(503);
+        server
+            .fault(operation)
+            .probability(0.3, seed + 9)
+            .delay(Duration::from_millis(50));
+    }
+    let mut workers = Workers::start(&server, &address.schema)?;
+    let mut shops = [
+        Store::connect(address).await?,
+        Store::connect(address).await?,
+    ];
+    let (mut rng, mut happened) = (Rng::with_seed(18), BTreeMap::new());
+    put!("{WORKERS} workers, leases of {LEASE:?}, {kills} kills.");
+    for number in 0..kills {
+        if stop.is_heard() || out::is_lost() {
+            put!("Stopped; the next run begins anew.");
+            return Ok(stop.status());
+        }
+        let [one, other] = &mut shops;
+        let first = number * PLACED;
+        let (mut left, mut right) = (rng.fork(), rng.fork());
+        let placed = tokio::join!(
+            place(one, &calendar, ("a", first), &mut left),
+            place(other, &calendar, ("b", first), &mut right)
+        );
+        if placed.0.and(placed.1).is_err() {
+            shops = [
+                Store::connect(address).await?,
+                Store::connect(address).await?,
+            ];
+        }
+        sleep(Duration::from_millis(rng.u64(20..200))).await;
+        let what = workers.strike(number, &shops[0], &mut rng).await?;
+        *happened.entry(what).or_insert(0) += 1;
+        workers.revive()?;
+    }
+    for (what, times) in &happened {
+        put!("{times:>7}  {what}");
+    }
+    let mut store = Store::connect(address).await?;
+    let parked = timeout(PATIENCE, come_to_an_end(&mut store, &server)).await??;
+    report(&store, &server, &parked).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The worker processes.
+struct Workers {
+    all: Vec<Child>,
+    environment: Vec<(String, String)>,
+}
+
+impl Workers {
+    fn start(server: &ReferenceServer, schema: &str) -> Result<Self, Failure> {
+        let mut environment = server.environment();
+        environment.push(("OUTBOX_SCHEMA".to_owned(), schema.to_owned()));
+        let mut workers = Self {
+            all: Vec::new(),
+            environment,
+        };
+        workers.revive()?;
+        Ok(workers)
+    }
+
+    /// Starts as many as there shall be.
+    fn revive(&mut self) -> Result<(), Failure> {
+        self.all
+            .retain_mut(|worker| matches!(worker.try_wait(), Ok(None)));
+        while self.all.len() < WORKERS {
+            let mut worker = Command::new(std::env::current_exe()?);
+            shield(&mut worker).args(["worker", &LEASE.as_secs().to_string()]);
+            worker
+                .envs(self.environment.iter().cloned())
+                .stderr(Stdio::null());
+            self.all.push(worker.spawn()?);
+        }
+        Ok(())
+    }
+
+    async fn strike(
+        &mut self,
+        number: u32,
+        store: &Store,
+        rng: &mut Rng,
+    ) -> Result<&'static str, Failure> {
+        let victim = rng.usize(..self.all.len());
+        match (number % 10, std::env::var("OUTBOX_DATABASE_KILL")) {
+            (2, _) => {
+                let worker = self.all[victim].id().to_string();
+                Command::new("kill").args(["-STOP", &worker]).status()?;
+                sleep(LEASE + LEASE / 2).await;
+                Command::new("kill").args(["-CONT", &worker]).status()?;
+                Ok("worker stopped past its lease, and continued")
+            }
+            (5, Ok(kill)) => {
+                if !Command::new("sh").args(["-c", &kill]).status()?.success() {
+                    return Err("the database was not killed and started again".into());
+                }
+                Ok("database killed (SIGKILL), and started again")
+            }
+            (3 | 7, _) => {
+                let ours = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE application_name = 'outbox_fleet' AND pid <> pg_backend_pid()";
+                store.client.batch_execute(ours).await?;
+                Ok("all connections to the database ended")
+            }
+            _ => {
+                self.all[victim].kill()?;
+                self.all[victim].wait()?;
+                Ok("worker killed (SIGKILL)")
+            }
+        }
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        for worker in &mut self.all {
+            let _ = worker.kill().and_then(|()| worker.wait());
+        }
+    }
+}
+
+/// Takes orders of one shop: most of them for a van, which brings them in their order.
+async fn place(
+    store: &mut Store,
+    calendar: &Client,
+    (shop, first): (&str, u32),
+    rng: &mut Rng,
+) -> Result<(), Failure> {
+    for number in first..first + PLACED {
+        let order = format!("{shop}-{number}");
+        let van = format!("van {}", rng.u32(..VANS));
+        let command = if rng.u8(..3) == 0 {
+            calendar
+                .attendance()
+                .respond(json!({"title": order}))
+                .prepare()?
+        } else {
+            let delivery = EventCommand::create()
+                .collection_reference("deliveries")
+                .title(&order)
+                .starts_at("2026-12-01T09:00:00Z")
+                .ends_at("2026-12-01T09:30:00Z")
+                .timezone("UTC");
+            let key = IdempotencyKey::derive("outbox/delivery", [&order]);
+            calendar
+                .events()
+                .command(&delivery)
+                .idempotency_key(key)
+                .prepare()?
+        };
+        let lane = (rng.u8(..6) > 0).then_some(van.as_str());
+        store.place(lane, &command).await?;
+    }
+    Ok(())
+}
+
+/// What a person did with parked commands, by reason.
+type Parked = BTreeMap<(String, &'static str), i64>;
+
+/// Waits until nothing is left to do, and looks after what is left to a person.
+async fn come_to_an_end(store: &mut Store, server: &ReferenceServer) -> Result<Parked, Failure> {
+    let mut parked = Parked::new();
+    loop {
+        let committed = committed(server)?;
+        for (id, why, command) in store.parked().await? {
+            let reason = why.split(':').next().unwrap_or_default().to_owned();
+            let done = if committed.contains_key(&order_of(command.body())?) {
+                store.drop(id).await?;
+                "it had happened: dropped"
+            } else {
+                store.retry(id).await?;
+                "it had not: sent"
+            };
+            *parked.entry((reason, done)).or_insert(0) += 1;
+        }
+        let ended = |state: &str| ["done", "dropped"].contains(&state);
+        if store.status().await?.iter().all(|(state, ..)| ended(state)) {
+            return Ok(parked);
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// The orders that the server carried out, each with the number of the first request that did.
+fn committed(server: &ReferenceServer) -> Result<HashMap<String, i64>, Failure> {
+    let mut orders = HashMap::new();
+    for request in OPERATIONS.map(|it| server.requests_for(it)).concat() {
+        // One without a reply was carried out, and its reply lost.
+        if request.status.is_none_or(|status| status < 300) {
+            let order = order_of(std::str::from_utf8(request.body())?)?;
+            orders
+                .entry(order)
+                .or_insert(i64::try_from(request.number)?);
+        }
+    }
+    Ok(orders)
+}
+
+fn order_of(body: &str) -> Result<String, Failure> {
+    let body: Value = serde_json::from_str(body)?;
+    let order = body["title"].as_str().ok_or("a command without an order")?;
+    Ok(order.to_owned())
+}
+
+/// Holds what the database says against what the server saw.
+async fn report(store: &Store, server: &ReferenceServer, parked: &Parked) -> Result<(), Failure> {
+    let (orders, numbers): (Vec<_>, Vec<_>) = committed(server)?.into_iter().unzip();
+    let all = "WITH committed AS (SELECT * FROM unnest($1::text[], $2::bigint[]) AS it (title, number)),
+        fate AS (
+            SELECT lane, number, receipt.id IS NOT NULL AS receipt, replayed,
+                lag(number) OVER (PARTITION BY lane ORDER BY id) AS before
+            FROM outbox JOIN outbox_body USING (id) LEFT JOIN outbox_receipt AS receipt USING (id)
+                LEFT JOIN committed ON title = (command::json ->> 'body')::json ->> 'title'
+        )
+        SELECT count(*), count(number), count(*) FILTER (WHERE receipt), count(*) FILTER (WHERE replayed),
+            count(*) FILTER (WHERE number IS NULL), count(*) FILTER (WHERE lane IS NOT NULL AND before > number) FROM fate";
+    let row = store.client.query_one(all, &[&orders, &numbers]).await?;
+    let [commands, orders, receipts, replayed, lost, disordered]: [i64; 6] =
+        std::array::from_fn(|at| row.get(at));
+    let commits: u64 = OPERATIONS.iter().map(|it| server.commits(*it)).sum();
+    let doubled = i64::try_from(commits)? - orders;
+    put!("{commands:>7}  commands, {commits} commits");
+    put!("{receipts:>7}  receipts, {replayed} of them replayed");
+    for ((reason, done), times) in parked {
+        put!("{times:>7}  parked: {reason}; {done}");
+    }
+    put!("{doubled:>7}  doubled\n{lost:>7}  lost\n{disordered:>7}  out of order in a lane");
+    let dropped = parked
+        .iter()
+        .filter(|((_, done), _)| done.ends_with("dropped"));
+    let dropped: i64 = dropped.map(|(_, times)| times).sum();
+    if [doubled, lost, disordered, commands - receipts - dropped] != [0; 4] {
+        return Err("commands, commits and receipts do not agree".into());
+    }
+    Ok(())
+}
