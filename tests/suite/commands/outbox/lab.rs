@@ -1,9 +1,8 @@
 //! Where a service lives and dies: a reference server, a wire that breaks, and the example as a process of its own.
 
-use std::io::{BufRead as _, BufReader};
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -24,14 +23,8 @@ pub(super) const ORDERS: u64 = 3;
 /// Longer than anything that is waited for takes.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where a service is killed.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Kill {
-    /// At a step of its own, counted from 1.
-    Step(u32),
-    /// When so many bytes of requests or replies have passed.
-    Wire(Way, usize),
-}
+/// Where a service is killed: when so many bytes of requests or replies have passed.
+pub(super) type Kill = (Way, usize);
 
 /// What a service left, and what the server saw of it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -83,18 +76,10 @@ impl Lab {
         }
     }
 
-    /// How many bytes a whole life sends and receives, and how many steps it has.
-    pub(super) fn measure(&mut self) -> (usize, usize, u32) {
+    /// How many bytes a whole life sends and receives.
+    pub(super) fn measure(&mut self) -> (usize, usize) {
         self.live(0, &[]);
-        let bytes = [Way::Up, Way::Down].map(|way| self.proxy.passed(way));
-        let steps = (1..1_000)
-            .find(|step| {
-                let database = self.folder.join(format!("steps-{step:04}.db"));
-                let killed = self.kill(&database, Kill::Step(*step));
-                !killed
-            })
-            .unwrap();
-        (bytes[0], bytes[1], steps - 1)
+        (self.proxy.passed(Way::Up), self.proxy.passed(Way::Down))
     }
 
     /// A service that is killed at these places, one after another, and then left alone.
@@ -105,8 +90,12 @@ impl Lab {
             self.server.commits(operation),
             self.server.attempts(operation),
         );
-        for kill in kills {
-            assert!(self.kill(&database, *kill), "{kill:?} was not reached");
+        for (way, bytes) in kills {
+            self.proxy.break_after(*bytes, *way, Then::Hold);
+            let mut service = self.service(&database).spawn().unwrap();
+            assert!(self.proxy.broke_within(PATIENCE), "{kills:?}");
+            service.kill().unwrap();
+            service.wait().unwrap();
         }
         let mut service = self.service(&database).spawn().unwrap();
         assert!(service.wait().unwrap().success(), "after {kills:?}");
@@ -118,33 +107,6 @@ impl Lab {
             commits,
             requests,
             ..self.read(&database)
-        }
-    }
-
-    /// Starts the service and kills it there; false if it ended without getting there.
-    fn kill(&self, database: &Path, kill: Kill) -> bool {
-        let mut command = self.service(database);
-        match kill {
-            Kill::Step(step) => {
-                let number = step.to_string();
-                command
-                    .args(["--stop-at", &number])
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::piped());
-                let mut service = command.spawn().unwrap();
-                let said = BufReader::new(service.stdout.take().unwrap())
-                    .lines()
-                    .next();
-                sigkill(&mut service);
-                said.is_some()
-            }
-            Kill::Wire(way, bytes) => {
-                self.proxy.break_after(bytes, way, Then::Hold);
-                let mut service = command.spawn().unwrap();
-                let broke = self.proxy.broke_within(PATIENCE);
-                sigkill(&mut service);
-                broke
-            }
         }
     }
 
@@ -200,9 +162,4 @@ impl Drop for Lab {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
-}
-
-fn sigkill(service: &mut Child) {
-    service.kill().unwrap();
-    service.wait().unwrap();
 }
