@@ -14,6 +14,8 @@ pub use generated::face::{
     ServiceApi,
 };
 pub use generated::{operations, types};
+#[doc(inline)]
+pub use sdk_core::guide;
 #[cfg(feature = "test-util")]
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]
 pub use sdk_core::testing;

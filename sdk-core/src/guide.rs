@@ -1,25 +1,48 @@
-//! The guide: pages to read, without code.
+#![doc = include_str!("../docs/guide.md")]
 
-#[doc = include_str!("../docs/compiler.md")]
-pub mod compiler {}
+/// Declares pages, each with the text of its name.
+macro_rules! pages {
+    ($($page:ident)*) => {
+        $(
+            #[doc = include_str!(concat!("../docs/", stringify!($page), ".md"))]
+            pub mod $page {}
+        )*
+    };
+}
 
-#[doc = include_str!("../docs/errors.md")]
-pub mod errors {}
-
-#[doc = include_str!("../docs/first_day.md")]
-pub mod first_day {}
-
-#[doc = include_str!("../docs/gaps.md")]
-pub mod gaps {}
-
-#[doc = include_str!("../docs/lists.md")]
-pub mod lists {}
+pages! {
+    adopting
+    blocking
+    commands
+    compiler_messages
+    configuration
+    conflicts
+    credentials
+    drift
+    errors
+    first_call
+    first_day
+    gaps
+    glossary
+    installations
+    limits
+    migrating
+    network
+    observing
+    questions
+    reading
+    shutdown
+    testing
+    time_and_retries
+    tokens
+    tutorial
+    unknown_effect
+    walking
+    webhooks
+}
 
 #[doc = include_str!("../docs/stored_commands.md")]
 #[doc = "```sql"]
 #[doc = include_str!("../docs/outbox_postgres.sql")]
 #[doc = "```"]
 pub mod stored_commands {}
-
-#[doc = include_str!("../docs/tokens.md")]
-pub mod tokens {}

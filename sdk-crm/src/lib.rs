@@ -16,6 +16,8 @@ pub use generated::face::{
     TasksApi, TodayApi,
 };
 pub use generated::{operations, types};
+#[doc(inline)]
+pub use sdk_core::guide;
 #[cfg(feature = "test-util")]
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]
 pub use sdk_core::testing;

@@ -11,6 +11,8 @@ pub use generated::face::{
     OrganizationApi, PublicationsApi,
 };
 pub use generated::{operations, types};
+#[doc(inline)]
+pub use sdk_core::guide;
 #[cfg(feature = "test-util")]
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]
 pub use sdk_core::testing;

@@ -18,6 +18,7 @@ pub(super) fn write(spec: &Spec) -> String {
          #![cfg_attr(docsrs, feature(doc_cfg))]\n\n\
          mod generated;\n{by_hand}\n\
          pub use generated::face::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\
+         #[doc(inline)]\npub use sdk_core::guide;\n\
          #[cfg(feature = \"test-util\")]\n#[cfg_attr(docsrs, doc(cfg(feature = \"test-util\")))]\npub use sdk_core::testing;\n\n\
          sdk_core::application_client! {{\n    /// The {title} application of a suite.\n    operations\n}}\n",
         list(face::names(spec)),
