@@ -110,7 +110,7 @@ impl<'a> Life<'a> {
         if !self.service().status()?.success() {
             return Err("the service failed".into());
         }
-        let (orders, receipts, replayed) = Store::open(&self.database)?.counts()?;
+        let (orders, receipts, replayed, _) = Store::open(&self.database)?.counts()?;
         let commits = u32::try_from(self.server.commits(OPERATION) - self.commits)?;
         put!(
             "{:>4}  {killed:<36}{orders:>6}{commits:>9}{receipts:>10}{replayed:>10}",

@@ -34,7 +34,10 @@ pub(crate) async fn run(
         }
     }
     let drained = worker::drain(&store, &calendar, steps, stop).await?;
-    let (placed, receipts, _) = store.counts()?;
+    let (placed, receipts, _, parked) = store.counts()?;
+    if parked > 0 {
+        note!("{parked} commands wait for a person: the column `parked` says why.");
+    }
     if drained && placed >= orders {
         return Ok(ExitCode::SUCCESS);
     }

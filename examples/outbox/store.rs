@@ -22,6 +22,8 @@ const SCHEMA: &str = "
         due        INTEGER NOT NULL DEFAULT 0,
         attempts   INTEGER NOT NULL DEFAULT 0,
         first_sent INTEGER,
+        -- When a person said: send it.
+        approved   INTEGER,
         -- Why somebody has to look.
         parked     TEXT,
         -- The receipt: the event, the HTTP status, whether it had been committed before, and the body.
@@ -41,18 +43,21 @@ pub(crate) struct Store {
 /// A command to send.
 pub(crate) struct Pending {
     pub(crate) number: i64,
-    pub(crate) command: PreparedCommand,
+    /// As it was stored.
+    pub(crate) command: String,
     pub(crate) due: SystemTime,
     pub(crate) attempts: u32,
     first_sent: Option<SystemTime>,
+    approved: Option<SystemTime>,
 }
 
 impl Pending {
     /// What the rule goes by.
-    pub(crate) fn state(&self) -> StoredState {
-        StoredState::of(&self.command)
+    pub(crate) fn state(&self, command: &PreparedCommand) -> StoredState {
+        StoredState::of(command)
             .with_attempts(self.attempts)
             .with_first_sent(self.first_sent)
+            .with_approved_at(self.approved)
     }
 }
 
@@ -103,7 +108,7 @@ impl Store {
 
     /// The command that is due first.
     pub(crate) fn next(&self) -> Result<Option<Pending>, Failure> {
-        let query = "SELECT number, command, due, attempts, first_sent FROM outbox
+        let query = "SELECT number, command, due, attempts, first_sent, approved FROM outbox
              WHERE event IS NULL AND parked IS NULL ORDER BY due, number LIMIT 1";
         let mut query = self.database.prepare(query)?;
         let mut rows = query.query([])?;
@@ -112,10 +117,11 @@ impl Store {
         };
         Ok(Some(Pending {
             number: row.get(0)?,
-            command: serde_json::from_str(&row.get::<_, String>(1)?)?,
+            command: row.get(1)?,
             due: time(row.get(2)?),
             attempts: row.get(3)?,
             first_sent: row.get::<_, Option<_>>(4)?.map(time),
+            approved: row.get::<_, Option<_>>(5)?.map(time),
         }))
     }
 
@@ -163,9 +169,10 @@ impl Store {
         Ok(())
     }
 
-    /// How many orders there are, how many receipts, and how many of those say that an attempt before had been committed.
-    pub(crate) fn counts(&self) -> Result<(u32, u32, u32), Failure> {
-        let query = "SELECT count(*), count(event), coalesce(sum(replayed), 0)
+    /// How many orders there are, how many receipts, how many of those say that an attempt before had been committed, and how
+    /// many commands wait for a person.
+    pub(crate) fn counts(&self) -> Result<(u32, u32, u32, u32), Failure> {
+        let query = "SELECT count(*), count(event), coalesce(sum(replayed), 0), count(parked)
             FROM orders LEFT JOIN outbox ON order_id = id";
         Ok(self.database.query_row(query, [], |row| row.try_into())?)
     }

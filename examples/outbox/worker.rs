@@ -32,7 +32,14 @@ pub(crate) async fn drain(
             () = stop.heard() => return Ok(false),
             () = sleep(wait.unwrap_or_default()) => {}
         }
-        let (now, state) = (SystemTime::now(), pending.state());
+        let command = match serde_json::from_str(&pending.command) {
+            Ok(command) => command,
+            Err(error) => {
+                store.park(pending.number, &error)?;
+                continue;
+            }
+        };
+        let (now, state) = (SystemTime::now(), pending.state(&command));
         if let StoredStep::Park(reason) = rule.next(&state, now) {
             store.park(pending.number, &reason)?;
             continue;
@@ -41,7 +48,7 @@ pub(crate) async fn drain(
         store.sending(pending.number, now)?;
         steps.take("before it is sent");
         let sent = calendar
-            .send_prepared(&pending.command)
+            .send_prepared(&command)
             .typed::<CalendarCommandResult>()
             .await;
         steps.take("replied to, not recorded");

@@ -7,7 +7,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use sdk_calendar::Client;
 use sdk_calendar::types::EventCommand;
-use sdk_core::{IdempotencyKey, Suite};
+use sdk_core::{IdempotencyKey, PreparedCommand, Suite};
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use crate::Failure;
 use crate::out::{self, put};
 use crate::stop::{Stop, shield};
-use crate::store::{Address, Store};
+use crate::store::{Address, Claim, Cursor, Settled, Store};
 
 const WORKERS: usize = 3;
 const LEASE: Duration = Duration::from_secs(2);
@@ -34,6 +34,7 @@ pub(crate) async fn run(
     stop: &Stop,
 ) -> Result<ExitCode, Failure> {
     address.schema = format!("outbox_fleet_{}", std::process::id());
+    Store::install(&address).await?;
     let done = fleet(&address, kills, stop).await;
     Store::connect(&address).await?.delete(&address).await?;
     done
@@ -58,6 +59,7 @@ async fn fleet(address: &Address, kills: u32, stop: &Stop) -> Result<ExitCode, F
             .probability(0.3, seed + 9)
             .delay(Duration::from_millis(50));
     }
+    interleave(address, &calendar).await?;
     let mut workers = Workers::start(&server, &address.schema)?;
     let mut shops = [
         Store::connect(address).await?,
@@ -84,6 +86,11 @@ async fn fleet(address: &Address, kills: u32, stop: &Stop) -> Result<ExitCode, F
             ];
         }
         sleep(Duration::from_millis(rng.u64(20..200))).await;
+        let heads = "SELECT lane FROM outbox WHERE state IN (1, 3, 4) AND lane IS NOT NULL
+            GROUP BY lane HAVING count(*) > 1";
+        if !shops[0].client.query(heads, &[]).await?.is_empty() {
+            return Err("a lane has two heads".into());
+        }
         let what = workers.strike(number, &shops[0], &mut rng).await?;
         *happened.entry(what).or_insert(0) += 1;
         workers.revive()?;
@@ -95,6 +102,67 @@ async fn fleet(address: &Address, kills: u32, stop: &Stop) -> Result<ExitCode, F
     let parked = timeout(PATIENCE, come_to_an_end(&mut store, &server)).await??;
     report(&store, &server, &parked).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What kills seldom meet: two workers at the same lane, one of them too late.
+async fn interleave(address: &Address, calendar: &Client) -> Result<(), Failure> {
+    let (mut one, mut other) = (
+        Store::connect(address).await?,
+        Store::connect(address).await?,
+    );
+    let done = Settled::Done(201, None, String::from("{}"));
+    let order = |number: u32| command(calendar, &format!("first-{number}"), true);
+    one.place(Some("lane"), &order(1)?).await?;
+    one.keep_house().await?;
+    let none = async |store: &Store| -> Result<bool, Failure> {
+        Ok(store.claim(&mut { Cursor::START }, LEASE).await?.is_none())
+    };
+    let claim = async |store: &Store, lease| -> Result<Claim, Failure> {
+        let claim = store.claim(&mut { Cursor::START }, lease).await?;
+        Ok(claim.ok_or("there is nothing to claim")?)
+    };
+    let late = claim(&one, LEASE / 20).await?;
+    one.keep_house().await?;
+    must(none(&other).await?, "a lease that has not run out is kept")?;
+    sleep(LEASE / 10).await;
+    other.keep_house().await?;
+    let now = claim(&other, LEASE).await?;
+    must(
+        !one.settle(&late, &done).await?,
+        "a stale worker settles nothing",
+    )?;
+    // The next command is stored and admitted while the lane's head is being finished.
+    let mut third = Store::connect(address).await?;
+    let (_, busy) = other.settling(&now, &done).await?;
+    third.place(Some("lane"), &order(2)?).await?;
+    third.keep_house().await?;
+    busy.commit().await?;
+    third.keep_house().await?;
+    let next = claim(&third, LEASE).await?;
+    must(
+        third.settle(&next, &done).await?,
+        "a worker in time settles",
+    )?;
+    must(!third.settle(&next, &done).await?, "a token counts once")?;
+    // Whoever stores in a lane waits for who stores there already.
+    let first = third.placing(Some("lane"), &order(3)?).await?;
+    let waits = timeout(LEASE / 20, one.place(Some("lane"), &order(4)?)).await;
+    must(waits.is_err(), "a lane is stored into by one at a time")?;
+    first.rollback().await?;
+    let clear = "TRUNCATE outbox, outbox_body, outbox_receipt";
+    Ok(Store::connect(address)
+        .await?
+        .client
+        .batch_execute(clear)
+        .await?)
+}
+
+fn must(holds: bool, what: &str) -> Result<(), Failure> {
+    if holds {
+        Ok(())
+    } else {
+        Err(format!("broken: {what}").into())
+    }
 }
 
 /// The worker processes.
@@ -184,29 +252,27 @@ async fn place(
     for number in first..first + PLACED {
         let order = format!("{shop}-{number}");
         let van = format!("van {}", rng.u32(..VANS));
-        let command = if rng.u8(..3) == 0 {
-            calendar
-                .attendance()
-                .respond(json!({"title": order}))
-                .prepare()?
-        } else {
-            let delivery = EventCommand::create()
-                .collection_reference("deliveries")
-                .title(&order)
-                .starts_at("2026-12-01T09:00:00Z")
-                .ends_at("2026-12-01T09:30:00Z")
-                .timezone("UTC");
-            let key = IdempotencyKey::derive("outbox/delivery", [&order]);
-            calendar
-                .events()
-                .command(&delivery)
-                .idempotency_key(key)
-                .prepare()?
-        };
+        let command = command(calendar, &order, rng.u8(..3) > 0)?;
         let lane = (rng.u8(..6) > 0).then_some(van.as_str());
         store.place(lane, &command).await?;
     }
     Ok(())
+}
+
+fn command(calendar: &Client, order: &str, keyed: bool) -> Result<PreparedCommand, Failure> {
+    if !keyed {
+        let reply = calendar.attendance().respond(json!({"title": order}));
+        return Ok(reply.prepare()?);
+    }
+    let delivery = EventCommand::create()
+        .collection_reference("deliveries")
+        .title(order)
+        .starts_at("2026-12-01T09:00:00Z")
+        .ends_at("2026-12-01T09:30:00Z")
+        .timezone("UTC");
+    let call = calendar.events().command(&delivery);
+    let key = IdempotencyKey::derive("outbox/delivery", [order]);
+    Ok(call.idempotency_key(key).prepare()?)
 }
 
 /// What a person did with parked commands, by reason.
@@ -219,6 +285,7 @@ async fn come_to_an_end(store: &mut Store, server: &ReferenceServer) -> Result<P
         let committed = committed(server)?;
         for (id, why, command) in store.parked().await? {
             let reason = why.split(':').next().unwrap_or_default().to_owned();
+            let command: PreparedCommand = serde_json::from_str(&command)?;
             let done = if committed.contains_key(&order_of(command.body())?) {
                 store.drop(id).await?;
                 "it had happened: dropped"

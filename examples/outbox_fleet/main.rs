@@ -6,6 +6,7 @@
 //! ```text
 //! bash examples/outbox_fleet/postgres cargo run --example outbox_fleet   # kills workers and the database, and counts
 //!
+//! outbox_fleet schema                     # makes the tables, once
 //! outbox_fleet worker [SECONDS]           # works off what OUTBOX_DATABASE holds, with leases of so many seconds
 //! outbox_fleet status | parked            # for whoever operates it
 //! outbox_fleet retry ID | drop ID | purge SECONDS
@@ -28,14 +29,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use sdk_calendar::Client;
-use sdk_core::Suite;
+use sdk_core::{PreparedCommand, Suite};
 use tokio_postgres::Config;
 
 use stop::Stop;
 use store::{Address, Store};
 use support::{line, out, stop};
 
-const USAGE: &str = "usage: outbox_fleet [demo KILLS | worker [SECONDS] | status | parked | retry ID | drop ID | \
+const USAGE: &str = "usage: outbox_fleet [demo KILLS | schema | worker [SECONDS] | status | parked | retry ID | drop ID | \
                      purge SECONDS | measure WAITING LANES [WORKERS] [snapshot]]";
 
 /// Anything that ends the program early.
@@ -62,10 +63,11 @@ async fn run(arguments: &[&str]) -> Result<ExitCode, Failure> {
             measure::run(address, table, workers.unwrap_or(1), held).await?;
         }
         ["worker", rest @ ..] => {
-            let seconds = rest.first().map_or(Ok(60), |seconds| seconds.parse())?;
+            let seconds = rest.first().map_or(Ok(40), |seconds| seconds.parse())?;
             let calendar = Client::new(&Suite::from_env()?)?;
             worker::run(&address, &calendar, Duration::from_secs(seconds), &mut stop).await?;
         }
+        ["schema"] => Store::install(&address).await?,
         [what, rest @ ..] => operate(&mut Store::connect(&address).await?, what, rest).await?,
     }
     Ok(ExitCode::SUCCESS)
@@ -82,19 +84,25 @@ fn told(error: &Failure) -> String {
 async fn operate(store: &mut Store, what: &str, rest: &[&str]) -> Result<(), Failure> {
     match (what, rest) {
         ("status", []) => {
-            for (state, commands, oldest) in store.status().await? {
-                out::put!("{state:<8}{commands:>10}   {oldest:>10.1} s");
+            for (state, commands, oldest, attempts) in store.status().await? {
+                out::put!(
+                    "{state:<8}{commands:>9}, the oldest {oldest:.0} s old, {attempts} attempts"
+                );
             }
         }
         ("parked", []) => {
             for (id, why, command) in store.parked().await? {
-                let operation = command.operation();
+                let command: Result<PreparedCommand, _> = serde_json::from_str(&command);
+                let operation = command.as_ref().map_or("?", PreparedCommand::operation);
                 out::put!("{id:>8}  {operation}  {}", line::line(why));
             }
         }
         ("retry", [id]) => store.retry(id.parse()?).await?,
         ("drop", [id]) => store.drop(id.parse()?).await?,
-        ("purge", [seconds]) => out::put!("{} deleted", store.purge(seconds.parse()?).await?),
+        ("purge", [seconds]) => out::put!(
+            "{} deleted",
+            store.purge(seconds.parse::<u32>()?.into()).await?
+        ),
         _ => return Err(USAGE.into()),
     }
     Ok(())

@@ -20,10 +20,11 @@ pub(crate) async fn run(
     held: bool,
 ) -> Result<(), Failure> {
     address.schema = format!("outbox_fleet_{}", std::process::id());
+    Store::install(&address).await?;
     let store = Store::connect(&address).await?;
     // What `keep_house` would have made of as many commands.
     let fill = format!(
-        "INSERT INTO outbox (lane, state, due_at) SELECT CASE WHEN {lanes} > 0 THEN 'lane ' || n % greatest({lanes}, 1) END,
+        "INSERT INTO outbox (lane, place, state, due_at) SELECT CASE WHEN {lanes} > 0 THEN 'lane ' || n % greatest({lanes}, 1) END, n,
              CASE WHEN {lanes} = 0 OR n < {lanes} THEN 1 ELSE 2 END, now() - interval '1 day' + n * interval '1 ms'
          FROM generate_series(0, {waiting} - 1) AS n;
          INSERT INTO outbox_body SELECT id, '{{}}' FROM outbox;
@@ -60,6 +61,8 @@ pub(crate) async fn run(
     });
     let held = if held { "held open" } else { "none" };
     put!("{waiting} waiting, {lanes} lanes, {workers} workers, old snapshot {held}: {rates:.0?}");
+    // Its snapshot would keep the tables.
+    drop(snapshot);
     store.delete(&address).await
 }
 

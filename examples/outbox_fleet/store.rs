@@ -28,9 +28,10 @@ pub(crate) struct Store {
 /// A command that this process has for as long as its lease lasts.
 pub(crate) struct Claim {
     pub(crate) id: i64,
-    lane: Option<String>,
+    lane: Option<(String, i64)>,
     token: String,
-    pub(crate) command: String,
+    /// Without a body there is none.
+    pub(crate) command: Option<String>,
     pub(crate) attempts: u32,
     first_sent: Option<SystemTime>,
     approved_at: Option<SystemTime>,
@@ -86,6 +87,7 @@ impl Cursor {
 }
 
 /// What becomes of a claim.
+#[derive(Debug)]
 pub(crate) enum Settled {
     /// HTTP status, whether it was a replay, result.
     Done(u16, Option<bool>, String),
@@ -103,24 +105,27 @@ pub(crate) struct Address {
 }
 
 impl Store {
-    /// Connects, and makes schema and tables if there are none.
+    /// Makes schema and tables, if there are none.
+    pub(crate) async fn install(address: &Address) -> Result<(), Failure> {
+        let (client, connection) = address.config.connect(NoTls).await?;
+        tokio::spawn(connection);
+        let (schema, tables) = (&address.schema, statements().next().unwrap_or_default().1);
+        // One process at a time: IF NOT EXISTS alone is no protection against another.
+        let alone = "SELECT pg_advisory_xact_lock(hashtext('outbox schema'))";
+        let make = format!("BEGIN; {alone}; CREATE SCHEMA IF NOT EXISTS {schema}");
+        let all = format!("{make}; SET search_path TO {schema}; {tables} COMMIT");
+        Ok(client.batch_execute(&all).await?)
+    }
+
     pub(crate) async fn connect(address: &Address) -> Result<Self, Failure> {
         let (client, connection) = address.config.connect(NoTls).await?;
         tokio::spawn(connection);
-        let schema = &address.schema;
-        let make = match schema.as_str() {
-            "public" => String::new(),
-            _ => format!("CREATE SCHEMA IF NOT EXISTS {schema};"),
-        };
+        let enter = format!("SET search_path TO {}", address.schema);
+        client.batch_execute(&enter).await?;
         let mut sql = HashMap::new();
-        for statement in SQL.split("-- name: ").skip(1) {
-            let (name, text) = statement.split_once('\n').unwrap_or_default();
-            if name == "schema" {
-                // One process at a time: IF NOT EXISTS alone is no protection against another.
-                let alone = "SELECT pg_advisory_xact_lock(hashtext('outbox schema'))";
-                let all =
-                    format!("BEGIN; {alone}; {make} SET search_path TO {schema}; {text} COMMIT");
-                client.batch_execute(&all).await?;
+        for (name, text) in statements().skip(1) {
+            if name == "session" {
+                client.batch_execute(text).await?;
             } else {
                 let text = text.split(";\n").next().unwrap_or(text);
                 sql.insert(name, client.prepare(text).await?);
@@ -135,6 +140,15 @@ impl Store {
         lane: Option<&str>,
         command: &PreparedCommand,
     ) -> Result<(), Failure> {
+        Ok(self.placing(lane, command).await?.commit().await?)
+    }
+
+    /// As above, but for the commit.
+    pub(crate) async fn placing(
+        &mut self,
+        lane: Option<&str>,
+        command: &PreparedCommand,
+    ) -> Result<Transaction<'_>, Failure> {
         let command = serde_json::to_string(command)?;
         let work = Work(self.client.transaction().await?, &self.sql);
         // Here the service writes its own row.
@@ -142,7 +156,7 @@ impl Store {
             work.query("lock_lane", &[&lane]).await?;
         }
         work.change("enqueue", &[&lane, &command]).await?;
-        Ok(work.0.commit().await?)
+        Ok(work.0)
     }
 
     /// What a worker does every second: lets new commands into their lanes, and takes back what ran out.
@@ -157,9 +171,10 @@ impl Store {
         let ids: Vec<i64> = new.iter().map(|row| row.get(0)).collect();
         let lanes: Vec<&str> = new.iter().map(|row| row.get(1)).collect();
         if !ids.is_empty() {
-            work.query("admit_heads", &[&lanes]).await?;
-            work.change("admit_ready", &[&lanes]).await?;
-            work.change("admit_wait", &[&ids]).await?;
+            let free = work.query("admit_lanes", &[&lanes]).await?;
+            let free: Vec<&str> = free.iter().map(|row| row.get(0)).collect();
+            work.change("admit_wait", &[&ids, &free]).await?;
+            work.change("admit_ready", &[&ids]).await?;
         }
         Ok(work.0.commit().await?)
     }
@@ -180,7 +195,7 @@ impl Store {
         *after = Cursor(row.get("due_at"), row.get("id"));
         Ok(Some(Claim {
             id: row.get("id"),
-            lane: row.get("lane"),
+            lane: lane_of(row),
             token: row.get("token"),
             command: row.get("command"),
             attempts: row.get::<_, i32>("attempts").unsigned_abs(),
@@ -194,6 +209,17 @@ impl Store {
 
     /// Writes down what became of a claim; false if the lease ran out and somebody else has it.
     pub(crate) async fn settle(&mut self, claim: &Claim, to: &Settled) -> Result<bool, Failure> {
+        let (changed, work) = self.settling(claim, to).await?;
+        work.commit().await?;
+        Ok(changed > 0)
+    }
+
+    /// As above, but for the commit.
+    pub(crate) async fn settling(
+        &mut self,
+        claim: &Claim,
+        to: &Settled,
+    ) -> Result<(u64, Transaction<'_>), Failure> {
         let work = Work(self.client.transaction().await?, &self.sql);
         let (id, token) = (&claim.id, &claim.token);
         let changed = match to {
@@ -201,13 +227,13 @@ impl Store {
                 let (changed, status) =
                     (work.change("done", &[id, token]).await?, i32::from(*status));
                 if changed == 0 {
-                    let note = format!("; it did happen: {status} {result}");
+                    let note = format!("it did happen: {status} {result}");
                     work.change("late", &[id, &note]).await?;
                 } else {
                     // Here the service writes what follows from it, in the same transaction.
                     let receipt: Values<'_> = &[id, &status, replayed, result];
                     work.change("receipt", receipt).await?;
-                    work.change("promote", &[&claim.lane]).await?;
+                    work.promote(claim.lane.as_ref()).await?;
                 }
                 changed
             }
@@ -219,29 +245,26 @@ impl Store {
                 work.change("park", &[id, token, reason, note]).await?
             }
         };
-        work.0.commit().await?;
-        Ok(changed > 0)
+        Ok((changed, work.0))
     }
 
-    /// How many commands there are in each state, and for how many seconds the first of them is due.
-    pub(crate) async fn status(&self) -> Result<Vec<(&'static str, i64, f64)>, Failure> {
+    /// Of each state: how many commands, the age of the oldest in seconds, the most attempts.
+    pub(crate) async fn status(&self) -> Result<Vec<(&'static str, i64, f64, i32)>, Failure> {
         let rows = self.client.query(&self.sql["status"], &[]).await?;
         let state = |row: &Row| STATES[usize::try_from(row.get::<_, i16>(0)).unwrap_or_default()];
-        Ok(rows
+        let status = rows
             .iter()
-            .map(|row| (state(row), row.get(1), row.get(2)))
-            .collect())
+            .map(|row| (state(row), row.get(1), row.get(2), row.get(3)));
+        Ok(status.collect())
     }
 
-    /// What waits for a person, and why.
-    pub(crate) async fn parked(&self) -> Result<Vec<(i64, String, PreparedCommand)>, Failure> {
+    /// What waits for a person, why, and the stored command.
+    pub(crate) async fn parked(&self) -> Result<Vec<(i64, String, String)>, Failure> {
         let rows = self.client.query(&self.sql["parked"], &[]).await?;
-        let parked = rows.iter().map(|row| {
-            let why: (&str, &str) = (row.get("reason"), row.get("note"));
-            let command = serde_json::from_str(row.get("command"))?;
-            Ok((row.get(0), format!("{}: {}", why.0, why.1), command))
-        });
-        parked.collect()
+        Ok(rows
+            .iter()
+            .map(|row| (row.get(0), row.get(1), row.get(2)))
+            .collect())
     }
 
     /// A person says: send it, whatever was before.
@@ -254,8 +277,7 @@ impl Store {
         let work = Work(self.client.transaction().await?, &self.sql);
         let rows = work.query("drop", &[&id]).await?;
         one(rows.len() as u64, id)?;
-        let lane: Option<&str> = rows[0].get(0);
-        work.change("promote", &[&lane]).await?;
+        work.promote(lane_of(&rows[0]).as_ref()).await?;
         Ok(work.0.commit().await?)
     }
 
@@ -281,6 +303,12 @@ impl Store {
     }
 }
 
+fn statements() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SQL.split("-- name: ")
+        .skip(1)
+        .filter_map(|text| text.split_once('\n'))
+}
+
 /// A transaction; it is rolled back unless it is committed.
 struct Work<'a>(Transaction<'a>, &'a HashMap<&'static str, Statement>);
 
@@ -289,9 +317,24 @@ impl Work<'_> {
         Ok(self.0.query(&self.1[name], values).await?)
     }
 
+    /// Lets the next in a lane go on.
+    async fn promote(&self, lane: Option<&(String, i64)>) -> Result<(), Failure> {
+        if let Some((lane, place)) = lane {
+            self.query("lock_head", &[lane]).await?;
+            self.change("promote", &[lane, place]).await?;
+        }
+        Ok(())
+    }
+
     async fn change(&self, name: &str, values: Values<'_>) -> Result<u64, Failure> {
         Ok(self.0.execute(&self.1[name], values).await?)
     }
+}
+
+/// Its lane, and its place in it.
+fn lane_of(row: &Row) -> Option<(String, i64)> {
+    let lane: Option<String> = row.get("lane");
+    lane.zip(row.get("place"))
 }
 
 fn one(changed: u64, id: i64) -> Result<(), Failure> {

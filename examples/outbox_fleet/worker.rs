@@ -34,7 +34,7 @@ pub(crate) async fn run(
         match worked.await {
             Ok(Some(claim)) => {
                 let settled = send(calendar, &claim, lease).await;
-                settle(address, &mut store, &claim, &settled).await;
+                settle(address, &mut store, &claim, settled, stop).await;
             }
             Ok(None) => {
                 house = None;
@@ -42,7 +42,7 @@ pub(crate) async fn run(
             }
             Err(error) => {
                 note!("The database: {}", told(&error));
-                reconnect(address, &mut store).await;
+                reconnect(address, &mut store, stop).await;
             }
         }
     }
@@ -51,7 +51,8 @@ pub(crate) async fn run(
 
 /// Sends a command if the rule says so, and asks it what is next.
 async fn send(calendar: &Client, claim: &Claim, lease: Duration) -> Settled {
-    let command = match serde_json::from_str(&claim.command) {
+    let stored = claim.command.as_deref().unwrap_or_default();
+    let command = match serde_json::from_str(stored) {
         Ok(command) => command,
         Err(error) => return Settled::Parked("unreadable", error.to_string()),
     };
@@ -82,25 +83,52 @@ async fn send(calendar: &Client, claim: &Claim, lease: Duration) -> Settled {
     }
 }
 
-/// Writes down what became of a command, however long the database is away: the token says whether it is too late.
-async fn settle(address: &Address, store: &mut Store, claim: &Claim, settled: &Settled) {
+/// Writes down what became of a command, however long the database is away: the token says whether it is too late. What the
+/// database refuses for another reason is left to a person, with what is known.
+async fn settle(
+    address: &Address,
+    store: &mut Store,
+    claim: &Claim,
+    settled: Settled,
+    stop: &mut Stop,
+) {
+    let mut settled = settled;
     loop {
-        match store.settle(claim, settled).await {
+        let error = match store.settle(claim, &settled).await {
             Ok(true) => return,
-            Ok(false) => return note!("Command {}: its lease ran out", claim.id),
-            Err(error) => {
-                note!("The database: {}", told(&error));
-                reconnect(address, store).await;
+            Ok(false) => {
+                return note!("Command {}: settled before, or its lease ran out", claim.id);
             }
+            Err(error) => error,
+        };
+        note!("The database: {}", told(&error));
+        if is_passing(&error) {
+            if !reconnect(address, store, stop).await {
+                return note!("Command {}, which no row says: {settled:?}", claim.id);
+            }
+        } else if let Settled::Parked("not_settled", _) = settled {
+            return;
+        } else {
+            settled = Settled::Parked("not_settled", format!("{}: {settled:?}", told(&error)));
         }
     }
 }
 
-async fn reconnect(address: &Address, store: &mut Store) {
+/// Whether the database may do later what it did not do now: it is away, or somebody was in the way.
+fn is_passing(error: &Failure) -> bool {
+    let code = error.downcast_ref().and_then(tokio_postgres::Error::code);
+    code.is_none_or(|code| ["08", "25", "40", "53", "55", "57"].contains(&&code.code()[..2]))
+}
+
+/// False if it is to stop before.
+async fn reconnect(address: &Address, store: &mut Store, stop: &mut Stop) -> bool {
     loop {
-        sleep(POLL).await;
+        tokio::select! { () = stop.heard() => return false, () = sleep(POLL) => {} }
         match Store::connect(address).await {
-            Ok(fresh) => return *store = fresh,
+            Ok(fresh) => {
+                *store = fresh;
+                return true;
+            }
             Err(error) => note!("The database: {}", told(&error)),
         }
     }

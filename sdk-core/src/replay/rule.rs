@@ -113,6 +113,9 @@ impl StoredRule {
         if let Some((effect, kind, _)) = failed
             && is_final(effect, kind)
         {
+            // What this sending did says nothing about an earlier one.
+            let before = state.may_have_been_sent();
+            let effect = if before { Effect::Unknown } else { effect };
             return StoredStep::Park(ParkReason::Refused { kind, effect });
         }
         if let Some(reason) = self.in_the_way(state, now) {
@@ -246,12 +249,20 @@ impl fmt::Display for ParkReason {
             Self::Future { ahead } => write!(f, "its time lies {} in the future", hours(*ahead))?,
             Self::TooManyAttempts { attempts } => write!(f, "it was tried {attempts} times")?,
         }
-        f.write_str("; its effect is unknown: check whether it happened before sending it again")
+        f.write_str(match self {
+            Self::Refused { .. } | Self::NoReplay => "; ",
+            // The store may know better.
+            _ => "; unless it was never sent, ",
+        })?;
+        f.write_str("its effect is unknown: check whether it happened before sending it again")
     }
 }
 
 /// A duration for people.
 fn hours(time: Duration) -> String {
-    let minutes = time.as_secs() / 60;
-    format!("{} h {} min", minutes / 60, minutes % 60)
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60) {
+        (0, 0) => format!("{seconds} s"),
+        (hours, minutes) => format!("{hours} h {minutes} min"),
+    }
 }
