@@ -55,6 +55,7 @@ pub enum ScopePolicy {
 const SHORTEST_HIDDEN: usize = 4;
 
 /// Options of one call, or the defaults of a client. An unset option is taken from the client, then from the suite.
+/// [The guide](crate::guide::configuration) lists all settings.
 ///
 /// ```
 /// use std::time::Duration;
