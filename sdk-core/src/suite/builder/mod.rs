@@ -229,7 +229,7 @@ setters! {
     ///
     /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
     /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
-    /// must have ended.
+    /// must have ended. [The guide](crate::guide::limits) lists all bounds.
     max_in_flight(attempts: usize) |it| it.settings.max_in_flight = Some(attempts);
 
     /// Limits the size of a decompressed reply; 16 MiB by default.
