@@ -16,7 +16,7 @@ use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::Confidential;
 use crate::shown::shows;
 
-/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for.
+/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::drift).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPolicy {
