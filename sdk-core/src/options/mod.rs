@@ -16,7 +16,7 @@ use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::Confidential;
 use crate::shown::shows;
 
-/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for.
+/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::drift).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPolicy {
@@ -55,6 +55,7 @@ pub enum ScopePolicy {
 const SHORTEST_HIDDEN: usize = 4;
 
 /// Options of one call, or the defaults of a client. An unset option is taken from the client, then from the suite.
+/// [The guide](crate::guide::configuration) lists all settings.
 ///
 /// ```
 /// use std::time::Duration;
