@@ -30,7 +30,9 @@ pub struct StoredState {
 impl StoredState {
     /// What the command says of itself: whether it is replayable, when it was prepared, whether it may have been sent.
     pub fn of(command: &PreparedCommand) -> Self {
-        let letters = command.digest().bytes();
+        // Not the digest, which has the time of its preparation in it: a run with a seed can be repeated.
+        let key = command.idempotency_key().map_or("", |key| key.as_str());
+        let letters = key.bytes().chain(command.body().bytes());
         Self {
             replayable: command.is_replayable(),
             was_sent: command.was_sent(),

@@ -208,7 +208,7 @@ fn each_setting_moves_its_limit_and_commands_do_not_come_back_together() {
     let none = rule.with_backoff(Backoff::none());
     assert_eq!(wait(&none, &state), Duration::ZERO);
     let mut another: Value = serde_json::from_str(EVENT_V2).unwrap();
-    another["digest"] = json!("another");
+    another["body"] = json!("another");
     let another: PreparedCommand = serde_json::from_value(another).unwrap();
     let another = StoredState::of(&another)
         .with_approved_at(now)

@@ -29,8 +29,9 @@ use network::Network;
 use service::Service;
 use stage::Stage;
 
-/// How long a world may need once it is calm: all that is under way, and all that is stored.
-const PATIENCE: Duration = Duration::from_secs(1_800);
+/// How long a world may need once it is calm: all that is under way, and all that is stored, after the longest wait that the
+/// rule for stored commands grants a server.
+const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
 
 /// What a seed makes of a world.
 #[derive(Clone, Copy, Debug)]

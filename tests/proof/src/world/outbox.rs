@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use fastrand::Rng;
 use sdk_accounting::types::AccountingCommandResult;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Backoff, ParkReason, PreparedCommand, StoredRule, StoredState, StoredStep};
+use sdk_core::{Backoff, Effect, ParkReason, PreparedCommand, StoredRule, StoredState, StoredStep};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
@@ -130,12 +130,13 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
 
 async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut Rng) {
     let command: PreparedCommand = serde_json::from_str(&row.command).expect("it was stored");
-    let park = |reason: &ParkReason| {
+    let sent = command.was_sent() || row.first_sent.is_some();
+    let park = |reason: &ParkReason, was_sent: bool| {
         seat.stage.count("commands: stored, left to a person");
         locked(&store.rows).retain(|it| it.number != row.number);
         seat.stage.record(Event::Parked {
             command: row.number,
-            was_sent: command.was_sent() || row.first_sent.is_some(),
+            was_sent,
             refused: matches!(reason, ParkReason::Refused { .. }),
             reason: reason.to_string(),
         });
@@ -146,7 +147,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         .with_first_sent(row.first_sent)
         .with_attempts(row.attempts);
     if let StoredStep::Park(reason) = rule.next(&state, now) {
-        return park(&reason);
+        return park(&reason, sent);
     }
     store.set_sent(row.number, Some(row.first_sent.unwrap_or(now)), None);
     let options = Options::draw(&seat.stage, rng);
@@ -173,7 +174,10 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let state = state.with_attempts(row.attempts + 1).with_outcome(&made);
     match rule.next(&state, now) {
         StoredStep::Send => unreachable!("it was just sent"),
-        StoredStep::Park(reason) => return park(&reason),
+        StoredStep::Park(reason) => {
+            let in_doubt = matches!(&made, Err(error) if error.effect() == Effect::Unknown);
+            return park(&reason, sent || in_doubt);
+        }
         StoredStep::SendAt(at) => {
             store.set_sent(row.number, state.first_sent_after(now), Some(at));
         }
@@ -187,12 +191,13 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
             command: row.number,
             reference,
         }),
-        // Unless it was refused, it remembers that it was sent.
-        Err(error) => {
+        // It remembers that it was sent.
+        Err(error) if error.effect() == Effect::Unknown => {
             if let Some(command) = error.into_command() {
                 store.replace(row.number, &command);
             }
         }
+        Err(_) => {}
     }
 }
 
