@@ -80,6 +80,7 @@ pub use replay::state::{StoredOutcome, StoredState};
 pub use reply::deprecation::Deprecation;
 pub use reply::page::{Page, PageItems};
 pub use reply::response::{Receipt, Response};
+pub use request::key::IntoKey;
 pub use secret::value::Secret;
 pub use suite::builder::SuiteBuilder;
 pub use suite::{Stats, Suite};

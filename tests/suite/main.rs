@@ -20,6 +20,7 @@ mod repository;
 mod rooms;
 mod samples;
 mod support;
+mod texts;
 mod times;
 mod transport;
 mod values;

@@ -131,7 +131,7 @@ impl ServiceApi {
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingMetadata {
     call: Call,
 }
@@ -182,7 +182,7 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingReadiness {
     call: Call,
 }
@@ -289,7 +289,7 @@ impl ActorApi {
 ///
 /// Made by [`ActorApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingActor {
     call: Call,
 }
@@ -396,7 +396,7 @@ impl OverviewApi {
 ///
 /// Made by [`OverviewApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingOverview {
     call: Call,
 }
@@ -546,7 +546,7 @@ impl CounterpartiesApi {
 ///
 /// Made by [`CounterpartiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListFinancialCounterparties {
     call: Call,
 }
@@ -600,7 +600,7 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 ///
 /// Made by [`CounterpartiesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateFinancialCounterparty {
     call: Call,
     body: Body,
@@ -717,7 +717,7 @@ impl InvoicesApi {
 ///
 /// Made by [`InvoicesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListInvoices {
     call: Call,
 }
@@ -842,7 +842,7 @@ impl InvoiceDraftsApi {
 ///
 /// Made by [`InvoiceDraftsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateInvoiceDraft {
     call: Call,
     body: Body,
@@ -976,7 +976,7 @@ impl ImportRunsApi {
 ///
 /// Made by [`ImportRunsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateImportRun {
     call: Call,
     body: Body,
@@ -1107,7 +1107,7 @@ impl ApprovalIntentsApi {
 ///
 /// Made by [`ApprovalIntentsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateApprovalIntent {
     call: Call,
     body: Body,

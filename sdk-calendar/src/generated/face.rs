@@ -120,7 +120,7 @@ impl EventsApi {
 ///
 /// Made by [`EventsApi::command`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitEventCommand {
     call: Call,
     body: Body,
@@ -250,7 +250,7 @@ impl AttendanceApi {
 ///
 /// Made by [`AttendanceApi::respond`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct RespondAttendance {
     call: Call,
     body: Body,
@@ -378,7 +378,7 @@ impl RecurrenceApi {
 ///
 /// Made by [`RecurrenceApi::change`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ChangeRecurrence {
     call: Call,
     body: Body,
@@ -506,7 +506,7 @@ impl HoldsApi {
 ///
 /// Made by [`HoldsApi::manage`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ManageHold {
     call: Call,
     body: Body,

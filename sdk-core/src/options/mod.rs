@@ -13,6 +13,7 @@ use url::Url;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::policy::retry::RetryPolicy;
+use crate::request::key::IntoKey;
 use crate::secret::confidential::Confidential;
 use crate::shown::shows;
 
@@ -154,13 +155,10 @@ impl CallOptions {
 
     /// Sets the idempotency key.
     #[doc(hidden)]
-    pub fn with_idempotency_key<K>(mut self, key: K) -> Self
-    where
-        K: TryInto<IdempotencyKey, Error: Into<Error>>,
-    {
-        match key.try_into() {
+    pub fn with_idempotency_key(mut self, key: impl IntoKey) -> Self {
+        match key.into_key() {
             Ok(key) => self.key = Some(Arc::new(key)),
-            Err(error) => self.invalid = Some(error.into()),
+            Err(error) => self.invalid = Some(error),
         }
         self
     }

@@ -173,7 +173,7 @@ impl ServiceApi {
 ///
 /// Made by [`ServiceApi::health`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetHealth {
     call: Call,
 }
@@ -221,7 +221,7 @@ sdk_core::call_options!(GetHealth => Response<RawJson>);
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetReadiness {
     call: Call,
 }
@@ -269,7 +269,7 @@ sdk_core::call_options!(GetReadiness => Response<RawJson>);
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetCrmMetadata {
     call: Call,
 }
@@ -378,7 +378,7 @@ impl TodayApi {
 ///
 /// Made by [`TodayApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetToday {
     call: Call,
 }
@@ -625,7 +625,7 @@ impl IntakeApi {
 ///
 /// Made by [`IntakeApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListIntakeSubmissions {
     call: Call,
     limit: Option<u32>,
@@ -744,7 +744,7 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
 ///
 /// Made by [`IntakeApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetIntakeSubmission {
     call: Call,
     reference: IntakeReference,
@@ -813,7 +813,7 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// Made by [`IntakeApi::review`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ReviewIntakeSubmission {
     call: Call,
     body: Body,
@@ -1075,7 +1075,7 @@ impl PeopleApi {
 ///
 /// Made by [`PeopleApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListPeople {
     call: Call,
     q: Option<String>,
@@ -1190,7 +1190,7 @@ sdk_core::call_options!(ListPeople => Response<Page<Record>>);
 ///
 /// Made by [`PeopleApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPerson {
     call: Call,
     reference: PersonReference,
@@ -1254,7 +1254,7 @@ sdk_core::call_options!(GetPerson => Response<Record>);
 ///
 /// Made by [`PeopleApi::timeline`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPersonTimeline {
     call: Call,
     reference: PersonReference,
@@ -1484,7 +1484,7 @@ impl OrganizationsApi {
 ///
 /// Made by [`OrganizationsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOrganizations {
     call: Call,
     q: Option<String>,
@@ -1599,7 +1599,7 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
 ///
 /// Made by [`OrganizationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganization {
     call: Call,
     reference: OrganizationReference,
@@ -1800,7 +1800,7 @@ impl OpportunitiesApi {
 ///
 /// Made by [`OpportunitiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOpportunities {
     call: Call,
     q: Option<String>,
@@ -1926,7 +1926,7 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
 ///
 /// Made by [`OpportunitiesApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOpportunity {
     call: Call,
     reference: OpportunityReference,
@@ -2074,7 +2074,7 @@ impl TasksApi {
 ///
 /// Made by [`TasksApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListTasks {
     call: Call,
     q: Option<String>,
@@ -2275,7 +2275,7 @@ impl SearchApi {
 ///
 /// Made by [`SearchApi::query`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct Search {
     call: Call,
     q: String,
@@ -2409,7 +2409,7 @@ impl FunnelApi {
 ///
 /// Made by [`FunnelApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetFunnel {
     call: Call,
     from: Option<Timestamp>,
@@ -2534,7 +2534,7 @@ impl ActorsApi {
 ///
 /// Made by [`ActorsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetActors {
     call: Call,
 }
@@ -2643,7 +2643,7 @@ impl PresentationApi {
 ///
 /// Made by [`PresentationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPresentation {
     call: Call,
 }
@@ -2779,7 +2779,7 @@ impl CommandsApi {
 ///
 /// Made by [`CommandsApi::submit`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitCommand {
     call: Call,
     body: Body,

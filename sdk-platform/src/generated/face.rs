@@ -106,7 +106,7 @@ impl OauthApi {
 ///
 /// Made by [`OauthApi::token`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ExchangeToken {
     call: Call,
     body: Body,
@@ -217,7 +217,7 @@ impl AppsApi {
 ///
 /// Made by [`AppsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListApps {
     call: Call,
 }
@@ -322,7 +322,7 @@ impl OrganizationApi {
 ///
 /// Made by [`OrganizationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganizationContext {
     call: Call,
 }
@@ -447,7 +447,7 @@ impl PublicationsApi {
 ///
 /// Made by [`PublicationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPublication {
     call: Call,
     app_id: String,

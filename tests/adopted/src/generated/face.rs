@@ -105,7 +105,7 @@ impl TodayApi {
 ///
 /// Made by [`TodayApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetToday {
     call: Call,
 }
@@ -354,7 +354,7 @@ impl IntakeApi {
 ///
 /// Made by [`IntakeApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListIntakeSubmissions {
     call: Call,
     status: Option<Vec<IntakeStatus>>,
@@ -488,7 +488,7 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<IntakeSubmission>
 ///
 /// Made by [`IntakeApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetIntakeSubmission {
     call: Call,
     reference: GetIntakeSubmissionReference,
@@ -547,7 +547,7 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// Made by [`IntakeApi::review`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ReviewIntakeSubmission {
     call: Call,
     body: Body,
@@ -1215,7 +1215,7 @@ impl PeopleApi {
 ///
 /// Made by [`PeopleApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListPeople {
     call: Call,
     q: Option<String>,
@@ -1421,7 +1421,7 @@ sdk_core::call_options!(ListPeople => Response<Page<Person>>);
 ///
 /// Made by [`PeopleApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleCreate {
     call: Call,
     body: Body,
@@ -1500,7 +1500,7 @@ sdk_core::keyed_command_options!(PeopleCreate => Receipt<Person>);
 ///
 /// Made by [`PeopleApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPerson {
     call: Call,
     reference: PersonReference,
@@ -1593,7 +1593,7 @@ sdk_core::call_options!(GetPerson => Response<Person>);
 ///
 /// Made by [`PeopleApi::replace`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleReplace {
     call: Call,
     reference: PersonReference,
@@ -1686,7 +1686,7 @@ sdk_core::command_options!(PeopleReplace => Receipt<Person>);
 ///
 /// Made by [`PeopleApi::update`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleUpdate {
     call: Call,
     reference: PersonReference,
@@ -1762,7 +1762,7 @@ sdk_core::command_options!(PeopleUpdate => Receipt<Person>);
 ///
 /// Made by [`PeopleApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleDelete {
     call: Call,
     reference: PersonReference,
@@ -1833,7 +1833,7 @@ sdk_core::command_options!(PeopleDelete => Receipt<()>);
 ///
 /// Made by [`PeopleApi::timeline`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPersonTimeline {
     call: Call,
     reference: PersonReference,
@@ -1946,7 +1946,7 @@ sdk_core::call_options!(GetPersonTimeline => Response<Page<Activity>>);
 ///
 /// Made by [`PeopleApi::log_activity`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleActivitiesLog {
     call: Call,
     reference: PersonReference,
@@ -2015,7 +2015,7 @@ sdk_core::keyed_command_options!(PeopleActivitiesLog => Receipt<Activity>);
 ///
 /// Made by [`PeopleApi::merge`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct MergePeople {
     call: Call,
     body: Body,
@@ -2334,7 +2334,7 @@ impl OrganizationsApi {
 ///
 /// Made by [`OrganizationsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOrganizations {
     call: Call,
     q: Option<String>,
@@ -2465,7 +2465,7 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Organization>>);
 ///
 /// Made by [`OrganizationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganization {
     call: Call,
     reference: OrganizationReference,
@@ -2532,7 +2532,7 @@ sdk_core::call_options!(GetOrganization => Response<Organization>);
 ///
 /// Made by [`OrganizationsApi::update`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct UpdateOrganization {
     call: Call,
     reference: OrganizationReference,
@@ -2605,7 +2605,7 @@ sdk_core::command_options!(UpdateOrganization => Receipt<Organization>);
 ///
 /// Made by [`OrganizationsApi::hierarchy_get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct OrganizationsHierarchyGet {
     call: Call,
     reference: OrganizationReference,
@@ -2966,7 +2966,7 @@ impl OpportunitiesApi {
 ///
 /// Made by [`OpportunitiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOpportunities {
     call: Call,
     q: Option<String>,
@@ -3121,7 +3121,7 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Opportunity>>);
 ///
 /// Made by [`OpportunitiesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateOpportunity {
     call: Call,
     body: Body,
@@ -3190,7 +3190,7 @@ sdk_core::keyed_command_options!(CreateOpportunity => Receipt<Opportunity>);
 ///
 /// Made by [`OpportunitiesApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOpportunity {
     call: Call,
     reference: OpportunityReference,
@@ -3262,7 +3262,7 @@ sdk_core::call_options!(GetOpportunity => Response<Opportunity>);
 ///
 /// Made by [`OpportunitiesApi::change_stage`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct MoveOpportunity {
     call: Call,
     reference: MoveOpportunityReference,
@@ -3328,7 +3328,7 @@ sdk_core::command_options!(MoveOpportunity => Receipt<MoveOpportunityReply>);
 ///
 /// Made by [`OpportunitiesApi::pipeline_summary`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PipelineSummary {
     call: Call,
 }
@@ -3665,7 +3665,7 @@ impl TasksApi {
 ///
 /// Made by [`TasksApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListTasks {
     call: Call,
     q: Option<String>,
@@ -3792,7 +3792,7 @@ sdk_core::call_options!(ListTasks => Response<TasksPage>);
 ///
 /// Made by [`TasksApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksCreate {
     call: Call,
     call_: Option<bool>,
@@ -3870,7 +3870,7 @@ sdk_core::keyed_command_options!(TasksCreate => Receipt<Task>);
 ///
 /// Made by [`TasksApi::create_batch`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksCreateBatch {
     call: Call,
     body: Body,
@@ -3937,7 +3937,7 @@ sdk_core::keyed_command_options!(TasksCreateBatch => Receipt<Vec<TasksCreateBatc
 ///
 /// Made by [`TasksApi::update`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksUpdate {
     call: Call,
     task_id: String,
@@ -4006,7 +4006,7 @@ sdk_core::command_options!(TasksUpdate => Receipt<Task>);
 ///
 /// Made by [`TasksApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksDelete {
     call: Call,
     task_id: String,
@@ -4185,7 +4185,7 @@ impl NotesApi {
 ///
 /// Made by [`NotesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateNote {
     call: Call,
     body_: Option<CreateNoteBody>,
@@ -4264,7 +4264,7 @@ sdk_core::keyed_command_options!(CreateNote => Receipt<Note>);
 ///
 /// Made by [`NotesApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct DeleteNote {
     call: Call,
     note_id: i64,
@@ -4560,7 +4560,7 @@ impl TagsApi {
 ///
 /// Made by [`TagsApi::person_replace`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PersonTagsReplace {
     call: Call,
     reference: PersonReference,
@@ -4633,7 +4633,7 @@ sdk_core::command_options!(PersonTagsReplace => Receipt<Vec<Tag>>);
 ///
 /// Made by [`TagsApi::person_add`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PersonTagsAdd {
     call: Call,
     reference: PersonReference,
@@ -4708,7 +4708,7 @@ sdk_core::command_options!(PersonTagsAdd => Receipt<()>);
 ///
 /// Made by [`TagsApi::person_remove`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PersonTagsRemove {
     call: Call,
     reference: PersonReference,
@@ -4770,7 +4770,7 @@ sdk_core::command_options!(PersonTagsRemove => Receipt<()>);
 ///
 /// Made by [`TagsApi::settings_get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsTagsGet {
     call: Call,
 }
@@ -4900,7 +4900,7 @@ impl SearchApi {
 ///
 /// Made by [`SearchApi::query`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct Search {
     call: Call,
     q: String,
@@ -5039,7 +5039,7 @@ impl ActorsApi {
 ///
 /// Made by [`ActorsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetActors {
     call: Call,
 }
@@ -5140,7 +5140,7 @@ impl PresentationApi {
 ///
 /// Made by [`PresentationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPresentation {
     call: Call,
 }
@@ -5264,7 +5264,7 @@ impl CommandsApi {
 ///
 /// Made by [`CommandsApi::submit`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitCommand {
     call: Call,
     body: Body,
@@ -5561,7 +5561,7 @@ impl ExportsApi {
 ///
 /// Made by [`ExportsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateExport {
     call: Call,
     prefer: Option<String>,
@@ -5641,7 +5641,7 @@ sdk_core::command_options!(CreateExport => Receipt<CreateExportReply>);
 ///
 /// Made by [`ExportsApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct DeleteExports {
     call: Call,
     body: Body,
@@ -5710,7 +5710,7 @@ sdk_core::command_options!(DeleteExports => Receipt<DeleteExportsReply>);
 ///
 /// Made by [`ExportsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetExport {
     call: Call,
     export_id: String,
@@ -5778,7 +5778,7 @@ sdk_core::call_options!(GetExport => Response<GetExportReply>);
 ///
 /// Made by [`ExportsApi::download`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct DownloadExport {
     call: Call,
     export_id: String,
@@ -6030,7 +6030,7 @@ impl WebhookSettingsApi {
 ///
 /// Made by [`WebhookSettingsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksList {
     call: Call,
 }
@@ -6085,7 +6085,7 @@ sdk_core::call_options!(SettingsWebhooksList => Response<SettingsWebhooksListRep
 ///
 /// Made by [`WebhookSettingsApi::replace`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksPut {
     call: Call,
     webhook_id: String,
@@ -6156,7 +6156,7 @@ sdk_core::command_options!(SettingsWebhooksPut => Receipt<WebhookSettings>);
 ///
 /// Made by [`WebhookSettingsApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksDelete {
     call: Call,
     webhook_id: String,
@@ -6219,7 +6219,7 @@ sdk_core::command_options!(SettingsWebhooksDelete => Receipt<()>);
 ///
 /// Made by [`WebhookSettingsApi::test`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksTest {
     call: Call,
     webhook_id: String,
@@ -6406,7 +6406,7 @@ impl ServiceApi {
 ///
 /// Made by [`ServiceApi::health`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetHealth {
     call: Call,
 }
@@ -6452,7 +6452,7 @@ sdk_core::call_options!(GetHealth => Response<GetHealthReply>);
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetReadiness {
     call: Call,
 }
@@ -6496,7 +6496,7 @@ sdk_core::call_options!(GetReadiness => Response<BTreeMap<String, bool>>);
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetCrmMetadata {
     call: Call,
 }
@@ -6613,7 +6613,7 @@ impl FunnelApi {
 ///
 /// Made by [`FunnelApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetFunnel {
     call: Call,
     from: Option<Timestamp>,
