@@ -1,3 +1,6 @@
+//! Quick links: [first call](crate::guide::first_call), [guide](crate::guide), [questions](crate::guide::questions),
+//! [operations](crate::guide::operations), [errors](crate::guide::errors), [testing](crate::guide::testing).
+//!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
