@@ -1,3 +1,5 @@
+// Of two definitions of a link the first one counts: `pages.txt` makes rustdoc's links of those that a page has for hosts.
+#![doc = include_str!("../docs/pages.txt")]
 #![doc = include_str!("../docs/guide.md")]
 
 /// Declares pages, each with the text of its name and the words under which the search finds it too. Aliases of modules
@@ -5,6 +7,7 @@
 macro_rules! pages {
     ($($page:ident: [$($word:literal)*])*) => {
         $(
+            #[doc = include_str!("../docs/pages.txt")]
             #[doc = include_str!(concat!("../docs/", stringify!($page), ".md"))]
             $(#[doc(alias = $word)])*
             pub mod $page {}
