@@ -2,8 +2,12 @@
 
 //! Client of the suite's Calendar application.
 //!
-//! Quick links: [first call](crate::guide::first_call), [guide](crate::guide), [questions](crate::guide::questions),
-//! [operations](crate::guide::operations), [errors](crate::guide::errors), [testing](crate::guide::testing).
+//! [first call]: crate::guide::first_call
+//! [guide]: crate::guide
+//! [questions]: crate::guide::questions
+//! [operations]: crate::guide::operations
+//! [errors]: crate::guide::errors
+//! [testing]: crate::guide::testing
 //!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]

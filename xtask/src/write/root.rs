@@ -8,10 +8,15 @@ use crate::model::taken::SHARED;
 use super::face;
 use super::text::prose;
 
-/// What a front page leads to, above all else.
+/// Where the first line of links in a README leads in rustdoc: of two definitions of a link the first one counts, and those of
+/// the README are for hosts.
 const LEADS: &str = "\
-//! Quick links: [first call](crate::guide::first_call), [guide](crate::guide), [questions](crate::guide::questions),
-//! [operations](crate::guide::operations), [errors](crate::guide::errors), [testing](crate::guide::testing).
+//! [first call]: crate::guide::first_call
+//! [guide]: crate::guide
+//! [questions]: crate::guide::questions
+//! [operations]: crate::guide::operations
+//! [errors]: crate::guide::errors
+//! [testing]: crate::guide::testing
 ";
 
 /// Writes the file.
