@@ -1,3 +1,11 @@
+// Of two definitions of a link the first one counts: those of the README are for hosts.
+//! [first call]: crate::guide::first_call
+//! [guide]: crate::guide
+//! [questions]: crate::guide::questions
+//! [operations]: crate::guide::operations
+//! [errors]: crate::guide::errors
+//! [testing]: crate::guide::testing
+//!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -10,6 +10,7 @@ mod examples;
 mod face;
 mod faults;
 mod installations;
+mod links;
 mod memory;
 mod observe;
 mod open;

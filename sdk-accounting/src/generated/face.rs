@@ -35,6 +35,8 @@ impl ServiceApi {
     ///
     /// `GET /meta`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -72,6 +74,8 @@ impl ServiceApi {
     /// are not shown.
     ///
     /// `GET /ready`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -112,6 +116,8 @@ impl ServiceApi {
 /// authentication.
 ///
 /// `GET /meta`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -162,6 +168,8 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 /// are not shown.
 ///
 /// `GET /ready`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -230,6 +238,8 @@ impl ActorApi {
     ///
     /// `GET /actor`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
@@ -269,6 +279,8 @@ impl ActorApi {
 /// are not shown.
 ///
 /// `GET /actor`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -337,6 +349,8 @@ impl OverviewApi {
     ///
     /// `GET /overview`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
@@ -376,6 +390,8 @@ impl OverviewApi {
 /// are not shown.
 ///
 /// `GET /overview`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -443,6 +459,8 @@ impl CounterpartiesApi {
     ///
     /// `GET /counterparties`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `accounting:counterparties:read`.
@@ -481,6 +499,9 @@ impl CounterpartiesApi {
     /// are not shown.
     ///
     /// `POST /counterparties`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -526,6 +547,8 @@ impl CounterpartiesApi {
 /// A page of counterparties. There are no parameters, and the response body is not shown.
 ///
 /// `GET /counterparties`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -575,6 +598,9 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 /// are not shown.
 ///
 /// `POST /counterparties`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -658,6 +684,8 @@ impl InvoicesApi {
     ///
     /// `GET /invoices`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
@@ -697,6 +725,8 @@ impl InvoicesApi {
 /// are not shown.
 ///
 /// `GET /invoices`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -764,6 +794,9 @@ impl InvoiceDraftsApi {
     ///
     /// `POST /invoice-drafts`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -815,6 +848,9 @@ impl InvoiceDraftsApi {
 /// A draft has 1 to 200 lines. The shape of a line is not shown.
 ///
 /// `POST /invoice-drafts`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -902,6 +938,9 @@ impl ImportRunsApi {
     ///
     /// `POST /import-runs`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -950,6 +989,9 @@ impl ImportRunsApi {
 /// The members of `sourceApplication` and `intendedCoverage` are not shown.
 ///
 /// `POST /import-runs`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -1037,6 +1079,9 @@ impl ApprovalIntentsApi {
     ///
     /// `POST /approval-intents`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The request, as any JSON value.
@@ -1082,6 +1127,9 @@ impl ApprovalIntentsApi {
 /// are not shown.
 ///
 /// `POST /approval-intents`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///

@@ -34,6 +34,9 @@ impl EventsApi {
     ///
     /// `POST /calendar/v1/event-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -90,6 +93,9 @@ impl EventsApi {
 /// not shown.
 ///
 /// `POST /calendar/v1/event-commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -180,6 +186,9 @@ impl AttendanceApi {
     ///
     /// `POST /calendar/v1/attendance-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command, as any JSON value.
@@ -225,6 +234,9 @@ impl AttendanceApi {
 /// its headers, body, scope and responses are not shown.
 ///
 /// `POST /calendar/v1/attendance-commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -308,6 +320,9 @@ impl RecurrenceApi {
     ///
     /// `POST /calendar/v1/recurrence-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command, as any JSON value.
@@ -353,6 +368,9 @@ impl RecurrenceApi {
 /// are not shown.
 ///
 /// `POST /calendar/v1/recurrence-commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -436,6 +454,9 @@ impl HoldsApi {
     ///
     /// `POST /calendar/v1/hold-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command, as any JSON value.
@@ -481,6 +502,9 @@ impl HoldsApi {
 /// are not shown.
 ///
 /// `POST /calendar/v1/hold-commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///

@@ -39,6 +39,8 @@ impl ServiceApi {
     ///
     /// `GET /api/health`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -76,6 +78,8 @@ impl ServiceApi {
     /// No authentication. The response body is not shown.
     ///
     /// `GET /api/ready`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -115,6 +119,8 @@ impl ServiceApi {
     ///
     /// `GET /api/crm/v1/meta`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -153,6 +159,8 @@ impl ServiceApi {
 /// No authentication. The response body is not shown.
 ///
 /// `GET /api/health`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -202,6 +210,8 @@ sdk_core::call_options!(GetHealth => Response<RawJson>);
 ///
 /// `GET /api/ready`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -249,6 +259,8 @@ sdk_core::call_options!(GetReadiness => Response<RawJson>);
 /// Reports the supported contract and version metadata. No authentication. The response body is not shown.
 ///
 /// `GET /api/crm/v1/meta`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -316,6 +328,8 @@ impl TodayApi {
     ///
     /// `GET /api/crm/v1/today`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -356,6 +370,8 @@ impl TodayApi {
 /// What needs the caller's attention, with the reasons for its priority, and at most 25 recent changes.
 ///
 /// `GET /api/crm/v1/today`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -428,6 +444,9 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:intake:read`.
@@ -488,6 +507,8 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the intake submission.
@@ -543,6 +564,9 @@ impl IntakeApi {
     ///
     /// `POST /api/crm/v1/intake-review-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -593,6 +617,9 @@ impl IntakeApi {
 /// `status` and `state` are mutually exclusive. The fields of a submission in the list are not shown.
 ///
 /// `GET /api/crm/v1/intake-submissions`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -711,6 +738,8 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/intake-submissions/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the intake submission.
@@ -783,6 +812,9 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 /// an idempotency key, and the shapes of the request and the result, are not shown.
 ///
 /// `POST /api/crm/v1/intake-review-commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -871,6 +903,9 @@ impl PeopleApi {
     ///
     /// `GET /api/crm/v1/people`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:people:read`.
@@ -930,6 +965,8 @@ impl PeopleApi {
     ///
     /// `GET /api/crm/v1/people/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the person.
@@ -983,6 +1020,9 @@ impl PeopleApi {
     /// fields of an entry are not shown.
     ///
     /// `GET /api/crm/v1/people/{reference}/timeline`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -1044,6 +1084,9 @@ impl PeopleApi {
 /// not shown.
 ///
 /// `GET /api/crm/v1/people`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -1157,6 +1200,8 @@ sdk_core::call_options!(ListPeople => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/people/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the person.
@@ -1222,6 +1267,9 @@ sdk_core::call_options!(GetPerson => Response<Record>);
 /// fields of an entry are not shown.
 ///
 /// `GET /api/crm/v1/people/{reference}/timeline`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -1340,6 +1388,9 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:organizations:read`.
@@ -1399,6 +1450,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the organization.
@@ -1453,6 +1506,9 @@ impl OrganizationsApi {
 /// organization are not shown.
 ///
 /// `GET /api/crm/v1/organizations`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -1566,6 +1622,8 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/organizations/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the organization.
@@ -1653,6 +1711,9 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -1714,6 +1775,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the opportunity.
@@ -1768,6 +1831,9 @@ impl OpportunitiesApi {
 /// 50. The fields of an opportunity are not shown.
 ///
 /// `GET /api/crm/v1/opportunities`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -1893,6 +1959,8 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/opportunities/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the opportunity.
@@ -1980,6 +2048,9 @@ impl TasksApi {
     ///
     /// `GET /api/crm/v1/tasks`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:tasks:read`.
@@ -2042,6 +2113,9 @@ impl TasksApi {
 /// caller's own tasks. The fields of a task are not shown.
 ///
 /// `GET /api/crm/v1/tasks`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -2186,6 +2260,8 @@ impl SearchApi {
     ///
     /// `GET /api/crm/v1/search`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `q`: The text to search for, 2 to 100 characters.
@@ -2241,6 +2317,8 @@ impl SearchApi {
 /// response body is not shown.
 ///
 /// `GET /api/crm/v1/search`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -2336,6 +2414,8 @@ impl FunnelApi {
     ///
     /// `GET /api/crm/v1/funnel`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -2383,6 +2463,8 @@ impl FunnelApi {
 /// before `to`.
 ///
 /// `GET /api/crm/v1/funnel`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -2478,6 +2560,8 @@ impl ActorsApi {
     ///
     /// `GET /api/crm/v1/actors`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -2515,6 +2599,8 @@ impl ActorsApi {
 /// Actors with active workspace membership, and their current workload. The response body is not shown.
 ///
 /// `GET /api/crm/v1/actors`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -2583,6 +2669,8 @@ impl PresentationApi {
     ///
     /// `GET /api/crm/v1/presentation`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -2623,6 +2711,8 @@ impl PresentationApi {
 /// The endpoint grants nothing.
 ///
 /// `GET /api/crm/v1/presentation`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -2696,6 +2786,9 @@ impl CommandsApi {
     ///
     /// `POST /api/crm/v1/commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -2749,6 +2842,9 @@ impl CommandsApi {
 /// and the shapes of the request and the result are not shown.
 ///
 /// `POST /api/crm/v1/commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///

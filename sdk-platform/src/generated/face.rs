@@ -33,6 +33,8 @@ impl OauthApi {
     ///
     /// `POST /oauth/token`
     ///
+    /// How a suite gets its own tokens: [`guide::tokens`](sdk_core::guide::tokens).
+    ///
     /// # Arguments
     ///
     /// - `body`: The form.
@@ -82,6 +84,8 @@ impl OauthApi {
 /// request and the body of the response are not shown.
 ///
 /// `POST /oauth/token`
+///
+/// How a suite gets its own tokens: [`guide::tokens`](sdk_core::guide::tokens).
 ///
 /// # Arguments
 ///
@@ -159,6 +163,8 @@ impl AppsApi {
     ///
     /// `GET /platform/v1/apps`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `suite.apps:read`.
@@ -197,6 +203,8 @@ impl AppsApi {
 /// The installed apps visible to the client. The response body is not shown.
 ///
 /// `GET /platform/v1/apps`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -264,6 +272,8 @@ impl OrganizationApi {
     ///
     /// `GET /platform/v1/organization`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `suite.organization.basic:read`.
@@ -302,6 +312,8 @@ impl OrganizationApi {
 /// Bounded organization and installation context. The response body is not shown.
 ///
 /// `GET /platform/v1/organization`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -369,6 +381,8 @@ impl PublicationsApi {
     ///
     /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `app_id`: The id of the source app. Its format is not shown.
@@ -421,6 +435,8 @@ impl PublicationsApi {
 /// Besides the scope, platform and source-app entitlements are required. The response body is not shown.
 ///
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///

@@ -47,6 +47,8 @@ impl TodayApi {
     ///
     /// `GET /api/crm/v1/today`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -84,6 +86,8 @@ impl TodayApi {
 /// The attention queue
 ///
 /// `GET /api/crm/v1/today`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -151,6 +155,9 @@ impl IntakeApi {
     /// List the intake queue
     ///
     /// `GET /api/crm/v1/intake-submissions`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -223,6 +230,8 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -273,6 +282,9 @@ impl IntakeApi {
     ///
     /// `POST /api/crm/v1/intake-review-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -317,6 +329,9 @@ impl IntakeApi {
 /// List the intake queue
 ///
 /// `GET /api/crm/v1/intake-submissions`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -456,6 +471,8 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<IntakeSubmission>
 ///
 /// `GET /api/crm/v1/intake-submissions/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -523,6 +540,9 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 /// Accept, dismiss or link a submission
 ///
 /// `POST /api/crm/v1/intake-review-commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -603,6 +623,9 @@ impl PeopleApi {
     /// List people
     ///
     /// `GET /api/crm/v1/people`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -688,6 +711,9 @@ impl PeopleApi {
     ///
     /// `POST /api/crm/v1/people`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -743,6 +769,8 @@ impl PeopleApi {
     /// Everything about one person.
     ///
     /// `GET /api/crm/v1/people/{reference}`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -805,6 +833,9 @@ impl PeopleApi {
     /// Everything about one person.
     ///
     /// `PUT /api/crm/v1/people/{reference}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -878,6 +909,9 @@ impl PeopleApi {
     ///
     /// `PATCH /api/crm/v1/people/{reference}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -948,6 +982,9 @@ impl PeopleApi {
     ///
     /// `DELETE /api/crm/v1/people/{reference}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -996,6 +1033,9 @@ impl PeopleApi {
     /// The timeline of a person
     ///
     /// `GET /api/crm/v1/people/{reference}/timeline`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -1064,6 +1104,9 @@ impl PeopleApi {
     ///
     /// `POST /api/crm/v1/people/{reference}/activities`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -1120,6 +1163,9 @@ impl PeopleApi {
     ///
     /// `POST /api/crm/v1/people/merges`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -1170,6 +1216,9 @@ impl PeopleApi {
 /// List people
 ///
 /// `GET /api/crm/v1/people`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -1392,6 +1441,9 @@ sdk_core::call_options!(ListPeople => Response<Page<Person>>);
 ///
 /// `POST /api/crm/v1/people`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -1461,6 +1513,8 @@ sdk_core::keyed_command_options!(PeopleCreate => Receipt<Person>);
 /// Everything about one person.
 ///
 /// `GET /api/crm/v1/people/{reference}`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -1555,6 +1609,9 @@ sdk_core::call_options!(GetPerson => Response<Person>);
 ///
 /// `PUT /api/crm/v1/people/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1648,6 +1705,9 @@ sdk_core::command_options!(PeopleReplace => Receipt<Person>);
 ///
 /// `PATCH /api/crm/v1/people/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1731,6 +1791,9 @@ sdk_core::command_options!(PeopleUpdate => Receipt<Person>);
 ///
 /// `DELETE /api/crm/v1/people/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1797,6 +1860,9 @@ sdk_core::command_options!(PeopleDelete => Receipt<()>);
 /// The timeline of a person
 ///
 /// `GET /api/crm/v1/people/{reference}/timeline`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -1917,6 +1983,9 @@ sdk_core::call_options!(GetPersonTimeline => Response<Page<Activity>>);
 ///
 /// `POST /api/crm/v1/people/{reference}/activities`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1986,6 +2055,9 @@ sdk_core::keyed_command_options!(PeopleActivitiesLog => Receipt<Activity>);
 /// Merge duplicates
 ///
 /// `POST /api/crm/v1/people/merges`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -2070,6 +2142,9 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:organizations:read`.
@@ -2138,6 +2213,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -2187,6 +2264,9 @@ impl OrganizationsApi {
     /// Change an organization
     ///
     /// `PATCH /api/crm/v1/organizations/{reference}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -2248,6 +2328,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}/hierarchy`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -2299,6 +2381,9 @@ impl OrganizationsApi {
 /// List organizations
 ///
 /// `GET /api/crm/v1/organizations`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -2433,6 +2518,8 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Organization>>);
 ///
 /// `GET /api/crm/v1/organizations/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -2499,6 +2586,9 @@ sdk_core::call_options!(GetOrganization => Response<Organization>);
 /// Change an organization
 ///
 /// `PATCH /api/crm/v1/organizations/{reference}`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -2574,6 +2664,8 @@ sdk_core::command_options!(UpdateOrganization => Receipt<Organization>);
 /// Departments and subsidiaries
 ///
 /// `GET /api/crm/v1/organizations/{reference}/hierarchy`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -2658,6 +2750,9 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -2726,6 +2821,9 @@ impl OpportunitiesApi {
     ///
     /// `POST /api/crm/v1/opportunities`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: Members that are read-only are ignored.
@@ -2777,6 +2875,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -2826,6 +2926,9 @@ impl OpportunitiesApi {
     /// Move to another stage
     ///
     /// `PUT /api/crm/v1/opportunities/{reference}/stage`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -2895,6 +2998,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/pipeline-summary`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -2932,6 +3037,9 @@ impl OpportunitiesApi {
 /// List the pipeline
 ///
 /// `GET /api/crm/v1/opportunities`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -3093,6 +3201,9 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Opportunity>>);
 ///
 /// `POST /api/crm/v1/opportunities`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: Members that are read-only are ignored.
@@ -3157,6 +3268,8 @@ sdk_core::keyed_command_options!(CreateOpportunity => Receipt<Opportunity>);
 /// Get an opportunity
 ///
 /// `GET /api/crm/v1/opportunities/{reference}`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -3224,6 +3337,9 @@ sdk_core::call_options!(GetOpportunity => Response<Opportunity>);
 /// Move to another stage
 ///
 /// `PUT /api/crm/v1/opportunities/{reference}/stage`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -3309,6 +3425,8 @@ sdk_core::command_options!(MoveOpportunity => Receipt<MoveOpportunityReply>);
 ///
 /// `GET /api/crm/v1/pipeline-summary`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:opportunities:read`.
@@ -3375,6 +3493,8 @@ impl TasksApi {
     ///
     /// `GET /api/crm/v1/tasks`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:tasks:read`.
@@ -3431,6 +3551,9 @@ impl TasksApi {
     ///
     /// `POST /api/crm/v1/tasks`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -3482,6 +3605,9 @@ impl TasksApi {
     /// Create several tasks
     ///
     /// `POST /api/crm/v1/tasks/batch`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -3535,6 +3661,9 @@ impl TasksApi {
     ///
     /// `PATCH /api/crm/v1/tasks/{taskId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `task_id`
@@ -3586,6 +3715,9 @@ impl TasksApi {
     ///
     /// `DELETE /api/crm/v1/tasks/{taskId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `task_id`
@@ -3632,6 +3764,8 @@ impl TasksApi {
 /// List tasks
 ///
 /// `GET /api/crm/v1/tasks`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -3764,6 +3898,9 @@ sdk_core::call_options!(ListTasks => Response<TasksPage>);
 ///
 /// `POST /api/crm/v1/tasks`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -3839,6 +3976,9 @@ sdk_core::keyed_command_options!(TasksCreate => Receipt<Task>);
 ///
 /// `POST /api/crm/v1/tasks/batch`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -3910,6 +4050,9 @@ sdk_core::keyed_command_options!(TasksCreateBatch => Receipt<Vec<TasksCreateBatc
 ///
 /// `PATCH /api/crm/v1/tasks/{taskId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `task_id`
@@ -3977,6 +4120,9 @@ sdk_core::command_options!(TasksUpdate => Receipt<Task>);
 /// Delete a task
 ///
 /// `DELETE /api/crm/v1/tasks/{taskId}`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -4060,6 +4206,9 @@ impl NotesApi {
     ///
     /// `POST /api/crm/v1/notes`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -4109,6 +4258,9 @@ impl NotesApi {
     ///
     /// `DELETE /api/crm/v1/notes/{noteId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `note_id`
@@ -4157,6 +4309,9 @@ impl NotesApi {
 /// Write a note
 ///
 /// `POST /api/crm/v1/notes`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -4233,6 +4388,9 @@ sdk_core::keyed_command_options!(CreateNote => Receipt<Note>);
 /// Delete a note
 ///
 /// `DELETE /api/crm/v1/notes/{noteId}`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -4320,6 +4478,9 @@ impl TagsApi {
     ///
     /// `PUT /api/crm/v1/people/{reference}/tags`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -4378,6 +4539,9 @@ impl TagsApi {
     ///
     /// `PUT /api/crm/v1/people/{reference}/tags/{tag}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -4432,6 +4596,9 @@ impl TagsApi {
     /// Remove one tag
     ///
     /// `DELETE /api/crm/v1/people/{reference}/tags/{tag}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -4488,6 +4655,8 @@ impl TagsApi {
     ///
     /// `GET /api/crm/v1/settings/tags`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:settings`.
@@ -4524,6 +4693,9 @@ impl TagsApi {
 /// Set all tags of a person
 ///
 /// `PUT /api/crm/v1/people/{reference}/tags`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -4601,6 +4773,9 @@ sdk_core::command_options!(PersonTagsReplace => Receipt<Vec<Tag>>);
 ///
 /// `PUT /api/crm/v1/people/{reference}/tags/{tag}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -4675,6 +4850,9 @@ sdk_core::command_options!(PersonTagsAdd => Receipt<()>);
 /// Remove one tag
 ///
 /// `DELETE /api/crm/v1/people/{reference}/tags/{tag}`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -4751,6 +4929,8 @@ sdk_core::command_options!(PersonTagsRemove => Receipt<()>);
 ///
 /// `GET /api/crm/v1/settings/tags`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:settings`.
@@ -4818,6 +4998,8 @@ impl SearchApi {
     ///
     /// `GET /api/crm/v1/search`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `q`
@@ -4869,6 +5051,8 @@ impl SearchApi {
 /// Search all records
 ///
 /// `GET /api/crm/v1/search`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -4983,6 +5167,8 @@ impl ActorsApi {
     ///
     /// `GET /api/crm/v1/actors`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -5019,6 +5205,8 @@ impl ActorsApi {
 /// Who can own work
 ///
 /// `GET /api/crm/v1/actors`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -5084,6 +5272,8 @@ impl PresentationApi {
     ///
     /// `GET /api/crm/v1/presentation`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -5120,6 +5310,8 @@ impl PresentationApi {
 /// Navigation, views and actions
 ///
 /// `GET /api/crm/v1/presentation`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -5187,6 +5379,9 @@ impl CommandsApi {
     ///
     /// `POST /api/crm/v1/commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The scope follows the record that is written.
@@ -5236,6 +5431,9 @@ impl CommandsApi {
 /// Submit a record command
 ///
 /// `POST /api/crm/v1/commands`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -5321,6 +5519,9 @@ impl ExportsApi {
     ///
     /// `POST /api/crm/v1/exports`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -5378,6 +5579,9 @@ impl ExportsApi {
     ///
     /// `DELETE /api/crm/v1/exports`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -5422,6 +5626,8 @@ impl ExportsApi {
     /// Get an export, or how far it is
     ///
     /// `GET /api/crm/v1/exports/{exportId}`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -5470,6 +5676,8 @@ impl ExportsApi {
     /// Download as CSV
     ///
     /// `GET /api/crm/v1/exports/{exportId}/file`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -5525,6 +5733,9 @@ impl ExportsApi {
 /// Export records
 ///
 /// `POST /api/crm/v1/exports`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -5617,6 +5828,9 @@ sdk_core::command_options!(CreateExport => Receipt<CreateExportReply>);
 ///
 /// `DELETE /api/crm/v1/exports`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -5680,6 +5894,8 @@ sdk_core::command_options!(DeleteExports => Receipt<DeleteExportsReply>);
 ///
 /// `GET /api/crm/v1/exports/{exportId}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `export_id`
@@ -5741,6 +5957,8 @@ sdk_core::call_options!(GetExport => Response<GetExportReply>);
 /// Download as CSV
 ///
 /// `GET /api/crm/v1/exports/{exportId}/file`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -5829,6 +6047,8 @@ impl WebhookSettingsApi {
     ///
     /// `GET /api/crm/v1/settings/webhooks`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:settings`.
@@ -5864,6 +6084,9 @@ impl WebhookSettingsApi {
     /// Create or replace a webhook
     ///
     /// `PUT /api/crm/v1/settings/webhooks/{webhookId}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -5917,6 +6140,9 @@ impl WebhookSettingsApi {
     ///
     /// `DELETE /api/crm/v1/settings/webhooks/{webhookId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `webhook_id`
@@ -5962,6 +6188,9 @@ impl WebhookSettingsApi {
     /// Send a test event
     ///
     /// `POST /api/crm/v1/settings/webhooks/{webhookId}/deliveries`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -6011,6 +6240,8 @@ impl WebhookSettingsApi {
 ///
 /// `GET /api/crm/v1/settings/webhooks`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:settings`.
@@ -6059,6 +6290,9 @@ sdk_core::call_options!(SettingsWebhooksList => Response<SettingsWebhooksListRep
 /// Create or replace a webhook
 ///
 /// `PUT /api/crm/v1/settings/webhooks/{webhookId}`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -6128,6 +6362,9 @@ sdk_core::command_options!(SettingsWebhooksPut => Receipt<WebhookSettings>);
 ///
 /// `DELETE /api/crm/v1/settings/webhooks/{webhookId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `webhook_id`
@@ -6194,6 +6431,9 @@ sdk_core::command_options!(SettingsWebhooksDelete => Receipt<()>);
 /// Send a test event
 ///
 /// `POST /api/crm/v1/settings/webhooks/{webhookId}/deliveries`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -6287,6 +6527,8 @@ impl ServiceApi {
     ///
     /// `GET /api/health`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -6324,6 +6566,8 @@ impl ServiceApi {
     ///
     /// `GET /api/ready`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -6356,6 +6600,8 @@ impl ServiceApi {
     ///
     /// `GET /api/crm/v1/meta`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -6387,6 +6633,8 @@ impl ServiceApi {
 /// Liveness
 ///
 /// `GET /api/health`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -6437,6 +6685,8 @@ sdk_core::call_options!(GetHealth => Response<GetHealthReply>);
 ///
 /// `GET /api/ready`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -6481,6 +6731,8 @@ sdk_core::call_options!(GetReadiness => Response<BTreeMap<String, bool>>);
 /// Contract and version
 ///
 /// `GET /api/crm/v1/meta`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
@@ -6541,6 +6793,8 @@ impl FunnelApi {
     ///
     /// `GET /api/crm/v1/funnel`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -6586,6 +6840,8 @@ impl FunnelApi {
 /// The funnel
 ///
 /// `GET /api/crm/v1/funnel`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Scope
 ///
