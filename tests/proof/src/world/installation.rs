@@ -228,6 +228,13 @@ impl Installation {
     }
 }
 
+impl Installation {
+    /// Brings it back to the version that the SDK was built for.
+    pub(super) fn end_drift(&self) {
+        self.server.clear_faults();
+    }
+}
+
 /// The credential of an installation, as its clients hold it.
 struct Held(Arc<Mutex<String>>);
 

@@ -120,6 +120,8 @@ impl World {
         stage.calm();
         for installation in &*installations {
             installation.rotate(&stage, &mut rng)();
+            // A command that waits for long is answered by a version that its SDK knows.
+            installation.end_drift();
         }
         let ending = async {
             while let Some(ended) = services.join_next().await {
