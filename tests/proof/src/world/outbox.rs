@@ -130,7 +130,7 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
 
 async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut Rng) {
     let command: PreparedCommand = serde_json::from_str(&row.command).expect("it was stored");
-    let sent = command.was_sent() || row.first_sent.is_some();
+    let before = command.was_sent() || row.first_sent.is_some();
     let park = |reason: &ParkReason, was_sent: bool| {
         seat.stage.count("commands: stored, left to a person");
         locked(&store.rows).retain(|it| it.number != row.number);
@@ -147,7 +147,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         .with_first_sent(row.first_sent)
         .with_attempts(row.attempts);
     if let StoredStep::Park(reason) = rule.next(&state, now) {
-        return park(&reason, sent);
+        return park(&reason, before);
     }
     store.set_sent(row.number, Some(row.first_sent.unwrap_or(now)), None);
     let options = Options::draw(&seat.stage, rng);
@@ -176,7 +176,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         StoredStep::Send => unreachable!("it was just sent"),
         StoredStep::Park(reason) => {
             let in_doubt = matches!(&made, Err(error) if error.effect() == Effect::Unknown);
-            return park(&reason, sent || in_doubt);
+            return park(&reason, before || in_doubt);
         }
         StoredStep::SendAt(at) => {
             store.set_sent(row.number, state.first_sent_after(now), Some(at));
