@@ -61,7 +61,8 @@ pub(crate) fn since(root: &Path, tag: &str) -> Result<()> {
         let path = format!("api/{name}.txt");
         let recorded = fs::read_to_string(root.join(&path)).map_err(at(&path))?;
         let mut show = Command::new("git");
-        show.current_dir(root).args(["show", &format!("{tag}:{path}")]);
+        show.current_dir(root)
+            .args(["show", &format!("{tag}:{path}")]);
         let shown = show.output().map_err(at("git"))?;
         let before = String::from_utf8_lossy(&shown.stdout);
         if before != recorded {
