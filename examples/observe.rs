@@ -1,7 +1,8 @@
 //! What an operator sees: a trace per call, with its attempts, waits and token renewals.
 //!
 //! The SDK emits `tracing` spans with OpenTelemetry's attribute names. Here they go through `tracing-opentelemetry` to an
-//! exporter in memory, and are drawn as a tree; a service would put its own exporter there.
+//! exporter in memory, and are drawn as a tree; a service would put its own exporter there. An observer passes the trace on,
+//! so that the suite's own spans would hang below.
 //!
 //! ```text
 //! cargo run --example observe
@@ -14,17 +15,36 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{SpanId, Status, TracerProvider as _};
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use out::put;
-use sdk_core::{Backoff, Error, RetryPolicy, Suite};
+use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
+use sdk_core::{Backoff, Error, Observer, RetryPolicy, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 use support::{line, out};
-use tracing::Level;
+use tracing::{Level, Span};
+use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// Adds the trace of the attempt to its request, as W3C Trace Context writes it.
+struct PassOn(TraceContextPropagator);
+
+impl Observer for PassOn {
+    fn attempt_started(&self, _attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
+        let mut carrier = HashMap::new();
+        self.0
+            .inject_context(&Span::current().context(), &mut carrier);
+        // An empty `tracestate` says nothing.
+        for (name, value) in carrier.iter().filter(|(_, value)| !value.is_empty()) {
+            headers.add(name, value);
+        }
+    }
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -56,6 +76,7 @@ async fn incidents(server: &ReferenceServer) -> Result<(), Error> {
     let suite = Suite::builder()
         .variables(server.environment())
         .retry(RetryPolicy::default().with_backoff(short))
+        .observer(PassOn(TraceContextPropagator::new()))
         .build()?;
     let crm = sdk_crm::Client::new(&suite)?;
 
@@ -70,6 +91,9 @@ async fn incidents(server: &ReferenceServer) -> Result<(), Error> {
     // A record that is not there: an error that no repeat would change.
     let missing = crm.people().get("PER-000000000000").await;
     assert!(missing.is_err_and(|error| error.is_not_found()));
+    // Every attempt took its trace along.
+    let requests = server.requests();
+    assert!(requests.iter().all(|it| it.header("traceparent").is_some()));
     Ok(())
 }
 

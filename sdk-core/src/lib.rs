@@ -1,3 +1,11 @@
+// Of two definitions of a link the first one counts: those of the README are for hosts.
+//! [first call]: crate::guide::first_call
+//! [guide]: crate::guide
+//! [questions]: crate::guide::questions
+//! [operations]: crate::guide::operations
+//! [errors]: crate::guide::errors
+//! [testing]: crate::guide::testing
+//!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -80,6 +88,7 @@ pub use replay::state::{StoredOutcome, StoredState};
 pub use reply::deprecation::Deprecation;
 pub use reply::page::{Page, PageItems};
 pub use reply::response::{Receipt, Response};
+pub use request::key::IntoKey;
 pub use secret::value::Secret;
 pub use suite::builder::SuiteBuilder;
 pub use suite::{Stats, Suite};

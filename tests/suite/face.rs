@@ -1,5 +1,6 @@
 //! The public face: what its names promise, whatever the contract shows next.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -53,8 +54,6 @@ fn public_names(package: &str) -> BTreeSet<String> {
 
 #[test]
 fn what_a_program_names_comes_from_its_client() {
-    // Pages to read, which links lead to; nothing for a program to name.
-    let not_passed_on = ["guide"];
     let core = public_names("sdk-core");
     assert!(
         ["Suite", "TokenSource", "one_line", "testing", "transport"]
@@ -65,7 +64,7 @@ fn what_a_program_names_comes_from_its_client() {
     for client in ["crm", "calendar", "accounting", "platform"] {
         let own = public_names(&format!("sdk-{client}"));
         let missing: Vec<_> = core.difference(&own).collect();
-        assert_eq!(missing, not_passed_on, "{client}");
+        assert!(missing.is_empty(), "{client}: {missing:?}");
     }
 }
 
@@ -130,6 +129,7 @@ async fn what_is_at_hand_is_taken_as_a_reference_a_key_or_lines() {
         command().idempotency_key(&key),
         command().idempotency_key(&*key),
         command().idempotency_key(key.clone()),
+        command().idempotency_key(Cow::from(&key)),
     ] {
         let receipt = call.await.unwrap();
         assert_eq!(receipt.idempotency_key().unwrap().as_str(), key);

@@ -1,14 +1,13 @@
 //! Code from specs: the clients, the list of operations of the reference server, and what the documentation says of them.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use crate::findings::Findings;
 use crate::model::app::{APPS, SAMPLE, tried};
 use crate::model::{App, Spec, all};
 use crate::write::tree::{Tree, text_of};
-use crate::write::{client, gaps, readme, server};
+use crate::write::{client, gaps, operations, server};
 use crate::{Result, adopt, assumptions, at, names, read};
 
 /// Generates all code below `root`, or with `check` only says what would change.
@@ -87,11 +86,7 @@ fn generate(root: &Path) -> Result<Tree> {
     };
     let page = gaps::write(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
     tree.add(gaps::PAGE, page.map_err(at(gaps::PAGE))?);
-    if let Ok(readme) = fs::read_to_string(root.join("README.md"))
-        && let Some(text) = readme::update(&readme, &specs).map_err(at("README.md"))?
-    {
-        tree.add("README.md", text);
-    }
+    tree.add(operations::PAGE, operations::write(&specs));
     Ok(tree)
 }
 

@@ -35,6 +35,8 @@ impl ServiceApi {
     ///
     /// `GET /meta`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -72,6 +74,8 @@ impl ServiceApi {
     /// are not shown.
     ///
     /// `GET /ready`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -113,6 +117,8 @@ impl ServiceApi {
 ///
 /// `GET /meta`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -131,7 +137,7 @@ impl ServiceApi {
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingMetadata {
     call: Call,
 }
@@ -163,6 +169,8 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 ///
 /// `GET /ready`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
@@ -182,7 +190,7 @@ sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingReadiness {
     call: Call,
 }
@@ -230,6 +238,8 @@ impl ActorApi {
     ///
     /// `GET /actor`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
@@ -270,6 +280,8 @@ impl ActorApi {
 ///
 /// `GET /actor`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
@@ -289,7 +301,7 @@ impl ActorApi {
 ///
 /// Made by [`ActorApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingActor {
     call: Call,
 }
@@ -337,6 +349,8 @@ impl OverviewApi {
     ///
     /// `GET /overview`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
@@ -377,6 +391,8 @@ impl OverviewApi {
 ///
 /// `GET /overview`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
@@ -396,7 +412,7 @@ impl OverviewApi {
 ///
 /// Made by [`OverviewApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingOverview {
     call: Call,
 }
@@ -443,6 +459,8 @@ impl CounterpartiesApi {
     ///
     /// `GET /counterparties`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `accounting:counterparties:read`.
@@ -481,6 +499,9 @@ impl CounterpartiesApi {
     /// are not shown.
     ///
     /// `POST /counterparties`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -527,6 +548,8 @@ impl CounterpartiesApi {
 ///
 /// `GET /counterparties`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `accounting:counterparties:read`.
@@ -546,7 +569,7 @@ impl CounterpartiesApi {
 ///
 /// Made by [`CounterpartiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListFinancialCounterparties {
     call: Call,
 }
@@ -576,6 +599,9 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 ///
 /// `POST /counterparties`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The request, as any JSON value.
@@ -600,7 +626,7 @@ sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
 ///
 /// Made by [`CounterpartiesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateFinancialCounterparty {
     call: Call,
     body: Body,
@@ -658,6 +684,8 @@ impl InvoicesApi {
     ///
     /// `GET /invoices`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// A bearer token is sent. The contract does not show its scope.
@@ -698,6 +726,8 @@ impl InvoicesApi {
 ///
 /// `GET /invoices`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// A bearer token is sent. The contract does not show its scope.
@@ -717,7 +747,7 @@ impl InvoicesApi {
 ///
 /// Made by [`InvoicesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListInvoices {
     call: Call,
 }
@@ -763,6 +793,9 @@ impl InvoiceDraftsApi {
     /// A draft has 1 to 200 lines. The shape of a line is not shown.
     ///
     /// `POST /invoice-drafts`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -816,6 +849,9 @@ impl InvoiceDraftsApi {
 ///
 /// `POST /invoice-drafts`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command.
@@ -842,7 +878,7 @@ impl InvoiceDraftsApi {
 ///
 /// Made by [`InvoiceDraftsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateInvoiceDraft {
     call: Call,
     body: Body,
@@ -902,6 +938,9 @@ impl ImportRunsApi {
     ///
     /// `POST /import-runs`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -951,6 +990,9 @@ impl ImportRunsApi {
 ///
 /// `POST /import-runs`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command.
@@ -976,7 +1018,7 @@ impl ImportRunsApi {
 ///
 /// Made by [`ImportRunsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateImportRun {
     call: Call,
     body: Body,
@@ -1037,6 +1079,9 @@ impl ApprovalIntentsApi {
     ///
     /// `POST /approval-intents`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The request, as any JSON value.
@@ -1083,6 +1128,9 @@ impl ApprovalIntentsApi {
 ///
 /// `POST /approval-intents`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The request, as any JSON value.
@@ -1107,7 +1155,7 @@ impl ApprovalIntentsApi {
 ///
 /// Made by [`ApprovalIntentsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateApprovalIntent {
     call: Call,
     body: Body,

@@ -34,6 +34,9 @@ impl EventsApi {
     ///
     /// `POST /calendar/v1/event-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -91,6 +94,9 @@ impl EventsApi {
 ///
 /// `POST /calendar/v1/event-commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command.
@@ -120,7 +126,7 @@ impl EventsApi {
 ///
 /// Made by [`EventsApi::command`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitEventCommand {
     call: Call,
     body: Body,
@@ -180,6 +186,9 @@ impl AttendanceApi {
     ///
     /// `POST /calendar/v1/attendance-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command, as any JSON value.
@@ -226,6 +235,9 @@ impl AttendanceApi {
 ///
 /// `POST /calendar/v1/attendance-commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command, as any JSON value.
@@ -250,7 +262,7 @@ impl AttendanceApi {
 ///
 /// Made by [`AttendanceApi::respond`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct RespondAttendance {
     call: Call,
     body: Body,
@@ -308,6 +320,9 @@ impl RecurrenceApi {
     ///
     /// `POST /calendar/v1/recurrence-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command, as any JSON value.
@@ -354,6 +369,9 @@ impl RecurrenceApi {
 ///
 /// `POST /calendar/v1/recurrence-commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command, as any JSON value.
@@ -378,7 +396,7 @@ impl RecurrenceApi {
 ///
 /// Made by [`RecurrenceApi::change`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ChangeRecurrence {
     call: Call,
     body: Body,
@@ -436,6 +454,9 @@ impl HoldsApi {
     ///
     /// `POST /calendar/v1/hold-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command, as any JSON value.
@@ -482,6 +503,9 @@ impl HoldsApi {
 ///
 /// `POST /calendar/v1/hold-commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command, as any JSON value.
@@ -506,7 +530,7 @@ impl HoldsApi {
 ///
 /// Made by [`HoldsApi::manage`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ManageHold {
     call: Call,
     body: Body,

@@ -24,6 +24,8 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// Accounting requires a key of the same form; that it treats it alike is assumed (A51). `Debug` does not show the key,
 /// because with it and the actor's token anybody can get the command's result.
 ///
+/// [The guide](crate::guide::commands) says which key to take.
+///
 /// ```
 /// use sdk_core::IdempotencyKey;
 ///

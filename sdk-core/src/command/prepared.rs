@@ -17,7 +17,7 @@ pub(crate) const VERSION: u32 = 2;
 ///
 /// It serialises: store it in your own database, in your own transaction, before anything is sent, and send it from any
 /// process with `send_prepared` of the application's client. Prepare a command, too, if you may drop its call before it
-/// ends: with the command you can still find out what became of it.
+/// ends: with the command you can still find out what became of it ([the guide](crate::guide::unknown_effect)).
 ///
 /// ```
 /// # fn example(command: sdk_core::PreparedCommand) -> Result<(), Box<dyn std::error::Error>> {

@@ -73,7 +73,7 @@ impl From<(Method, String)> for RawTarget {
 /// # Ok(()) }
 /// ```
 #[derive(Clone)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct RawCall {
     call: Call,
     client: ApiClient,

@@ -85,6 +85,7 @@ impl fmt::Display for ErrorKind {
 
 named! {
     /// What is known about the effect of a failed call. There will be no fourth case, so a `match` needs no wildcard arm.
+    /// [The guide](crate::guide::unknown_effect) says what to do with each.
     ///
     /// ```
     /// use sdk_core::{Effect, Error, PreparedCommand};

@@ -9,7 +9,8 @@ use crate::json::texts::text_impls;
 
 /// A JSON number exactly as received: every digit, its sign and its exponent.
 ///
-/// It is written back unchanged, whatever its size, and converts to a Rust number on demand.
+/// It is written back unchanged, whatever its size, and converts to a Rust number on demand
+/// ([the guide](crate::guide::reading#amounts-stay-exact)).
 ///
 /// ```
 /// use sdk_core::Number;

@@ -18,7 +18,7 @@ use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
-/// It is kept as received, is cheap to decode, and is read on demand.
+/// It is kept as received, is cheap to decode, and is read on demand. [The guide](crate::guide::reading) has examples.
 ///
 /// # Ways to read it
 /// - One or two members: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.

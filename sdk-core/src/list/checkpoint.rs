@@ -26,7 +26,8 @@ const LIMIT: &str = "limit";
 /// Query parameters that select a page, not the items of the list.
 const PLACE: [&str; 2] = ["cursor", LIMIT];
 
-/// The position of a walk: enough to resume in another process without losing or repeating an item.
+/// The position of a walk: enough to resume in another process without losing or repeating an item
+/// ([the guide](crate::guide::walking#going-on-after-a-restart)).
 ///
 /// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
 /// loses nor repeats anything. `examples/export` does this with files.

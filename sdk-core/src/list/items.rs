@@ -23,7 +23,7 @@ use crate::shown::shows;
 ///
 /// [`try_next`](Self::try_next) needs no other crate. As a [`Stream`] it also works with the combinators of `futures`. The
 /// builder's `limit` is the page size, not the length of the walk: to get ten items, take ten and drop the stream.
-/// [The guide](crate::guide::lists) describes all walks.
+/// [The guide](crate::guide::walking) describes all walks.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
@@ -57,7 +57,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 
     /// The same walk from here, with each item decoded into your own type; see
-    /// [the guide](crate::guide::lists#types-of-yours).
+    /// [the guide](crate::guide::walking#types-of-yours).
     ///
     /// A page that was only partly delivered is fetched again.
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {

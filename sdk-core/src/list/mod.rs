@@ -1,4 +1,4 @@
-//! Lists as streams of pages and items, with checkpoints. `docs/lists.md` describes their behaviour.
+//! Lists as streams of pages and items, with checkpoints. `docs/walking.md` describes their behaviour.
 //!
 //! The type of a page belongs in `reply`.
 

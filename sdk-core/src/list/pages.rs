@@ -24,7 +24,7 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 /// A list as a stream of pages: lazy, `'static`, finished after its first error.
 ///
 /// Nothing is sent before the first page is polled. An empty page with a cursor continues the walk; a null or empty cursor
-/// ends it; a repeated cursor is an error. [The guide](crate::guide::lists) describes all walks.
+/// ends it; a repeated cursor is an error. [The guide](crate::guide::walking) describes all walks.
 ///
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -143,7 +143,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 
     /// The same walk from here, with each record decoded into your own type in the same pass as its page: half the work of
-    /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::lists#types-of-yours).
+    /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::walking#types-of-yours).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
         let (state, guard) = match self.state {
             State::Ready => (State::Ready, self.guard),

@@ -13,10 +13,11 @@ use url::Url;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::policy::retry::RetryPolicy;
+use crate::request::key::IntoKey;
 use crate::secret::confidential::Confidential;
 use crate::shown::shows;
 
-/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for.
+/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::drift).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPolicy {
@@ -55,6 +56,7 @@ pub enum ScopePolicy {
 const SHORTEST_HIDDEN: usize = 4;
 
 /// Options of one call, or the defaults of a client. An unset option is taken from the client, then from the suite.
+/// [The guide](crate::guide::configuration) lists all settings.
 ///
 /// ```
 /// use std::time::Duration;
@@ -153,13 +155,10 @@ impl CallOptions {
 
     /// Sets the idempotency key.
     #[doc(hidden)]
-    pub fn with_idempotency_key<K>(mut self, key: K) -> Self
-    where
-        K: TryInto<IdempotencyKey, Error: Into<Error>>,
-    {
-        match key.try_into() {
+    pub fn with_idempotency_key(mut self, key: impl IntoKey) -> Self {
+        match key.into_key() {
             Ok(key) => self.key = Some(Arc::new(key)),
-            Err(error) => self.invalid = Some(error.into()),
+            Err(error) => self.invalid = Some(error),
         }
         self
     }

@@ -34,10 +34,7 @@ macro_rules! option_setters {
     };
     ($(#[$doc:meta])* idempotency_key) => {
         $(#[$doc])*
-        pub fn idempotency_key<K>(self, key: K) -> Self
-        where
-            K: TryInto<$crate::IdempotencyKey, Error: Into<$crate::Error>>,
-        {
+        pub fn idempotency_key(self, key: impl $crate::IntoKey) -> Self {
             self.with(|options| options.with_idempotency_key(key))
         }
     };

@@ -8,7 +8,8 @@ use crate::policy::define::policy;
 policy! {
     /// How often a call is attempted, and how long it waits in between.
     ///
-    /// Whether a failure may be retried at all depends on the operation: see [`Safety`](crate::Safety).
+    /// Whether a failure may be retried at all depends on the operation: see [`Safety`](crate::Safety), and
+    /// [the guide](crate::guide::time_and_retries) for what is retried.
     ///
     /// ```
     /// use std::time::Duration;

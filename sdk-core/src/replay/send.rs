@@ -47,7 +47,7 @@ use crate::shown::shows;
 /// }
 /// # Ok(()) }
 /// ```
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SendPrepared<T = RawJson> {
     call: Call,
     draft: Result<Draft, Error>,

@@ -49,7 +49,8 @@ pub struct Response<T> {
 /// The result of a command that the service accepted, with its status, headers, bytes and idempotency key.
 ///
 /// It dereferences to the result. As far as the contract shows, the HTTP status is 201 for a first commit, and 200 for an
-/// update, a cancellation or a replay; [`is_replay`](Self::is_replay) identifies replays.
+/// update, a cancellation or a replay; [`is_replay`](Self::is_replay) identifies replays. [The guide](crate::guide::commands)
+/// says more.
 #[derive(Clone)]
 pub struct Receipt<T> {
     value: T,

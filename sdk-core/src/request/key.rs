@@ -1,5 +1,6 @@
 //! Idempotency keys from callers, checked before anything is sent.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::str::FromStr;
 
@@ -49,7 +50,31 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-macro_rules! try_from_text {
+/// What a command takes as its key: an [`IdempotencyKey`], or a text that may be one.
+///
+/// A text that is no key fails the call before it is sent. Implement it for a type of yours that a key follows from.
+/// [The guide](crate::guide::commands) says which key to take.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no idempotency key",
+    label = "not a key",
+    note = "a key is an `IdempotencyKey`, such as `IdempotencyKey::derive(\"billing/invoice-draft\", [order])`, or a text of 16 \
+            to 160 characters out of A-Z a-z 0-9 . _ : -"
+)]
+pub trait IntoKey {
+    /// The key.
+    ///
+    /// # Errors
+    /// If the text is none.
+    fn into_key(self) -> Result<IdempotencyKey, Error>;
+}
+
+impl IntoKey for IdempotencyKey {
+    fn into_key(self) -> Result<IdempotencyKey, Error> {
+        Ok(self)
+    }
+}
+
+macro_rules! texts {
     ($($text:ty)*) => {$(
         impl TryFrom<$text> for IdempotencyKey {
             type Error = Error;
@@ -58,12 +83,18 @@ macro_rules! try_from_text {
                 text.parse()
             }
         }
+
+        impl IntoKey for $text {
+            fn into_key(self) -> Result<IdempotencyKey, Error> {
+                self.parse()
+            }
+        }
     )*};
 }
 
-try_from_text!(&str String &String);
+texts!(&str String &String Cow<'_, str>);
 
-/// Lets a setter take an `IdempotencyKey` where it also takes a text.
+/// Lets `?` pass what cannot fail, such as the parsing of an enumeration that keeps unknown values.
 impl From<Infallible> for Error {
     fn from(never: Infallible) -> Self {
         match never {}

@@ -44,7 +44,8 @@
 //! assert_eq!(handle(gone), Action::GiveUp);
 //! ```
 //!
-//! [`ScriptedTransport`] goes a step further: the program's own calls run against a script.
+//! [`ScriptedTransport`] goes a step further: the program's own calls run against a script. [The guide](crate::guide::testing)
+//! compares the ways to test.
 //!
 //! In a test of a program, the operations come from the client crate, as in
 //! `testing::reply(&sdk_crm::operations::GET_PERSON, 200)`.

@@ -31,6 +31,7 @@ impl ClientAuthentication {
 ///
 /// The contract does not show these fields, so they can be adjusted: [`with_form_field`](Self::with_form_field) adds or
 /// replaces one, and [`with_audience_field`](Self::with_audience_field) renames the one with the audience.
+/// [The guide](crate::guide::credentials) says where a secret may come from.
 ///
 /// ```
 /// use sdk_core::{ClientAuthentication, ClientCredentials};

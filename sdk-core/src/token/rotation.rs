@@ -17,7 +17,8 @@ pub type CredentialsFuture<'a> =
 /// The suite asks before each attempt at the token endpoint, which is every few minutes for each application in use, and once
 /// more if the endpoint does not accept the credential: if the source gives another one by then, that one is tried at once.
 /// Calls with a live token do not notice that a source fails, is slow or panics. Its time counts against
-/// [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout).
+/// [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). [The guide](crate::guide::credentials) shows a mounted
+/// file and a vault.
 ///
 /// ```
 /// use sdk_core::{ClientCredentials, CredentialSource, CredentialsFuture, TokenError};

@@ -7,6 +7,8 @@
 //! - a client or a builder of reqwest, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
 //! - any other [`Transport`], by [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
 //! - the connections of another suite, by [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
+//!
+//! [The guide](crate::guide::network) shows proxies, certificates and middleware.
 
 pub(crate) mod body;
 pub(crate) mod cause;

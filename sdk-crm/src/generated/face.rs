@@ -39,6 +39,8 @@ impl ServiceApi {
     ///
     /// `GET /api/health`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -77,6 +79,8 @@ impl ServiceApi {
     ///
     /// `GET /api/ready`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -114,6 +118,8 @@ impl ServiceApi {
     /// Reports the supported contract and version metadata. No authentication. The response body is not shown.
     ///
     /// `GET /api/crm/v1/meta`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -154,6 +160,8 @@ impl ServiceApi {
 ///
 /// `GET /api/health`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -173,7 +181,7 @@ impl ServiceApi {
 ///
 /// Made by [`ServiceApi::health`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetHealth {
     call: Call,
 }
@@ -202,6 +210,8 @@ sdk_core::call_options!(GetHealth => Response<RawJson>);
 ///
 /// `GET /api/ready`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -221,7 +231,7 @@ sdk_core::call_options!(GetHealth => Response<RawJson>);
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetReadiness {
     call: Call,
 }
@@ -250,6 +260,8 @@ sdk_core::call_options!(GetReadiness => Response<RawJson>);
 ///
 /// `GET /api/crm/v1/meta`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -269,7 +281,7 @@ sdk_core::call_options!(GetReadiness => Response<RawJson>);
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetCrmMetadata {
     call: Call,
 }
@@ -316,6 +328,8 @@ impl TodayApi {
     ///
     /// `GET /api/crm/v1/today`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -357,6 +371,8 @@ impl TodayApi {
 ///
 /// `GET /api/crm/v1/today`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:today:read`.
@@ -378,7 +394,7 @@ impl TodayApi {
 ///
 /// Made by [`TodayApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetToday {
     call: Call,
 }
@@ -427,6 +443,9 @@ impl IntakeApi {
     /// `status` and `state` are mutually exclusive. The fields of a submission in the list are not shown.
     ///
     /// `GET /api/crm/v1/intake-submissions`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -488,6 +507,8 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the intake submission.
@@ -543,6 +564,9 @@ impl IntakeApi {
     ///
     /// `POST /api/crm/v1/intake-review-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: The command.
@@ -594,6 +618,9 @@ impl IntakeApi {
 ///
 /// `GET /api/crm/v1/intake-submissions`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:intake:read`.
@@ -625,7 +652,7 @@ impl IntakeApi {
 ///
 /// Made by [`IntakeApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListIntakeSubmissions {
     call: Call,
     limit: Option<u32>,
@@ -711,6 +738,8 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/intake-submissions/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the intake submission.
@@ -744,7 +773,7 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
 ///
 /// Made by [`IntakeApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetIntakeSubmission {
     call: Call,
     reference: IntakeReference,
@@ -784,6 +813,9 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// `POST /api/crm/v1/intake-review-commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command.
@@ -813,7 +845,7 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// Made by [`IntakeApi::review`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ReviewIntakeSubmission {
     call: Call,
     body: Body,
@@ -870,6 +902,9 @@ impl PeopleApi {
     /// not shown.
     ///
     /// `GET /api/crm/v1/people`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -930,6 +965,8 @@ impl PeopleApi {
     ///
     /// `GET /api/crm/v1/people/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the person.
@@ -983,6 +1020,9 @@ impl PeopleApi {
     /// fields of an entry are not shown.
     ///
     /// `GET /api/crm/v1/people/{reference}/timeline`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -1045,6 +1085,9 @@ impl PeopleApi {
 ///
 /// `GET /api/crm/v1/people`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:people:read`.
@@ -1075,7 +1118,7 @@ impl PeopleApi {
 ///
 /// Made by [`PeopleApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListPeople {
     call: Call,
     q: Option<String>,
@@ -1157,6 +1200,8 @@ sdk_core::call_options!(ListPeople => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/people/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the person.
@@ -1190,7 +1235,7 @@ sdk_core::call_options!(ListPeople => Response<Page<Record>>);
 ///
 /// Made by [`PeopleApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPerson {
     call: Call,
     reference: PersonReference,
@@ -1223,6 +1268,9 @@ sdk_core::call_options!(GetPerson => Response<Record>);
 ///
 /// `GET /api/crm/v1/people/{reference}/timeline`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the person.
@@ -1254,7 +1302,7 @@ sdk_core::call_options!(GetPerson => Response<Record>);
 ///
 /// Made by [`PeopleApi::timeline`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPersonTimeline {
     call: Call,
     reference: PersonReference,
@@ -1340,6 +1388,9 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations`
     ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:organizations:read`.
@@ -1399,6 +1450,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the organization.
@@ -1454,6 +1507,9 @@ impl OrganizationsApi {
 ///
 /// `GET /api/crm/v1/organizations`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:organizations:read`.
@@ -1484,7 +1540,7 @@ impl OrganizationsApi {
 ///
 /// Made by [`OrganizationsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOrganizations {
     call: Call,
     q: Option<String>,
@@ -1566,6 +1622,8 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/organizations/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the organization.
@@ -1599,7 +1657,7 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
 ///
 /// Made by [`OrganizationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganization {
     call: Call,
     reference: OrganizationReference,
@@ -1652,6 +1710,9 @@ impl OpportunitiesApi {
     /// 50. The fields of an opportunity are not shown.
     ///
     /// `GET /api/crm/v1/opportunities`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -1714,6 +1775,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`: The reference of the opportunity.
@@ -1769,6 +1832,9 @@ impl OpportunitiesApi {
 ///
 /// `GET /api/crm/v1/opportunities`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:opportunities:read`.
@@ -1800,7 +1866,7 @@ impl OpportunitiesApi {
 ///
 /// Made by [`OpportunitiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOpportunities {
     call: Call,
     q: Option<String>,
@@ -1893,6 +1959,8 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
 ///
 /// `GET /api/crm/v1/opportunities/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`: The reference of the opportunity.
@@ -1926,7 +1994,7 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
 ///
 /// Made by [`OpportunitiesApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOpportunity {
     call: Call,
     reference: OpportunityReference,
@@ -1979,6 +2047,9 @@ impl TasksApi {
     /// caller's own tasks. The fields of a task are not shown.
     ///
     /// `GET /api/crm/v1/tasks`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -2043,6 +2114,9 @@ impl TasksApi {
 ///
 /// `GET /api/crm/v1/tasks`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:tasks:read`.
@@ -2074,7 +2148,7 @@ impl TasksApi {
 ///
 /// Made by [`TasksApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListTasks {
     call: Call,
     q: Option<String>,
@@ -2186,6 +2260,8 @@ impl SearchApi {
     ///
     /// `GET /api/crm/v1/search`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `q`: The text to search for, 2 to 100 characters.
@@ -2242,6 +2318,8 @@ impl SearchApi {
 ///
 /// `GET /api/crm/v1/search`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `q`: The text to search for, 2 to 100 characters.
@@ -2275,7 +2353,7 @@ impl SearchApi {
 ///
 /// Made by [`SearchApi::query`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct Search {
     call: Call,
     q: String,
@@ -2336,6 +2414,8 @@ impl FunnelApi {
     ///
     /// `GET /api/crm/v1/funnel`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -2384,6 +2464,8 @@ impl FunnelApi {
 ///
 /// `GET /api/crm/v1/funnel`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:opportunities:read`.
@@ -2409,7 +2491,7 @@ impl FunnelApi {
 ///
 /// Made by [`FunnelApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetFunnel {
     call: Call,
     from: Option<Timestamp>,
@@ -2478,6 +2560,8 @@ impl ActorsApi {
     ///
     /// `GET /api/crm/v1/actors`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -2516,6 +2600,8 @@ impl ActorsApi {
 ///
 /// `GET /api/crm/v1/actors`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:today:read`.
@@ -2534,7 +2620,7 @@ impl ActorsApi {
 ///
 /// Made by [`ActorsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetActors {
     call: Call,
 }
@@ -2583,6 +2669,8 @@ impl PresentationApi {
     ///
     /// `GET /api/crm/v1/presentation`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -2624,6 +2712,8 @@ impl PresentationApi {
 ///
 /// `GET /api/crm/v1/presentation`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:today:read`.
@@ -2643,7 +2733,7 @@ impl PresentationApi {
 ///
 /// Made by [`PresentationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPresentation {
     call: Call,
 }
@@ -2695,6 +2785,9 @@ impl CommandsApi {
     /// and the shapes of the request and the result are not shown.
     ///
     /// `POST /api/crm/v1/commands`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -2750,6 +2843,9 @@ impl CommandsApi {
 ///
 /// `POST /api/crm/v1/commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The command.
@@ -2779,7 +2875,7 @@ impl CommandsApi {
 ///
 /// Made by [`CommandsApi::submit`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitCommand {
     call: Call,
     body: Body,

@@ -33,6 +33,8 @@ impl OauthApi {
     ///
     /// `POST /oauth/token`
     ///
+    /// How a suite gets its own tokens: [`guide::tokens`](sdk_core::guide::tokens).
+    ///
     /// # Arguments
     ///
     /// - `body`: The form.
@@ -83,6 +85,8 @@ impl OauthApi {
 ///
 /// `POST /oauth/token`
 ///
+/// How a suite gets its own tokens: [`guide::tokens`](sdk_core::guide::tokens).
+///
 /// # Arguments
 ///
 /// - `body`: The form.
@@ -106,7 +110,7 @@ impl OauthApi {
 ///
 /// Made by [`OauthApi::token`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ExchangeToken {
     call: Call,
     body: Body,
@@ -159,6 +163,8 @@ impl AppsApi {
     ///
     /// `GET /platform/v1/apps`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `suite.apps:read`.
@@ -198,6 +204,8 @@ impl AppsApi {
 ///
 /// `GET /platform/v1/apps`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `suite.apps:read`.
@@ -217,7 +225,7 @@ impl AppsApi {
 ///
 /// Made by [`AppsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListApps {
     call: Call,
 }
@@ -264,6 +272,8 @@ impl OrganizationApi {
     ///
     /// `GET /platform/v1/organization`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `suite.organization.basic:read`.
@@ -303,6 +313,8 @@ impl OrganizationApi {
 ///
 /// `GET /platform/v1/organization`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `suite.organization.basic:read`.
@@ -322,7 +334,7 @@ impl OrganizationApi {
 ///
 /// Made by [`OrganizationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganizationContext {
     call: Call,
 }
@@ -368,6 +380,8 @@ impl PublicationsApi {
     /// Besides the scope, platform and source-app entitlements are required. The response body is not shown.
     ///
     /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -422,6 +436,8 @@ impl PublicationsApi {
 ///
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `app_id`: The id of the source app. Its format is not shown.
@@ -447,7 +463,7 @@ impl PublicationsApi {
 ///
 /// Made by [`PublicationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPublication {
     call: Call,
     app_id: String,

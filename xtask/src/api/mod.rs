@@ -6,6 +6,7 @@ mod rustdoc;
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::{Result, at};
 
@@ -50,6 +51,23 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
              write an entry for the changelog",
             differs.join(", ")
         ));
+    }
+    Ok(())
+}
+
+/// Says what changed between the records of a tag and those of today, and whether it breaks users.
+pub(crate) fn since(root: &Path, tag: &str) -> Result<()> {
+    for name in CRATES {
+        let path = format!("api/{name}.txt");
+        let recorded = fs::read_to_string(root.join(&path)).map_err(at(&path))?;
+        let mut show = Command::new("git");
+        show.current_dir(root)
+            .args(["show", &format!("{tag}:{path}")]);
+        let shown = show.output().map_err(at("git"))?;
+        let before = String::from_utf8_lossy(&shown.stdout);
+        if before != recorded {
+            println!("{path}\n{}", compare::report(&before, &recorded));
+        }
     }
     Ok(())
 }

@@ -57,6 +57,7 @@ pub(crate) const SHARED: &[&str] = &[
     "ExactReplay",
     "IdempotencyKey",
     "Items",
+    "IntoKey",
     "JsonBody",
     "Members",
     "Method",

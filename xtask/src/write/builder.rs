@@ -123,7 +123,7 @@ impl Builder<'_> {
         ));
         let _ = writeln!(
             code,
-            "#[derive(Clone, Debug)]\n#[must_use = \"a request does nothing until it is sent\"]\npub struct {builder} {{\ncall: Call,"
+            "#[derive(Clone, Debug)]\n#[must_use = \"a request does nothing until it is sent: add `.await`\"]\npub struct {builder} {{\ncall: Call,"
         );
         for Parameter {
             name,

@@ -140,7 +140,12 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
     } else {
         String::new()
     };
-    for part in [prose(&operation.description), deprecated, route] {
+    for part in [
+        prose(&operation.description),
+        deprecated,
+        route,
+        guide(operation),
+    ] {
         if !part.is_empty() {
             text.push_str("\n\n");
             text.push_str(&part);
@@ -160,6 +165,28 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
         }
     }
     text
+}
+
+/// Where the guide says more.
+fn guide(operation: &Operation) -> String {
+    let leads: &[(&str, &str)] = if operation.auth == Auth::Client {
+        &[("How a suite gets its own tokens", "tokens")]
+    } else if operation.is_command() {
+        &[
+            ("How a command takes effect once", "commands"),
+            ("What to do if its reply is lost", "unknown_effect"),
+        ]
+    } else if operation.is_list() {
+        &[
+            ("How to walk through a list", "walking"),
+            ("How to read a record", "reading"),
+        ]
+    } else {
+        &[("How to read a reply", "reading")]
+    };
+    let lead = |(what, page)| format!("{what}: [`guide::{page}`](sdk_core::guide::{page}).");
+    let leads: Vec<String> = leads.iter().copied().map(lead).collect();
+    leads.join(" ")
 }
 
 /// The scope that the caller's token needs, in one sentence.

@@ -5,7 +5,7 @@ use crate::model::app::APPS;
 use crate::model::{Reach, Spec};
 use crate::read as reader;
 
-use super::{calls, face, readme, root, rust, table, types};
+use super::{calls, face, operations, root, rust, table, types};
 
 /// A spec with one of everything that matters.
 const SAMPLE: &str = r##"
@@ -117,16 +117,11 @@ fn a_time_is_handed_in_as_what_turns_into_it_and_checked() {
 }
 
 #[test]
-fn the_readme_gets_its_table_between_the_markers() {
-    let specs = [read(SAMPLE)];
-    assert_eq!(readme::update("no markers", &specs), Ok(None));
-
-    let text = "a\n<!-- operations:begin -->\nold\n<!-- operations:end -->\nb\n";
-    let updated = readme::update(text, &specs).unwrap().unwrap();
-    let row = "| `createThing` | `POST /things` | `crm.things().create(body)` | `things:write` | documented |\n";
-    assert!(updated.starts_with("a\n<!-- operations:begin -->\n| Operation |"));
-    assert!(updated.ends_with(&format!("{row}<!-- operations:end -->\nb\n")));
-    assert_eq!(readme::update(&updated, &specs), Ok(Some(updated)));
+fn the_page_of_operations_has_a_table_for_each_application() {
+    let page = operations::write(&[read(SAMPLE)]);
+    let row =
+        "| `crm.things().create(body)` | `createThing`<br>`POST /things` | `things:write` |\n";
+    assert!(page.contains("| Rust |") && page.contains(row), "{page}");
 }
 
 /// A document without any extension of ours, with what our own specs do not have.

@@ -33,7 +33,7 @@ use crate::transport::waits::Waits;
 ///
 /// Addresses, audiences and credentials that are set in code override the [`variables`](Self::variables) that the program
 /// passes, and those override the environment of the process, in whatever order the methods are called. [`build`](Self::build)
-/// reports all mistakes at once.
+/// reports all mistakes at once. [The guide](crate::guide::configuration) lists all settings with their defaults.
 #[derive(Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
@@ -229,7 +229,7 @@ setters! {
     ///
     /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
     /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
-    /// must have ended.
+    /// must have ended. [The guide](crate::guide::limits) lists all bounds.
     max_in_flight(attempts: usize) |it| it.settings.max_in_flight = Some(attempts);
 
     /// Limits the size of a decompressed reply; 16 MiB by default.
@@ -285,7 +285,7 @@ setters! {
     };
 
     /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
-    /// process. [The guide](crate::guide::tokens) says more.
+    /// process. [The guide](crate::guide::installations) says more.
     ///
     /// Nothing else is shared: addresses, credentials, tokens, budgets, counters, limits and the [label](Self::label) are the
     /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,

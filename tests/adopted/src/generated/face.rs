@@ -47,6 +47,8 @@ impl TodayApi {
     ///
     /// `GET /api/crm/v1/today`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -85,6 +87,8 @@ impl TodayApi {
 ///
 /// `GET /api/crm/v1/today`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:today:read`.
@@ -105,7 +109,7 @@ impl TodayApi {
 ///
 /// Made by [`TodayApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetToday {
     call: Call,
 }
@@ -151,6 +155,9 @@ impl IntakeApi {
     /// List the intake queue
     ///
     /// `GET /api/crm/v1/intake-submissions`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -223,6 +230,8 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -273,6 +282,9 @@ impl IntakeApi {
     ///
     /// `POST /api/crm/v1/intake-review-commands`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -318,6 +330,9 @@ impl IntakeApi {
 ///
 /// `GET /api/crm/v1/intake-submissions`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:intake:read`.
@@ -354,7 +369,7 @@ impl IntakeApi {
 ///
 /// Made by [`IntakeApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListIntakeSubmissions {
     call: Call,
     status: Option<Vec<IntakeStatus>>,
@@ -456,6 +471,8 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<IntakeSubmission>
 ///
 /// `GET /api/crm/v1/intake-submissions/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -488,7 +505,7 @@ sdk_core::call_options!(ListIntakeSubmissions => Response<Page<IntakeSubmission>
 ///
 /// Made by [`IntakeApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetIntakeSubmission {
     call: Call,
     reference: GetIntakeSubmissionReference,
@@ -524,6 +541,9 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// `POST /api/crm/v1/intake-review-commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -547,7 +567,7 @@ sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>)
 ///
 /// Made by [`IntakeApi::review`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ReviewIntakeSubmission {
     call: Call,
     body: Body,
@@ -603,6 +623,9 @@ impl PeopleApi {
     /// List people
     ///
     /// `GET /api/crm/v1/people`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -688,6 +711,9 @@ impl PeopleApi {
     ///
     /// `POST /api/crm/v1/people`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -743,6 +769,8 @@ impl PeopleApi {
     /// Everything about one person.
     ///
     /// `GET /api/crm/v1/people/{reference}`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -805,6 +833,9 @@ impl PeopleApi {
     /// Everything about one person.
     ///
     /// `PUT /api/crm/v1/people/{reference}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -878,6 +909,9 @@ impl PeopleApi {
     ///
     /// `PATCH /api/crm/v1/people/{reference}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -948,6 +982,9 @@ impl PeopleApi {
     ///
     /// `DELETE /api/crm/v1/people/{reference}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -996,6 +1033,9 @@ impl PeopleApi {
     /// The timeline of a person
     ///
     /// `GET /api/crm/v1/people/{reference}/timeline`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -1064,6 +1104,9 @@ impl PeopleApi {
     ///
     /// `POST /api/crm/v1/people/{reference}/activities`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -1120,6 +1163,9 @@ impl PeopleApi {
     ///
     /// `POST /api/crm/v1/people/merges`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -1171,6 +1217,9 @@ impl PeopleApi {
 ///
 /// `GET /api/crm/v1/people`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:people:read`.
@@ -1215,7 +1264,7 @@ impl PeopleApi {
 ///
 /// Made by [`PeopleApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListPeople {
     call: Call,
     q: Option<String>,
@@ -1392,6 +1441,9 @@ sdk_core::call_options!(ListPeople => Response<Page<Person>>);
 ///
 /// `POST /api/crm/v1/people`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -1421,7 +1473,7 @@ sdk_core::call_options!(ListPeople => Response<Page<Person>>);
 ///
 /// Made by [`PeopleApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleCreate {
     call: Call,
     body: Body,
@@ -1462,6 +1514,8 @@ sdk_core::keyed_command_options!(PeopleCreate => Receipt<Person>);
 ///
 /// `GET /api/crm/v1/people/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1500,7 +1554,7 @@ sdk_core::keyed_command_options!(PeopleCreate => Receipt<Person>);
 ///
 /// Made by [`PeopleApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPerson {
     call: Call,
     reference: PersonReference,
@@ -1555,6 +1609,9 @@ sdk_core::call_options!(GetPerson => Response<Person>);
 ///
 /// `PUT /api/crm/v1/people/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1593,7 +1650,7 @@ sdk_core::call_options!(GetPerson => Response<Person>);
 ///
 /// Made by [`PeopleApi::replace`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleReplace {
     call: Call,
     reference: PersonReference,
@@ -1648,6 +1705,9 @@ sdk_core::command_options!(PeopleReplace => Receipt<Person>);
 ///
 /// `PATCH /api/crm/v1/people/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1686,7 +1746,7 @@ sdk_core::command_options!(PeopleReplace => Receipt<Person>);
 ///
 /// Made by [`PeopleApi::update`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleUpdate {
     call: Call,
     reference: PersonReference,
@@ -1731,6 +1791,9 @@ sdk_core::command_options!(PeopleUpdate => Receipt<Person>);
 ///
 /// `DELETE /api/crm/v1/people/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1762,7 +1825,7 @@ sdk_core::command_options!(PeopleUpdate => Receipt<Person>);
 ///
 /// Made by [`PeopleApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleDelete {
     call: Call,
     reference: PersonReference,
@@ -1797,6 +1860,9 @@ sdk_core::command_options!(PeopleDelete => Receipt<()>);
 /// The timeline of a person
 ///
 /// `GET /api/crm/v1/people/{reference}/timeline`
+///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -1833,7 +1899,7 @@ sdk_core::command_options!(PeopleDelete => Receipt<()>);
 ///
 /// Made by [`PeopleApi::timeline`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPersonTimeline {
     call: Call,
     reference: PersonReference,
@@ -1917,6 +1983,9 @@ sdk_core::call_options!(GetPersonTimeline => Response<Page<Activity>>);
 ///
 /// `POST /api/crm/v1/people/{reference}/activities`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -1946,7 +2015,7 @@ sdk_core::call_options!(GetPersonTimeline => Response<Page<Activity>>);
 ///
 /// Made by [`PeopleApi::log_activity`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PeopleActivitiesLog {
     call: Call,
     reference: PersonReference,
@@ -1987,6 +2056,9 @@ sdk_core::keyed_command_options!(PeopleActivitiesLog => Receipt<Activity>);
 ///
 /// `POST /api/crm/v1/people/merges`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -2015,7 +2087,7 @@ sdk_core::keyed_command_options!(PeopleActivitiesLog => Receipt<Activity>);
 ///
 /// Made by [`PeopleApi::merge`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct MergePeople {
     call: Call,
     body: Body,
@@ -2069,6 +2141,9 @@ impl OrganizationsApi {
     /// List organizations
     ///
     /// `GET /api/crm/v1/organizations`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -2138,6 +2213,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -2187,6 +2264,9 @@ impl OrganizationsApi {
     /// Change an organization
     ///
     /// `PATCH /api/crm/v1/organizations/{reference}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -2248,6 +2328,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}/hierarchy`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -2300,6 +2382,9 @@ impl OrganizationsApi {
 ///
 /// `GET /api/crm/v1/organizations`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:organizations:read`.
@@ -2334,7 +2419,7 @@ impl OrganizationsApi {
 ///
 /// Made by [`OrganizationsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOrganizations {
     call: Call,
     q: Option<String>,
@@ -2433,6 +2518,8 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Organization>>);
 ///
 /// `GET /api/crm/v1/organizations/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -2465,7 +2552,7 @@ sdk_core::call_options!(ListOrganizations => Response<Page<Organization>>);
 ///
 /// Made by [`OrganizationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganization {
     call: Call,
     reference: OrganizationReference,
@@ -2500,6 +2587,9 @@ sdk_core::call_options!(GetOrganization => Response<Organization>);
 ///
 /// `PATCH /api/crm/v1/organizations/{reference}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -2532,7 +2622,7 @@ sdk_core::call_options!(GetOrganization => Response<Organization>);
 ///
 /// Made by [`OrganizationsApi::update`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct UpdateOrganization {
     call: Call,
     reference: OrganizationReference,
@@ -2575,6 +2665,8 @@ sdk_core::command_options!(UpdateOrganization => Receipt<Organization>);
 ///
 /// `GET /api/crm/v1/organizations/{reference}/hierarchy`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -2605,7 +2697,7 @@ sdk_core::command_options!(UpdateOrganization => Receipt<Organization>);
 ///
 /// Made by [`OrganizationsApi::hierarchy_get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct OrganizationsHierarchyGet {
     call: Call,
     reference: OrganizationReference,
@@ -2657,6 +2749,9 @@ impl OpportunitiesApi {
     /// List the pipeline
     ///
     /// `GET /api/crm/v1/opportunities`
+    ///
+    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+    /// [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -2726,6 +2821,9 @@ impl OpportunitiesApi {
     ///
     /// `POST /api/crm/v1/opportunities`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`: Members that are read-only are ignored.
@@ -2777,6 +2875,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities/{reference}`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -2826,6 +2926,9 @@ impl OpportunitiesApi {
     /// Move to another stage
     ///
     /// `PUT /api/crm/v1/opportunities/{reference}/stage`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -2895,6 +2998,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/pipeline-summary`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:opportunities:read`.
@@ -2933,6 +3038,9 @@ impl OpportunitiesApi {
 ///
 /// `GET /api/crm/v1/opportunities`
 ///
+/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
+/// [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:opportunities:read`.
@@ -2966,7 +3074,7 @@ impl OpportunitiesApi {
 ///
 /// Made by [`OpportunitiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOpportunities {
     call: Call,
     q: Option<String>,
@@ -3093,6 +3201,9 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Opportunity>>);
 ///
 /// `POST /api/crm/v1/opportunities`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: Members that are read-only are ignored.
@@ -3121,7 +3232,7 @@ sdk_core::call_options!(ListOpportunities => Response<Page<Opportunity>>);
 ///
 /// Made by [`OpportunitiesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateOpportunity {
     call: Call,
     body: Body,
@@ -3158,6 +3269,8 @@ sdk_core::keyed_command_options!(CreateOpportunity => Receipt<Opportunity>);
 ///
 /// `GET /api/crm/v1/opportunities/{reference}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -3190,7 +3303,7 @@ sdk_core::keyed_command_options!(CreateOpportunity => Receipt<Opportunity>);
 ///
 /// Made by [`OpportunitiesApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOpportunity {
     call: Call,
     reference: OpportunityReference,
@@ -3224,6 +3337,9 @@ sdk_core::call_options!(GetOpportunity => Response<Opportunity>);
 /// Move to another stage
 ///
 /// `PUT /api/crm/v1/opportunities/{reference}/stage`
+///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -3262,7 +3378,7 @@ sdk_core::call_options!(GetOpportunity => Response<Opportunity>);
 ///
 /// Made by [`OpportunitiesApi::change_stage`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct MoveOpportunity {
     call: Call,
     reference: MoveOpportunityReference,
@@ -3309,6 +3425,8 @@ sdk_core::command_options!(MoveOpportunity => Receipt<MoveOpportunityReply>);
 ///
 /// `GET /api/crm/v1/pipeline-summary`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:opportunities:read`.
@@ -3328,7 +3446,7 @@ sdk_core::command_options!(MoveOpportunity => Receipt<MoveOpportunityReply>);
 ///
 /// Made by [`OpportunitiesApi::pipeline_summary`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PipelineSummary {
     call: Call,
 }
@@ -3374,6 +3492,8 @@ impl TasksApi {
     /// List tasks
     ///
     /// `GET /api/crm/v1/tasks`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -3431,6 +3551,9 @@ impl TasksApi {
     ///
     /// `POST /api/crm/v1/tasks`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -3482,6 +3605,9 @@ impl TasksApi {
     /// Create several tasks
     ///
     /// `POST /api/crm/v1/tasks/batch`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -3535,6 +3661,9 @@ impl TasksApi {
     ///
     /// `PATCH /api/crm/v1/tasks/{taskId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `task_id`
@@ -3586,6 +3715,9 @@ impl TasksApi {
     ///
     /// `DELETE /api/crm/v1/tasks/{taskId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `task_id`
@@ -3633,6 +3765,8 @@ impl TasksApi {
 ///
 /// `GET /api/crm/v1/tasks`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:tasks:read`.
@@ -3665,7 +3799,7 @@ impl TasksApi {
 ///
 /// Made by [`TasksApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListTasks {
     call: Call,
     q: Option<String>,
@@ -3764,6 +3898,9 @@ sdk_core::call_options!(ListTasks => Response<TasksPage>);
 ///
 /// `POST /api/crm/v1/tasks`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -3792,7 +3929,7 @@ sdk_core::call_options!(ListTasks => Response<TasksPage>);
 ///
 /// Made by [`TasksApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksCreate {
     call: Call,
     call_: Option<bool>,
@@ -3839,6 +3976,9 @@ sdk_core::keyed_command_options!(TasksCreate => Receipt<Task>);
 ///
 /// `POST /api/crm/v1/tasks/batch`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -3870,7 +4010,7 @@ sdk_core::keyed_command_options!(TasksCreate => Receipt<Task>);
 ///
 /// Made by [`TasksApi::create_batch`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksCreateBatch {
     call: Call,
     body: Body,
@@ -3910,6 +4050,9 @@ sdk_core::keyed_command_options!(TasksCreateBatch => Receipt<Vec<TasksCreateBatc
 ///
 /// `PATCH /api/crm/v1/tasks/{taskId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `task_id`
@@ -3937,7 +4080,7 @@ sdk_core::keyed_command_options!(TasksCreateBatch => Receipt<Vec<TasksCreateBatc
 ///
 /// Made by [`TasksApi::update`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksUpdate {
     call: Call,
     task_id: String,
@@ -3978,6 +4121,9 @@ sdk_core::command_options!(TasksUpdate => Receipt<Task>);
 ///
 /// `DELETE /api/crm/v1/tasks/{taskId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `task_id`
@@ -4006,7 +4152,7 @@ sdk_core::command_options!(TasksUpdate => Receipt<Task>);
 ///
 /// Made by [`TasksApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct TasksDelete {
     call: Call,
     task_id: String,
@@ -4060,6 +4206,9 @@ impl NotesApi {
     ///
     /// `POST /api/crm/v1/notes`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -4108,6 +4257,9 @@ impl NotesApi {
     /// Delete a note
     ///
     /// `DELETE /api/crm/v1/notes/{noteId}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -4158,6 +4310,9 @@ impl NotesApi {
 ///
 /// `POST /api/crm/v1/notes`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -4185,7 +4340,7 @@ impl NotesApi {
 ///
 /// Made by [`NotesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateNote {
     call: Call,
     body_: Option<CreateNoteBody>,
@@ -4234,6 +4389,9 @@ sdk_core::keyed_command_options!(CreateNote => Receipt<Note>);
 ///
 /// `DELETE /api/crm/v1/notes/{noteId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `note_id`
@@ -4264,7 +4422,7 @@ sdk_core::keyed_command_options!(CreateNote => Receipt<Note>);
 ///
 /// Made by [`NotesApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct DeleteNote {
     call: Call,
     note_id: i64,
@@ -4319,6 +4477,9 @@ impl TagsApi {
     /// Set all tags of a person
     ///
     /// `PUT /api/crm/v1/people/{reference}/tags`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -4378,6 +4539,9 @@ impl TagsApi {
     ///
     /// `PUT /api/crm/v1/people/{reference}/tags/{tag}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `reference`
@@ -4432,6 +4596,9 @@ impl TagsApi {
     /// Remove one tag
     ///
     /// `DELETE /api/crm/v1/people/{reference}/tags/{tag}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -4488,6 +4655,8 @@ impl TagsApi {
     ///
     /// `GET /api/crm/v1/settings/tags`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:settings`.
@@ -4525,6 +4694,9 @@ impl TagsApi {
 ///
 /// `PUT /api/crm/v1/people/{reference}/tags`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -4560,7 +4732,7 @@ impl TagsApi {
 ///
 /// Made by [`TagsApi::person_replace`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PersonTagsReplace {
     call: Call,
     reference: PersonReference,
@@ -4601,6 +4773,9 @@ sdk_core::command_options!(PersonTagsReplace => Receipt<Vec<Tag>>);
 ///
 /// `PUT /api/crm/v1/people/{reference}/tags/{tag}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -4633,7 +4808,7 @@ sdk_core::command_options!(PersonTagsReplace => Receipt<Vec<Tag>>);
 ///
 /// Made by [`TagsApi::person_add`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PersonTagsAdd {
     call: Call,
     reference: PersonReference,
@@ -4676,6 +4851,9 @@ sdk_core::command_options!(PersonTagsAdd => Receipt<()>);
 ///
 /// `DELETE /api/crm/v1/people/{reference}/tags/{tag}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `reference`
@@ -4708,7 +4886,7 @@ sdk_core::command_options!(PersonTagsAdd => Receipt<()>);
 ///
 /// Made by [`TagsApi::person_remove`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct PersonTagsRemove {
     call: Call,
     reference: PersonReference,
@@ -4751,6 +4929,8 @@ sdk_core::command_options!(PersonTagsRemove => Receipt<()>);
 ///
 /// `GET /api/crm/v1/settings/tags`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:settings`.
@@ -4770,7 +4950,7 @@ sdk_core::command_options!(PersonTagsRemove => Receipt<()>);
 ///
 /// Made by [`TagsApi::settings_get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsTagsGet {
     call: Call,
 }
@@ -4817,6 +4997,8 @@ impl SearchApi {
     /// Search all records
     ///
     /// `GET /api/crm/v1/search`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -4870,6 +5052,8 @@ impl SearchApi {
 ///
 /// `GET /api/crm/v1/search`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `q`
@@ -4900,7 +5084,7 @@ impl SearchApi {
 ///
 /// Made by [`SearchApi::query`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct Search {
     call: Call,
     q: String,
@@ -4983,6 +5167,8 @@ impl ActorsApi {
     ///
     /// `GET /api/crm/v1/actors`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -5020,6 +5206,8 @@ impl ActorsApi {
 ///
 /// `GET /api/crm/v1/actors`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:today:read`.
@@ -5039,7 +5227,7 @@ impl ActorsApi {
 ///
 /// Made by [`ActorsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetActors {
     call: Call,
 }
@@ -5084,6 +5272,8 @@ impl PresentationApi {
     ///
     /// `GET /api/crm/v1/presentation`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:today:read`.
@@ -5121,6 +5311,8 @@ impl PresentationApi {
 ///
 /// `GET /api/crm/v1/presentation`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:today:read`.
@@ -5140,7 +5332,7 @@ impl PresentationApi {
 ///
 /// Made by [`PresentationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPresentation {
     call: Call,
 }
@@ -5186,6 +5378,9 @@ impl CommandsApi {
     /// Submit a record command
     ///
     /// `POST /api/crm/v1/commands`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -5237,6 +5432,9 @@ impl CommandsApi {
 ///
 /// `POST /api/crm/v1/commands`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`: The scope follows the record that is written.
@@ -5264,7 +5462,7 @@ impl CommandsApi {
 ///
 /// Made by [`CommandsApi::submit`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitCommand {
     call: Call,
     body: Body,
@@ -5320,6 +5518,9 @@ impl ExportsApi {
     /// Export records
     ///
     /// `POST /api/crm/v1/exports`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -5378,6 +5579,9 @@ impl ExportsApi {
     ///
     /// `DELETE /api/crm/v1/exports`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `body`
@@ -5422,6 +5626,8 @@ impl ExportsApi {
     /// Get an export, or how far it is
     ///
     /// `GET /api/crm/v1/exports/{exportId}`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -5470,6 +5676,8 @@ impl ExportsApi {
     /// Download as CSV
     ///
     /// `GET /api/crm/v1/exports/{exportId}/file`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Arguments
     ///
@@ -5526,6 +5734,9 @@ impl ExportsApi {
 ///
 /// `POST /api/crm/v1/exports`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -5561,7 +5772,7 @@ impl ExportsApi {
 ///
 /// Made by [`ExportsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateExport {
     call: Call,
     prefer: Option<String>,
@@ -5617,6 +5828,9 @@ sdk_core::command_options!(CreateExport => Receipt<CreateExportReply>);
 ///
 /// `DELETE /api/crm/v1/exports`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `body`
@@ -5641,7 +5855,7 @@ sdk_core::command_options!(CreateExport => Receipt<CreateExportReply>);
 ///
 /// Made by [`ExportsApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct DeleteExports {
     call: Call,
     body: Body,
@@ -5680,6 +5894,8 @@ sdk_core::command_options!(DeleteExports => Receipt<DeleteExportsReply>);
 ///
 /// `GET /api/crm/v1/exports/{exportId}`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Arguments
 ///
 /// - `export_id`
@@ -5710,7 +5926,7 @@ sdk_core::command_options!(DeleteExports => Receipt<DeleteExportsReply>);
 ///
 /// Made by [`ExportsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetExport {
     call: Call,
     export_id: String,
@@ -5741,6 +5957,8 @@ sdk_core::call_options!(GetExport => Response<GetExportReply>);
 /// Download as CSV
 ///
 /// `GET /api/crm/v1/exports/{exportId}/file`
+///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
 ///
 /// # Arguments
 ///
@@ -5778,7 +5996,7 @@ sdk_core::call_options!(GetExport => Response<GetExportReply>);
 ///
 /// Made by [`ExportsApi::download`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct DownloadExport {
     call: Call,
     export_id: String,
@@ -5829,6 +6047,8 @@ impl WebhookSettingsApi {
     ///
     /// `GET /api/crm/v1/settings/webhooks`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// `crm:settings`.
@@ -5864,6 +6084,9 @@ impl WebhookSettingsApi {
     /// Create or replace a webhook
     ///
     /// `PUT /api/crm/v1/settings/webhooks/{webhookId}`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -5917,6 +6140,9 @@ impl WebhookSettingsApi {
     ///
     /// `DELETE /api/crm/v1/settings/webhooks/{webhookId}`
     ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    ///
     /// # Arguments
     ///
     /// - `webhook_id`
@@ -5962,6 +6188,9 @@ impl WebhookSettingsApi {
     /// Send a test event
     ///
     /// `POST /api/crm/v1/settings/webhooks/{webhookId}/deliveries`
+    ///
+    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -6011,6 +6240,8 @@ impl WebhookSettingsApi {
 ///
 /// `GET /api/crm/v1/settings/webhooks`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:settings`.
@@ -6030,7 +6261,7 @@ impl WebhookSettingsApi {
 ///
 /// Made by [`WebhookSettingsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksList {
     call: Call,
 }
@@ -6060,6 +6291,9 @@ sdk_core::call_options!(SettingsWebhooksList => Response<SettingsWebhooksListRep
 ///
 /// `PUT /api/crm/v1/settings/webhooks/{webhookId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `webhook_id`
@@ -6085,7 +6319,7 @@ sdk_core::call_options!(SettingsWebhooksList => Response<SettingsWebhooksListRep
 ///
 /// Made by [`WebhookSettingsApi::replace`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksPut {
     call: Call,
     webhook_id: String,
@@ -6128,6 +6362,9 @@ sdk_core::command_options!(SettingsWebhooksPut => Receipt<WebhookSettings>);
 ///
 /// `DELETE /api/crm/v1/settings/webhooks/{webhookId}`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `webhook_id`
@@ -6156,7 +6393,7 @@ sdk_core::command_options!(SettingsWebhooksPut => Receipt<WebhookSettings>);
 ///
 /// Made by [`WebhookSettingsApi::delete`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksDelete {
     call: Call,
     webhook_id: String,
@@ -6195,6 +6432,9 @@ sdk_core::command_options!(SettingsWebhooksDelete => Receipt<()>);
 ///
 /// `POST /api/crm/v1/settings/webhooks/{webhookId}/deliveries`
 ///
+/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
+/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+///
 /// # Arguments
 ///
 /// - `webhook_id`
@@ -6219,7 +6459,7 @@ sdk_core::command_options!(SettingsWebhooksDelete => Receipt<()>);
 ///
 /// Made by [`WebhookSettingsApi::test`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SettingsWebhooksTest {
     call: Call,
     webhook_id: String,
@@ -6287,6 +6527,8 @@ impl ServiceApi {
     ///
     /// `GET /api/health`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -6324,6 +6566,8 @@ impl ServiceApi {
     ///
     /// `GET /api/ready`
     ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    ///
     /// # Scope
     ///
     /// None: no authentication is required.
@@ -6355,6 +6599,8 @@ impl ServiceApi {
     /// Contract and version
     ///
     /// `GET /api/crm/v1/meta`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -6388,6 +6634,8 @@ impl ServiceApi {
 ///
 /// `GET /api/health`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -6406,7 +6654,7 @@ impl ServiceApi {
 ///
 /// Made by [`ServiceApi::health`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetHealth {
     call: Call,
 }
@@ -6437,6 +6685,8 @@ sdk_core::call_options!(GetHealth => Response<GetHealthReply>);
 ///
 /// `GET /api/ready`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -6452,7 +6702,7 @@ sdk_core::call_options!(GetHealth => Response<GetHealthReply>);
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetReadiness {
     call: Call,
 }
@@ -6482,6 +6732,8 @@ sdk_core::call_options!(GetReadiness => Response<BTreeMap<String, bool>>);
 ///
 /// `GET /api/crm/v1/meta`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// None: no authentication is required.
@@ -6496,7 +6748,7 @@ sdk_core::call_options!(GetReadiness => Response<BTreeMap<String, bool>>);
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetCrmMetadata {
     call: Call,
 }
@@ -6540,6 +6792,8 @@ impl FunnelApi {
     /// The funnel
     ///
     /// `GET /api/crm/v1/funnel`
+    ///
+    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
     ///
     /// # Scope
     ///
@@ -6587,6 +6841,8 @@ impl FunnelApi {
 ///
 /// `GET /api/crm/v1/funnel`
 ///
+/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+///
 /// # Scope
 ///
 /// `crm:opportunities:read`.
@@ -6613,7 +6869,7 @@ impl FunnelApi {
 ///
 /// Made by [`FunnelApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
-#[must_use = "a request does nothing until it is sent"]
+#[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetFunnel {
     call: Call,
     from: Option<Timestamp>,

@@ -1,0 +1,29 @@
+use sdk_calendar::types::EventCommand;
+use sdk_crm::{Effect, Error, IdempotencyKey, Suite, types::OpportunityStage};
+
+/// Books a follow-up for each qualified opportunity. It can run again: nothing is booked twice.
+pub async fn book(suite: &Suite, start: &str, end: &str) -> Result<(), Error> {
+    let crm = sdk_crm::Client::new(suite)?;
+    let calendar = sdk_calendar::Client::new(suite)?;
+    let list = crm.opportunities().list();
+    let mut walk = list.stage(OpportunityStage::Qualified).items();
+    while let Some(opportunity) = walk.try_next().await? {
+        let reference = opportunity.text("publicReference").unwrap_or_default();
+        let event = EventCommand::create()
+            .collection_reference("follow-ups")
+            .title(opportunity.text("title").unwrap_or_default())
+            .starts_at(start)
+            .ends_at(end)
+            .timezone("UTC");
+        // It follows from the opportunity, so it is the same in every process and on every run.
+        let key = IdempotencyKey::derive("sales/follow-up", [&reference]);
+        match calendar.events().command(&event).idempotency_key(key).await {
+            Ok(receipt) => println!("{reference}: {}", receipt.public_reference),
+            Err(error) => match error.effect() {
+                Effect::NotSent | Effect::Refused => return Err(error), // nothing was booked
+                Effect::Unknown => println!("{reference}: run me again ({error})"),
+            },
+        }
+    }
+    Ok(())
+}
