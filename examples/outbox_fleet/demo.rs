@@ -282,8 +282,10 @@ type Parked = BTreeMap<(String, &'static str), i64>;
 async fn come_to_an_end(store: &mut Store, server: &ReferenceServer) -> Result<Parked, Failure> {
     let mut parked = Parked::new();
     loop {
+        let parked_now = store.parked().await?;
+        // Looked at after it was parked: before, it could still have happened.
         let committed = committed(server)?;
-        for (id, why, command) in store.parked().await? {
+        for (id, why, command) in parked_now {
             let reason = why.split(':').next().unwrap_or_default().to_owned();
             let command: PreparedCommand = serde_json::from_str(&command)?;
             let done = if committed.contains_key(&order_of(command.body())?) {
