@@ -49,14 +49,12 @@ async fn fleet(address: &Address, kills: u32, stop: &Stop) -> Result<ExitCode, F
     let suite = Suite::builder().variables(server.environment()).build()?;
     let calendar = Client::new(&suite)?;
     for (operation, seed) in OPERATIONS.into_iter().zip(1..) {
-        server.fault(operation).probability(0.05, seed).lose_reply();
+        // Never both of one request: one without a reply was carried out.
+        server.fault(operation).every(20).lose_reply();
+        server.fault(operation).skip(10).every(20).status(503);
         server
             .fault(operation)
-            .probability(0.05, seed + 7)
-            .status(503);
-        server
-            .fault(operation)
-            .probability(0.3, seed + 9)
+            .probability(0.3, seed)
             .delay(Duration::from_millis(50));
     }
     interleave(address, &calendar).await?;
