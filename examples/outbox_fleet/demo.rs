@@ -22,8 +22,8 @@ const LEASE: Duration = Duration::from_secs(2);
 const VANS: u32 = 12;
 /// How many commands are placed between two kills, by each of two connections.
 const PLACED: u32 = 8;
-/// Much longer than anything takes that is not stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Much longer than what one kill leaves behind takes, unless it is stuck.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is sent: deliveries with a key, and replies, which have none.
 const OPERATIONS: [Operation; 2] = [Operation::SubmitEventCommand, Operation::RespondAttendance];
@@ -97,7 +97,7 @@ async fn fleet(address: &Address, kills: u32, stop: &Stop) -> Result<ExitCode, F
         put!("{times:>7}  {what}");
     }
     let mut store = Store::connect(address).await?;
-    let parked = timeout(PATIENCE, come_to_an_end(&mut store, &server)).await??;
+    let parked = timeout(PATIENCE * (30 + kills), come_to_an_end(&mut store, &server)).await??;
     report(&store, &server, &parked).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -53,6 +53,7 @@ pages! {
     webhooks: ["webhook" "callback" "event" "subscribe" "push" "notification"]
 }
 
+#[doc = include_str!("../docs/pages.txt")]
 #[doc = include_str!("../docs/stored_commands.md")]
 #[doc = "```sql"]
 #[doc = include_str!("../docs/outbox_postgres.sql")]
@@ -64,6 +65,7 @@ pages! {
 #[doc(alias = "persist")]
 pub mod stored_commands {}
 
+#[doc = include_str!("../docs/pages.txt")]
 #[doc = include_str!("../docs/unknown_effect.md")]
 ///
 #[doc = include_str!("../docs/lost_reply.svg")]
