@@ -17,13 +17,15 @@ macro_rules! pages {
 
 pages! {
     adopting: ["openapi" "vendor" "upgrade"]
-    blocking: ["sync" "synchronous" "block_on"]
-    commands: ["idempotency" "idempotent" "dedupe" "duplicate" "exactly once" "post"]
+    blocking: ["sync" "synchronous" "block_on" "runtime" "wasm" "WebAssembly"]
+    commands: ["idempotency" "idempotent" "dedupe" "duplicate" "exactly once" "post" "update event"]
     compiler_messages: ["borrow" "does not implement" "lifetime" "Send"]
-    configuration: ["settings" "environment variables" "env" "defaults" "base url" "fail fast"]
+    configuration: [
+        "settings" "environment variables" "env" "environment" "defaults" "base url" "fail fast" "staging" "sandbox"
+    ]
     conflicts: ["409" "optimistic locking" "stale" "version"]
     credentials: ["secret" "rotation" "rotate" "vault" "client id" "api key" "password"]
-    drift: ["contract" "deprecation" "sunset" "breaking change" "schema version"]
+    drift: ["contract" "deprecation" "sunset" "breaking change" "schema version" "raw call" "missing endpoint"]
     errors: ["401" "403" "404" "500" "503" "status code" "troubleshooting" "unauthorized" "forbidden" "request id"]
     first_call: ["getting started" "quickstart" "install" "Cargo.toml" "axum" "clone"]
     first_day: ["doctor" "production" "checklist" "go live"]
@@ -41,7 +43,9 @@ pages! {
     ]
     operations: ["endpoint" "scope" "api reference" "route"]
     questions: ["faq" "how to" "help"]
-    reading: ["deserialize" "struct" "json" "decode" "unknown field" "enum" "amount" "decimal" "money"]
+    reading: [
+        "deserialize" "struct" "json" "decode" "unknown field" "enum" "amount" "decimal" "money" "date" "time" "timezone"
+    ]
     shutdown: ["graceful" "drain" "cancel" "sigterm"]
     testing: ["mock" "fake" "stub" "wiremock" "test" "in memory" "fault injection" "paused clock"]
     time_and_retries: [
@@ -49,7 +53,10 @@ pages! {
     ]
     tokens: ["token" "oauth" "oauth2" "bearer" "jwt" "expiry" "expired" "refresh" "scopes" "audience" "sidecar"]
     tutorial: ["example" "walkthrough" "service"]
-    walking: ["pagination" "paginate" "pages" "cursor" "list" "iterate" "stream" "next page" "limit" "checkpoint" "resume"]
+    walking: [
+        "pagination" "paginate" "pages" "cursor" "list" "iterate" "stream" "next page" "limit" "checkpoint" "resume"
+        "sort" "order by"
+    ]
     webhooks: ["webhook" "callback" "event" "subscribe" "push" "notification"]
 }
 
