@@ -29,9 +29,7 @@ pub(crate) async fn run(
             break;
         }
         let order = order_id(database, number);
-        if !store.has(&order)? {
-            place(&mut store, &calendar, &order, number, steps)?;
-        }
+        place(&mut store, &calendar, &order, number, steps)?;
     }
     let drained = worker::drain(&store, &calendar, steps, stop).await?;
     let (placed, receipts, _, parked) = store.counts()?;

@@ -13,6 +13,8 @@ use crate::steps::Steps;
 use crate::{Failure, private};
 
 const SCHEMA: &str = "
+    -- With WAL, less than FULL would let a power failure undo what was sent already.
+    PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
     CREATE TABLE IF NOT EXISTS orders (id TEXT PRIMARY KEY, due TEXT NOT NULL);
     -- One row per command to send. Times are milliseconds since the beginning of 1970.
     CREATE TABLE IF NOT EXISTS outbox (
@@ -70,22 +72,11 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let database = Connection::open_with_flags(path, flags)?;
         database.busy_timeout(Duration::from_secs(5))?;
-        // With WAL, a commit is on disk before it counts only if `synchronous` is FULL. A command must not be sent from
-        // a transaction that a power failure can undo.
-        database.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
-        )?;
         database.execute_batch(SCHEMA)?;
         Ok(Self { database })
     }
 
-    /// Whether an order was placed.
-    pub(crate) fn has(&self, order: &str) -> Result<bool, Failure> {
-        let query = "SELECT EXISTS (SELECT 1 FROM orders WHERE id = ?1)";
-        Ok(self.database.query_row(query, [order], |row| row.get(0))?)
-    }
-
-    /// Writes the order and its command, both or neither.
+    /// Writes the order and its command, both or neither, unless they are there.
     pub(crate) fn place(
         &mut self,
         order: &str,
@@ -95,7 +86,10 @@ impl Store {
     ) -> Result<(), Failure> {
         let transaction = self.database.transaction()?;
         steps.take("in the transaction, nothing written");
-        transaction.execute("INSERT INTO orders (id, due) VALUES (?1, ?2)", [order, due])?;
+        let insert = "INSERT OR IGNORE INTO orders (id, due) VALUES (?1, ?2)";
+        if transaction.execute(insert, [order, due])? == 0 {
+            return Ok(());
+        }
         steps.take("in the transaction, order written");
         transaction.execute(
             "INSERT INTO outbox (order_id, command) VALUES (?1, ?2)",
