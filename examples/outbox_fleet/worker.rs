@@ -104,7 +104,7 @@ async fn settle(
         note!("The database: {}", told(&error));
         if is_passing(&error) {
             if !reconnect(address, store, stop).await {
-                return note!("Command {}, which no row says: {settled:?}", claim.id);
+                return note!("Command {}: not written down: {settled:?}", claim.id);
             }
         } else if let Settled::Parked("not_settled", _) = settled {
             return;

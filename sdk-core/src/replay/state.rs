@@ -97,11 +97,8 @@ impl StoredState {
 
     /// Whether it may have reached the service.
     pub(super) fn may_have_been_sent(&self) -> bool {
-        let unknown = Effect::Unknown;
-        let failed =
-            matches!(self.outcome, Some(StoredOutcome::Failed { effect, .. }) if effect == unknown);
         let told = self.was_sent && self.approved_at.is_none();
-        self.first_sent.is_some() || self.lease_expired || failed || told
+        self.first_sent.is_some() || self.lease_expired || self.is_unknown() || told
     }
 
     /// When its age begins.
