@@ -182,6 +182,10 @@ fn assert_keeps_the_laws(facts: &Facts, step: &StoredStep, now: SystemTime) {
             let harmless =
                 matches!(reason, ParkReason::Refused { effect, .. } if *effect != Effect::Unknown);
             assert_eq!(reason.to_string().contains("check whether"), !harmless);
+            // A refusal says nothing about an earlier sending.
+            let told = facts.says_sent && facts.approved.is_none();
+            let before = told || facts.lease_expired || facts.first_sent.is_some();
+            assert!(!(harmless && before), "{facts:?}: {reason}");
         }
     }
 }
