@@ -95,3 +95,9 @@ fn live_all(lives: &[Vec<Kill>]) -> Vec<Life> {
     });
     results.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[test]
+fn a_row_that_nobody_can_read_is_left_to_a_person_and_the_others_go_on() {
+    let mut lab = Lab::start();
+    assert_eq!(lab.live_beside_nonsense(), (ORDERS, 1));
+}

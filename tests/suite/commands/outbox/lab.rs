@@ -2,7 +2,7 @@
 
 use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -108,6 +108,23 @@ impl Lab {
             requests,
             ..self.read(&database)
         }
+    }
+
+    /// A service whose first row is no command: its receipts, and what it left to a person.
+    pub(super) fn live_beside_nonsense(&mut self) -> (u64, u32) {
+        let path = self.folder.join("nonsense.db");
+        let mut first = self.service(&path);
+        first.args(["--stop-at", "1"]);
+        first.stdin(Stdio::null()).stdout(Stdio::null());
+        first.status().unwrap();
+        let database = Connection::open(&path).unwrap();
+        let spoil = "INSERT INTO orders VALUES ('odd', ''); INSERT INTO outbox (order_id, command) VALUES ('odd', '?');";
+        database.execute_batch(spoil).unwrap();
+        assert!(self.service(&path).status().unwrap().success());
+        let count = |row: &rusqlite::Row<'_>| row.get(0);
+        let parked = "SELECT count(*) FROM outbox WHERE parked LIKE 'expected value%'";
+        let parked = database.query_row(parked, [], count).unwrap();
+        (self.read(&path).receipts, parked)
     }
 
     /// The example, behind the proxy.
