@@ -71,6 +71,7 @@ pub use json::members::Members;
 pub use json::number::Number;
 pub use json::raw::RawJson;
 pub use json::record::Record;
+pub use json::slice::Text;
 pub use json::time::date::Date;
 pub use json::time::timestamp::Timestamp;
 pub use json::time::zoned::ZonedTime;

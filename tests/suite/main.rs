@@ -20,6 +20,7 @@ mod readme;
 mod repository;
 mod rooms;
 mod samples;
+mod slices;
 mod support;
 mod texts;
 mod times;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 
+use crate::json::fast;
 use crate::json::fields::{Fields, Pairs};
 use crate::text::one_line;
 
@@ -46,7 +47,7 @@ thread_local! {
 /// Decodes with a path. If the mistake is in a part that was decoded by itself, the path goes on there.
 fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (Place, serde_json::Error)> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+    let decoded = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let mut place = Place(error.path().iter().cloned().collect());
         let inner = error.into_inner();
         let within = WITHIN.with_borrow_mut(|within| within.as_mut().map(std::mem::take));
@@ -57,38 +58,56 @@ fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (Place, serde_j
             place.0.extend(rest.0);
         }
         (place, inner)
-    })
+    })?;
+    let end = deserializer.end();
+    end.map_err(|error| (Place::default(), error))?;
+    Ok(decoded)
 }
 
 /// Decodes a part by itself; the error has no position. While a failure is explained, a mistake is noted with its place.
 pub(super) fn decode_within<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    let message = |error: serde_json::Error| without_position(&error.to_string()).to_owned();
-    if WITHIN.with_borrow(Option::is_none) {
-        return serde_json::from_str(text).map_err(message);
-    }
-    decode_at(text).map_err(|(place, error)| {
-        let message = message(error);
-        WITHIN.set(Some((place, message.clone())));
-        message
-    })
+    let explaining = WITHIN.with_borrow(Option::is_some);
+    let value = if explaining {
+        None
+    } else {
+        fast::from_str(text)
+    };
+    value
+        .map_or_else(|| decode_at(text), Ok)
+        .map_err(|(place, error)| {
+            let message = without_position(&error.to_string()).to_owned();
+            if explaining {
+                WITHIN.set(Some((place, message.clone())));
+            }
+            message
+        })
 }
 
-/// Decodes again to find the path.
-pub(crate) fn explain<'a, T: Deserialize<'a>>(
+/// Why JSON does not fit a type: the error, and what it means.
+pub(crate) struct Unfit {
+    pub(crate) error: serde_json::Error,
+    pub(crate) why: String,
+}
+
+/// Decodes what is not [easy](fast::from_str), or explains why it does not fit.
+pub(crate) fn decode_or_explain<'a, T: Deserialize<'a>>(
     text: &'a str,
-    first: &serde_json::Error,
     found: Found,
-) -> String {
+) -> Result<T, Unfit> {
     let before = WITHIN.replace(Some(Default::default()));
     let decoded = decode_at::<T>(text);
     WITHIN.set(before);
-    let Err((path, inner)) = decoded else {
-        return first.to_string();
-    };
+    decoded.map_err(|(path, error)| Unfit {
+        why: explain(text, &path, &error, found),
+        error,
+    })
+}
+
+fn explain(text: &str, path: &Place, inner: &serde_json::Error, found: Found) -> String {
     if !inner.is_data() {
         // Malformed JSON has a position; it has a path too if it ends early.
         return if path.0.is_empty() {
-            first.to_string()
+            inner.to_string()
         } else {
             format!("at `{path}`: {inner}")
         };
@@ -99,8 +118,8 @@ pub(crate) fn explain<'a, T: Deserialize<'a>>(
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'))
     {
-        let place = member_of(&path, member);
-        let came = value_at(text, &path).map_or_else(String::new, names);
+        let place = member_of(path, member);
+        let came = value_at(text, path).map_or_else(String::new, names);
         return format!("at `{place}`: required member is missing{came}");
     }
     let place = if path.0.is_empty() {
@@ -108,7 +127,7 @@ pub(crate) fn explain<'a, T: Deserialize<'a>>(
     } else {
         format!("at `{path}`: ")
     };
-    let came = value_at(text, &path);
+    let came = value_at(text, path);
     let came = came.map_or_else(|| "another value".to_owned(), |value| found.show(value));
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("{place}expected {}, found {came}", plain(expected)),
@@ -192,7 +211,7 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, explain};
+    use super::{Found, decode_or_explain};
     use crate::{Members, Record, Timestamp};
 
     #[derive(Clone, Debug, PartialEq)]
@@ -217,11 +236,10 @@ mod tests {
     });
 
     fn said(text: &str) -> String {
-        explain::<Queue>(
-            text,
-            &serde_json::from_str::<Queue>(text).unwrap_err(),
-            Found::Quoted,
-        )
+        decode_or_explain::<Queue>(text, Found::Quoted)
+            .err()
+            .unwrap()
+            .why
     }
 
     #[test]

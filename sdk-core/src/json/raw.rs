@@ -1,11 +1,16 @@
+use std::fmt;
 use std::str::FromStr;
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use bytestring::ByteString;
+use serde::de::{DeserializeOwned, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::Error;
-use crate::json::explain::{Found, explain};
+use crate::json::explain::{Found, decode_or_explain};
+use crate::json::fast::{self, AS_WRITTEN};
+use crate::json::slice::slice_or_copy;
 use crate::json::texts::text_impls;
 
 /// One JSON value exactly as received, or as it will be sent.
@@ -23,9 +28,15 @@ use crate::json::texts::text_impls;
 /// assert_eq!(from_value.decode::<serde_json::Value>()?["rule"], "weekly");
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct RawJson(Box<RawValue>);
+#[derive(Clone)]
+pub struct RawJson(Text);
+
+#[derive(Clone)]
+enum Text {
+    Own(Box<RawValue>),
+    /// What was received, which may be a slice of the reply. It is JSON, or it would not have been decoded.
+    Received(ByteString),
+}
 
 impl RawJson {
     /// Encodes any serialisable value.
@@ -33,25 +44,41 @@ impl RawJson {
     /// # Errors
     /// If the value has no JSON form, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
-        to_raw_value(value).map(Self).map_err(|error| {
+        to_raw_value(value).map(Self::own).map_err(|error| {
             Error::value(format!("cannot write the value as JSON: {error}")).with_cause(error)
         })
     }
 
-    pub(crate) fn of(value: &RawValue) -> Self {
-        Self(value.to_owned())
+    fn own(value: Box<RawValue>) -> Self {
+        Self(Text::Own(value))
+    }
+
+    /// A copy of what is JSON already.
+    pub(super) fn received(text: &str) -> Self {
+        Self(Text::Received(text.into()))
+    }
+
+    /// The same, in memory of its own.
+    pub(super) fn detached(self) -> Self {
+        match self.0 {
+            Text::Own(_) => self,
+            Text::Received(text) => Self::received(&text),
+        }
     }
 
     /// The JSON `null`.
     #[must_use]
     pub fn null() -> Self {
-        Self(RawValue::NULL.to_owned())
+        Self::own(RawValue::NULL.to_owned())
     }
 
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        match &self.0 {
+            Text::Own(value) => value.get(),
+            Text::Received(text) => text,
+        }
     }
 
     /// Whether this is the JSON `null`.
@@ -79,7 +106,7 @@ impl RawJson {
 
     /// [`decode`](Self::decode) without an explanation.
     pub(crate) fn decode_silently<T: DeserializeOwned>(&self) -> Option<T> {
-        serde_json::from_str(self.as_str()).ok()
+        fast::from_str(self.as_str()).or_else(|| serde_json::from_str(self.as_str()).ok())
     }
 
     /// The value as a [`serde_json::Value`], in which numbers beyond 64 bits lose digits.
@@ -91,16 +118,16 @@ impl RawJson {
     }
 }
 
-/// Decodes in one pass; only a failure takes another one, to find the path.
+/// Decodes, or says at which path it fails.
 pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    serde_json::from_str(text)
-        .map_err(|first| Error::value(explain::<T>(text, &first, Found::Named)))
+    let slow = || decode_or_explain(text, Found::Named).map_err(|unfit| Error::value(unfit.why));
+    fast::from_str(text).map_or_else(slow, Ok)
 }
 
 impl From<serde_json::Value> for RawJson {
     fn from(value: serde_json::Value) -> Self {
         // Writing a `Value` cannot fail: its keys are strings and its numbers finite.
-        Self(to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+        Self::own(to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }
 
@@ -136,7 +163,7 @@ impl FromStr for RawJson {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         RawValue::from_string(text.to_owned())
-            .map(Self)
+            .map(Self::own)
             .map_err(|error| Error::value(format!("not JSON: {error}")).with_cause(error))
     }
 }
@@ -156,3 +183,48 @@ impl PartialEq for RawJson {
 impl Eq for RawJson {}
 
 text_impls!(RawJson: BareDebug Display);
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Text::Own(value) => value.serialize(serializer),
+            // Another look at it is what serde_json asks for.
+            Text::Received(text) => serde_json::from_str::<&RawValue>(text)
+                .map_err(S::Error::custom)?
+                .serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_newtype_struct(AS_WRITTEN, AsWritten { may_slice: false })
+    }
+}
+
+/// Reads JSON as it is written.
+pub(super) struct AsWritten {
+    /// Whether it may keep the memory of the whole reply.
+    pub(super) may_slice: bool,
+}
+
+impl<'de> Visitor<'de> for AsWritten {
+    type Value = RawJson;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any valid JSON value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<RawJson, E> {
+        let text = if self.may_slice {
+            slice_or_copy(text)
+        } else {
+            text.into()
+        };
+        Ok(RawJson(Text::Received(text)))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<RawJson, D::Error> {
+        Box::<RawValue>::deserialize(other).map(RawJson::own)
+    }
+}

@@ -1,18 +1,15 @@
-use std::borrow::Cow;
-use std::fmt;
-
 use memchr::memmem::find;
-use serde::de::{
-    DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, Unexpected, Visitor,
-};
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::getters::getters;
+use crate::json::fast::AS_WRITTEN;
 use crate::json::fields::Pairs;
 use crate::json::members::Members;
-use crate::json::raw::{RawJson, view_text};
+use crate::json::raw::{AsWritten, RawJson, view_text};
+use crate::json::scanner::Scanner;
 use crate::json::texts::text_impls;
 use crate::text::one_line;
 
@@ -64,11 +61,9 @@ impl Record {
                 "member `{name}`: expected an object that has members, found {}",
                 one_line(self.as_str())
             ))),
-            Some(value) if value.get() != "null" => {
-                view_text(value.get()).map(Some).map_err(|error| {
-                    Error::value(format!("member `{name}`: {error}")).with_cause(error)
-                })
-            }
+            Some(value) if value != "null" => view_text(value).map(Some).map_err(|error| {
+                Error::value(format!("member `{name}`: {error}")).with_cause(error)
+            }),
             _ => Ok(None),
         }
     }
@@ -82,15 +77,27 @@ impl Record {
     /// One member as received; `None` if it is absent or this is not an object.
     #[must_use]
     pub fn raw_member(&self, name: &str) -> Option<RawJson> {
-        self.member(name).map(RawJson::of)
+        self.member(name).map(RawJson::received)
     }
 
-    pub(super) fn member(&self, name: &str) -> Option<&RawValue> {
-        let mut found = None;
-        let mut deserializer = serde_json::Deserializer::from_str(self.as_str());
-        // Whoever has found it does not read on, which the parser calls an error.
-        let _ = deserializer.deserialize_map(FindMember(name, &mut found));
-        found
+    /// The first member of this name, as it is written.
+    pub(super) fn member(&self, name: &str) -> Option<&str> {
+        let mut object = Scanner::new(self.as_str());
+        object.open(b'{')?;
+        let mut is_first = true;
+        while object.more(is_first, b'}')? {
+            is_first = false;
+            let own = match object.plain_string() {
+                Some(own) => Cow::Borrowed(own),
+                None => Cow::Owned(serde_json::from_str(object.value()?).ok()?),
+            };
+            object.expect(b':')?;
+            let value = object.value()?;
+            if own == name {
+                return Some(value);
+            }
+        }
+        None
     }
 
     /// Whether two members have this name.
@@ -139,6 +146,15 @@ impl Record {
     pub fn into_raw(self) -> RawJson {
         self.0
     }
+
+    /// The same record in memory of its own.
+    ///
+    /// The records of a page are slices of its body, which takes its memory as long as one of them exists. Call this for the
+    /// few that outlive many pages.
+    #[must_use]
+    pub fn detached(self) -> Self {
+        Self(self.0.detached())
+    }
 }
 
 /// Whether a name could be there twice, at whatever depth: most objects need no closer look.
@@ -146,51 +162,6 @@ fn may_occur_twice(text: &[u8], name: &str) -> bool {
     let is_name = |text| find(text, name.as_bytes());
     let first = is_name(text).map(|at| &text[at + name.len()..]);
     first.is_some_and(|rest| is_name(rest).is_some()) || find(text, b"\\u").is_some()
-}
-
-/// Reads an object up to one member and keeps that, without an allocation.
-struct FindMember<'a, 'de>(&'a str, &'a mut Option<&'de RawValue>);
-
-impl<'de> Visitor<'de> for FindMember<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(is_it) = map.next_key_seed(IsName(self.0))? {
-            if is_it {
-                *self.1 = Some(map.next_value()?);
-                break;
-            }
-            map.next_value::<IgnoredAny>()?;
-        }
-        Ok(())
-    }
-}
-
-/// Compares a name.
-struct IsName<'a>(&'a str);
-
-impl<'de> DeserializeSeed<'de> for IsName<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for IsName<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member name")
-    }
-
-    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<bool, E> {
-        Ok(name == self.0)
-    }
 }
 
 impl From<Record> for RawJson {
@@ -223,7 +194,9 @@ text_impls!(Record: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let record = RawJson::deserialize(deserializer).map(Self)?;
+        let as_written = AsWritten { may_slice: true };
+        let record = deserializer.deserialize_newtype_struct(AS_WRITTEN, as_written);
+        let record = record.map(Self)?;
         if record.is_object() {
             Ok(record)
         } else {

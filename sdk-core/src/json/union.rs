@@ -11,7 +11,7 @@ use crate::json::scan::is_too_deep;
 /// The text of the member that tells which variant an object is. The first one of the name counts.
 #[must_use]
 pub fn tag<'a>(object: &'a Record, name: &str) -> Option<Cow<'a, str>> {
-    let quoted = object.member(name)?.get();
+    let quoted = object.member(name)?;
     let text = quoted.strip_prefix('"')?.strip_suffix('"')?;
     if text.contains('\\') {
         return serde_json::from_str(quoted).ok().map(Cow::Owned);

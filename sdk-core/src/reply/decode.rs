@@ -1,13 +1,16 @@
 use std::error::Error;
 
 use bytes::Bytes;
+use bytestring::ByteString;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::json::assumed::{ConstantMismatch, noting_mismatches};
-use crate::json::explain::{Found, explain};
+use crate::json::explain::{Found, Unfit, decode_or_explain};
+use crate::json::fast;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::json::scan::outside_strings;
+use crate::json::slice::slicing;
 use crate::reply::page::Page;
 
 /// A type that the JSON of a reply decodes into.
@@ -84,8 +87,7 @@ pub enum Unreadable {
     },
 }
 
-/// Decodes a reply in one pass; only a failure takes another one, to explain it. Pieces of the reply go through `shown`
-/// before they appear in errors and events. The flag says that it differs from its schema, which was tolerated.
+/// Decodes a reply. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs from its schema, which was tolerated.
 pub(crate) fn decode<T: FromReply>(
     body: &Bytes,
     terms: Terms,
@@ -99,16 +101,23 @@ pub(crate) fn decode<T: FromReply>(
     {
         return Ok((absent, false));
     }
-    let text = std::str::from_utf8(body).map_err(|error| match error.error_len() {
+    let text = ByteString::try_from(body.clone()).map_err(|error| match error.error_len() {
         // It ends within a character.
         None => Unreadable::Truncated(error.into()),
         Some(_) => Unreadable::Malformed(format!("the body is not UTF-8: {error}")),
     })?;
-    if has_more_elements(text, terms.max_elements) {
+    if has_more_elements(&text, terms.max_elements) {
         return Err(Unreadable::TooMany(terms.max_elements));
     }
-    let (decoded, seen) = noting_mismatches(|| serde_json::from_str::<T>(text));
-    let value = decoded.map_err(|error| unreadable::<T>(text, expected, error, shown))?;
+    let fast = || slicing(&text, || fast::from_str::<T>(&text));
+    let (value, seen) = if let (Some(value), seen) = noting_mismatches(fast) {
+        (value, seen)
+    } else {
+        let slow = || decode_or_explain::<T>(&text, Found::Quoted);
+        let (decoded, seen) = noting_mismatches(slow);
+        let value = decoded.map_err(|unfit| unreadable(&text, expected, unfit, shown))?;
+        (value, seen)
+    };
     if let Some(first) = seen.types {
         mismatch = true;
         tracing::warn!(
@@ -123,7 +132,7 @@ pub(crate) fn decode<T: FromReply>(
         && value.schema_version() != Some(expected)
     {
         // The type may have no such member, so it is read from the text.
-        match check_version(text, expected, shown) {
+        match check_version(&text, expected, shown) {
             Err(found) if terms.lenient => {
                 mismatch = true;
                 tracing::warn!(
@@ -207,19 +216,19 @@ fn other_constant(
     )))
 }
 
-fn unreadable<T: FromReply>(
+fn unreadable(
     text: &str,
     expected: Option<&'static str>,
-    error: serde_json::Error,
+    unfit: Unfit,
     shown: Shown<'_>,
 ) -> Unreadable {
     if text.trim().is_empty() {
         return Unreadable::Malformed("the body is empty".to_owned());
     }
-    if error.is_eof() {
-        return Unreadable::Truncated(error.into());
+    if unfit.error.is_eof() {
+        return Unreadable::Truncated(unfit.error.into());
     }
-    let detail = explain::<T>(text, &error, Found::Quoted);
+    let detail = unfit.why;
     let is_object = text.trim_ascii_start().starts_with('{');
     // The version counts only if the whole text is JSON, because the member may precede the mistake.
     let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();

@@ -1,0 +1,159 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use fastrand::Rng;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::from_str;
+use crate::{RawJson, Record, Text};
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Mixed<'a> {
+    a: Option<i64>,
+    #[serde(borrow)]
+    b: Option<Cow<'a, str>>,
+    c: Option<Text>,
+    d: Option<f64>,
+    e: Option<Kind>,
+    f: Option<Vec<Mixed<'a>>>,
+    g: Option<(u8, i8)>,
+    h: Option<RawJson>,
+    i: Option<Newtype>,
+    j: Option<bool>,
+    k: Option<char>,
+    l: Option<Record>,
+    m: Option<&'a str>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+enum Kind {
+    Unit,
+    Newtype(u8),
+    Tuple(u8, u8),
+    Struct { a: u8 },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Newtype(u64);
+
+const SCALARS: [&str; 30] = [
+    "null",
+    "true",
+    "false",
+    "0",
+    "-0",
+    "1",
+    "-1",
+    "007",
+    "12.50",
+    "1e3",
+    "-1E+2",
+    "1.",
+    ".5",
+    "1e",
+    "255",
+    "256",
+    "999999999999999999",
+    "9223372036854775808",
+    "123456789012345678901234567890",
+    "1e400",
+    r#""""#,
+    r#""Unit""#,
+    r#""a""#,
+    r#""q""#,
+    "\"Zürich, \u{2028}\u{1f600}\"",
+    r#""a\"b\\c\/\n""#,
+    r#""Unit""#,
+    r#""\ud800""#,
+    "\"a\tb\"",
+    r#""a text of more than eight bytes""#,
+];
+
+/// A text that is nearly JSON.
+fn text(rng: &mut Rng, depth: usize) -> String {
+    let space = *rng.choice(&["", "", "", " ", "\n\t\r ", "\u{b}"]).unwrap();
+    let value = match rng.u8(..10) {
+        0..3 if depth > 0 => {
+            let values: Vec<String> = (0..rng.usize(..4)).map(|_| text(rng, depth - 1)).collect();
+            format!("[{}]", values.join(","))
+        }
+        3..8 if depth > 0 => {
+            let member = |rng: &mut Rng| {
+                let name = rng.choice(&[
+                    "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", r"\u0061",
+                    "Tuple", "Struct", "1",
+                ]);
+                format!("{space}\"{}\":{}", name.unwrap(), text(rng, depth - 1))
+            };
+            let members: Vec<String> = (0..rng.usize(..5)).map(|_| member(rng)).collect();
+            format!("{{{}}}", members.join(","))
+        }
+        _ => (*rng.choice(&SCALARS).unwrap()).to_owned(),
+    };
+    format!("{space}{value}{space}")
+}
+
+/// What decodes here decodes there, to the same value; the other way round is counted.
+fn same<'a, T: Deserialize<'a> + PartialEq + Debug>(text: &'a str, counts: &mut [u32; 2]) {
+    let slow = serde_json::from_str::<T>(text);
+    counts[0] += u32::from(slow.is_ok());
+    if let Some(fast) = from_str::<T>(text) {
+        counts[1] += 1;
+        assert_eq!(Some(fast), slow.ok(), "{text:?}");
+    }
+}
+
+#[test]
+fn what_decodes_fast_is_what_serde_json_reads() {
+    let mut rng = Rng::with_seed(20);
+    let mut counts = [0; 2];
+    for _ in 0..60_000 {
+        let mut text = text(&mut rng, 4);
+        if rng.u8(..4) == 0 {
+            // One character less, more or other than there was.
+            let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+            let at = *rng.choice(&places).unwrap();
+            let other = *rng
+                .choice(&[
+                    "", "\"", "\\", "{", "}", "[", "]", ",", ":", " ", "0", "-", "\0", "é",
+                ])
+                .unwrap();
+            let end = if rng.bool() {
+                at
+            } else {
+                at + text[at..].chars().next().unwrap().len_utf8()
+            };
+            text.replace_range(at..end, other);
+        }
+        same::<Value>(&text, &mut counts);
+        same::<Mixed<'_>>(&text, &mut counts);
+        same::<RawJson>(&text, &mut counts);
+        same::<Record>(&text, &mut counts);
+        same::<BTreeMap<String, RawJson>>(&text, &mut counts);
+        same::<BTreeMap<u8, Value>>(&text, &mut counts);
+        same::<Vec<Option<Kind>>>(&text, &mut counts);
+        same::<Kind>(&text, &mut counts);
+        same::<u8>(&text, &mut counts);
+        same::<i64>(&text, &mut counts);
+        same::<f64>(&text, &mut counts);
+        same::<String>(&text, &mut counts);
+        same::<Text>(&text, &mut counts);
+        same::<()>(&text, &mut counts);
+    }
+    // Names with escapes and numbers as names are all that is left to the other one.
+    let [slow, fast] = counts;
+    assert!(fast * 100 > slow * 97, "{fast} of {slow}");
+}
+
+#[test]
+fn what_is_deep_is_left() {
+    let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    assert!(from_str::<Value>(&nested(100)).is_some());
+    assert!(from_str::<Value>(&nested(101)).is_none());
+    let deepest = nested(100_000);
+    let raw = from_str::<RawJson>(&deepest).unwrap();
+    assert_eq!(raw.as_str(), deepest);
+}

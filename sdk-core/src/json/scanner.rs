@@ -1,0 +1,258 @@
+//! Reads JSON from value to value.
+
+use serde::de::IgnoredAny;
+
+/// How deep it goes by itself.
+const DEEPEST: u8 = 100;
+
+/// A place in a JSON text. Whatever it cannot read it leaves to `serde_json`, which reads it or says what is wrong.
+#[derive(Clone, Debug)]
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    depth: u8,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            at: 0,
+            depth: 0,
+        }
+    }
+
+    /// The next byte, without the space before it.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match *self.text.as_bytes().get(self.at)? {
+                byte if byte > b' ' => return Some(byte),
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                _control => return None,
+            }
+        }
+    }
+
+    /// Goes beyond a byte that has to come next.
+    #[inline]
+    pub(super) fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// Enters an array or an object.
+    pub(super) fn open(&mut self, bracket: u8) -> Option<()> {
+        self.expect(bracket)?;
+        self.depth += 1;
+        (self.depth <= DEEPEST).then_some(())
+    }
+
+    /// Whether another element or member follows; otherwise it leaves the container.
+    #[inline]
+    pub(super) fn more(&mut self, is_first: bool, close: u8) -> Option<bool> {
+        match self.peek()? {
+            byte if byte == close => {
+                self.at += 1;
+                self.depth -= 1;
+                Some(false)
+            }
+            b',' if !is_first => {
+                self.at += 1;
+                Some(true)
+            }
+            _ => is_first.then_some(true),
+        }
+    }
+
+    /// Nothing but space may be left.
+    pub(super) fn end(&mut self) -> Option<()> {
+        (self.peek().is_none() && self.at == self.text.len()).then_some(())
+    }
+
+    /// The content of the string that comes next, if it has no escapes; otherwise it stays where it is.
+    #[inline]
+    pub(super) fn plain_string(&mut self) -> Option<&'a str> {
+        if self.peek()? != b'"' {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let start = self.at + 1;
+        let end = special(bytes, start);
+        if bytes.get(end) != Some(&b'"') {
+            return None;
+        }
+        self.at = end + 1;
+        self.text.get(start..end)
+    }
+
+    /// Goes beyond the string that comes next.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call of its own costs as much as a short string"
+    )]
+    fn skip_string(&mut self) -> Option<()> {
+        self.expect(b'"')?;
+        let bytes = self.text.as_bytes();
+        let mut end = special(bytes, self.at);
+        if bytes.get(end) != Some(&b'"') {
+            end = string_end(bytes, end)?;
+        }
+        self.at = end + 1;
+        Some(())
+    }
+
+    /// The value that comes next, as it is written.
+    #[inline]
+    pub(super) fn value(&mut self) -> Option<&'a str> {
+        self.peek()?;
+        let start = self.at;
+        self.skip()?;
+        Some(&self.text[start..self.at])
+    }
+
+    /// Goes beyond the value that comes next, however deep it is.
+    pub(super) fn skip(&mut self) -> Option<()> {
+        let before = self.clone();
+        self.skip_shallow().or_else(|| {
+            *self = before;
+            let rest = serde_json::Deserializer::from_str(self.text.get(self.at..)?);
+            let mut values = rest.into_iter::<IgnoredAny>();
+            values.next()?.ok()?;
+            self.at += values.byte_offset();
+            Some(())
+        })
+    }
+
+    fn skip_shallow(&mut self) -> Option<()> {
+        let outside = self.depth;
+        // One bit for each container that is open here: whether it is an object.
+        let mut objects = 0_u128;
+        loop {
+            let mut is_first = false;
+            match self.peek()? {
+                b'"' => self.skip_string()?,
+                open @ (b'{' | b'[') => {
+                    self.open(open)?;
+                    objects = objects << 1 | u128::from(open == b'{');
+                    is_first = true;
+                }
+                b'n' => self.literal("null")?,
+                b't' => self.literal("true")?,
+                b'f' => self.literal("false")?,
+                _ => self.number()?,
+            }
+            loop {
+                if self.depth == outside {
+                    return Some(());
+                }
+                let is_object = objects & 1 == 1;
+                if self.more(is_first, if is_object { b'}' } else { b']' })? {
+                    if is_object {
+                        self.skip_string()?;
+                        self.expect(b':')?;
+                    }
+                    break;
+                }
+                objects >>= 1;
+                is_first = false;
+            }
+        }
+    }
+
+    /// Goes beyond a word that has to come next.
+    pub(super) fn literal(&mut self, word: &str) -> Option<()> {
+        self.peek()?;
+        let bytes = self.text.as_bytes().get(self.at..)?;
+        bytes
+            .starts_with(word.as_bytes())
+            .then(|| self.at += word.len())
+    }
+
+    fn number(&mut self) -> Option<()> {
+        self.at += usize::from(self.next_is(|byte| byte == b'-'));
+        let integer = self.digits()?;
+        if integer.len() > 1 && integer.starts_with('0') {
+            return None;
+        }
+        if self.next_is(|byte| byte == b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if self.next_is(|byte| matches!(byte, b'e' | b'E')) {
+            self.at += 1;
+            self.at += usize::from(self.next_is(|byte| matches!(byte, b'+' | b'-')));
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    /// One digit or more.
+    fn digits(&mut self) -> Option<&'a str> {
+        let start = self.at;
+        while self.next_is(|byte| byte.is_ascii_digit()) {
+            self.at += 1;
+        }
+        (self.at > start).then(|| &self.text[start..self.at])
+    }
+
+    fn next_is(&self, is_it: impl Fn(u8) -> bool) -> bool {
+        self.text
+            .as_bytes()
+            .get(self.at)
+            .copied()
+            .is_some_and(is_it)
+    }
+}
+
+/// Where the next quote, backslash or control character is, or where the text ends.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as above")]
+fn special(bytes: &[u8], at: usize) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    while let Some((&word, after)) = rest.split_first_chunk() {
+        let marks = marks(u64::from_le_bytes(word));
+        if marks != 0 {
+            return bytes.len() - rest.len() + (marks.trailing_zeros() / 8) as usize;
+        }
+        rest = after;
+    }
+    let is_special = |&byte: &u8| matches!(byte, b'"' | b'\\' | 0..b' ');
+    let place = rest.iter().position(is_special).unwrap_or(rest.len());
+    bytes.len() - rest.len() + place
+}
+
+/// Sets the highest bit of each byte that is a quote, a backslash or a control character. Only the first mark counts: its
+/// borrow may set others above it.
+#[inline]
+fn marks(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // With this bit flipped, the quote is the lowest byte after the control characters, and the space is none of them.
+    let low = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    (low | backslash) & !word & (ONES << 7)
+}
+
+/// The closing quote of a string, from an escape in it on.
+#[cold]
+fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        match bytes.get(at)? {
+            b'"' => return Some(at),
+            b'\\' => at = special(bytes, at + escape(bytes.get(at + 1..)?)?),
+            _control => return None,
+        }
+    }
+}
+
+/// The length of an escape, by what follows its backslash.
+fn escape(rest: &[u8]) -> Option<usize> {
+    match rest.first()? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'u' => {
+            let digits = rest.get(1..5)?;
+            digits.iter().all(u8::is_ascii_hexdigit).then_some(6)
+        }
+        _ => None,
+    }
+}

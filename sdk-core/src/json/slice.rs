@@ -1,0 +1,140 @@
+//! Parts of a reply that keep its memory instead of copying from it.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Deref;
+
+use bytestring::ByteString;
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
+
+use crate::json::fast::AS_TEXT;
+use crate::json::texts::text_impls;
+
+thread_local! {
+    /// The reply that is being decoded: deserializers carry no context.
+    static REPLY: RefCell<ByteString> = const { RefCell::new(ByteString::new()) };
+}
+
+/// Decodes a reply, parts of which may become slices of it.
+pub(crate) fn slicing<T>(reply: &ByteString, decode: impl FnOnce() -> T) -> T {
+    REPLY.set(reply.clone());
+    let value = decode();
+    REPLY.take();
+    value
+}
+
+/// A slice of the reply that is being decoded, or a copy of what is no part of it.
+pub(super) fn slice_or_copy(text: &str) -> ByteString {
+    REPLY.with_borrow(|reply| {
+        if reply.as_bytes().as_ptr_range().contains(&text.as_ptr()) {
+            reply.slice_ref(text)
+        } else {
+            text.into()
+        }
+    })
+}
+
+/// A text that shares the memory of the reply it came with: a member of your own type that costs no allocation.
+///
+/// ```
+/// use sdk_core::{Items, Record, Text};
+///
+/// #[derive(serde::Deserialize)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Person { public_reference: Text, display_name: Text }
+///
+/// # async fn example(people: Items<Record>) -> Result<(), sdk_core::Error> {
+/// let mut people = people.decode::<Person>();
+/// while let Some(person) = people.try_next().await? {
+///     println!("{}: {}", person.public_reference, person.display_name);
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// The body of a reply takes its memory as long as one text of it exists. To keep a few texts of many replies, take
+/// [`detached`](Self::detached) ones or `String`s. A text with escapes is a copy, and so is one that comes from anything but
+/// a reply of the SDK.
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Text(ByteString);
+
+impl Text {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The same text in memory of its own.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self::from(self.as_str())
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+text_impls!(Text: AsRef Display Serialize);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Sliced;
+
+        impl<'de> Visitor<'de> for Sliced {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text, E> {
+                Ok(Text(slice_or_copy(text)))
+            }
+
+            fn visit_newtype_struct<D: Deserializer<'de>>(
+                self,
+                other: D,
+            ) -> Result<Text, D::Error> {
+                String::deserialize(other).map(Text::from)
+            }
+        }
+
+        deserializer.deserialize_newtype_struct(AS_TEXT, Sliced)
+    }
+}
