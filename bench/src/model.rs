@@ -3,7 +3,7 @@
 //! Twice: with `chrono`, as most would, and with `jiff`, as somebody does who has measured it.
 
 macro_rules! model {
-    ($(#[$meta:meta])* $module:ident, $instant:ty) => {
+    ($(#[$meta:meta])* $module:ident, $instant:ty, $text:ty) => {
         $(#[$meta])*
         pub mod $module {
             use serde::{Deserialize, Serialize};
@@ -24,15 +24,15 @@ macro_rules! model {
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
             pub struct Opportunity {
-                pub public_reference: String,
-                pub title: String,
+                pub public_reference: $text,
+                pub title: $text,
                 pub stage: Stage,
                 pub owner: Option<Owner>,
                 pub organization: Option<Organization>,
-                pub person_reference: Option<String>,
+                pub person_reference: Option<$text>,
                 pub value_min_minor: Option<i64>,
                 pub value_max_minor: Option<i64>,
-                pub currency: Option<String>,
+                pub currency: Option<$text>,
                 pub updated_at: $instant,
                 pub record_version: u64,
             }
@@ -58,16 +58,16 @@ macro_rules! model {
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
             pub struct Owner {
-                pub actor_reference: String,
-                pub display_name: String,
+                pub actor_reference: $text,
+                pub display_name: $text,
             }
 
             /// Its organization.
             #[derive(Clone, Debug, Deserialize)]
             #[serde(rename_all = "camelCase")]
             pub struct Organization {
-                pub public_reference: String,
-                pub name: String,
+                pub public_reference: $text,
+                pub name: $text,
             }
 
             impl Page {
@@ -141,11 +141,62 @@ macro_rules! model {
 model!(
     /// With `chrono`.
     usual,
-    chrono::DateTime<chrono::Utc>
+    chrono::DateTime<chrono::Utc>,
+    String
 );
 
 model!(
     /// With `jiff`.
     tuned,
-    jiff::Timestamp
+    jiff::Timestamp,
+    String
 );
+
+model!(
+    /// The same with texts that share the memory of the reply.
+    sliced,
+    jiff::Timestamp,
+    sdk_core::Text
+);
+
+/// As [`tuned`], with texts that borrow from the page.
+pub mod borrowed {
+    use serde::Deserialize;
+
+    use super::tuned::Stage;
+
+    /// An opportunity.
+    #[derive(Clone, Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Opportunity<'a> {
+        pub public_reference: &'a str,
+        pub title: &'a str,
+        pub stage: Stage,
+        #[serde(borrow)]
+        pub owner: Option<Owner<'a>>,
+        #[serde(borrow)]
+        pub organization: Option<Organization<'a>>,
+        pub person_reference: Option<&'a str>,
+        pub value_min_minor: Option<i64>,
+        pub value_max_minor: Option<i64>,
+        pub currency: Option<&'a str>,
+        pub updated_at: jiff::Timestamp,
+        pub record_version: u64,
+    }
+
+    /// Its owner.
+    #[derive(Clone, Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Owner<'a> {
+        pub actor_reference: &'a str,
+        pub display_name: &'a str,
+    }
+
+    /// Its organization.
+    #[derive(Clone, Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    pub struct Organization<'a> {
+        pub public_reference: &'a str,
+        pub name: &'a str,
+    }
+}

@@ -5,10 +5,11 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::from_str;
 
-use crate::clients::{Failure, sdk, tuned};
+use crate::clients::{self, Failure, sdk};
 #[cfg(feature = "peers")]
 use crate::clients::{handwritten, progenitor, raw};
 use crate::load::Job;
+use crate::model::{sliced, tuned};
 use crate::{micro, server, token, walk};
 
 /// Does what the arguments say, and returns whether they were for a worker.
@@ -42,7 +43,7 @@ async fn work(job: &Job) -> Result<(), Failure> {
         "hyper" => job.run::<raw::Raw>().await,
         #[cfg(feature = "peers")]
         "reqwest" => job.run::<handwritten::Handwritten>().await,
-        "reqwest-tuned" => job.run::<tuned::Tuned>().await,
+        "reqwest-tuned" => job.run::<clients::tuned::Tuned>().await,
         #[cfg(feature = "peers")]
         "reqwest-middleware" => job.run::<handwritten::Middleware>().await,
         #[cfg(feature = "peers")]
@@ -50,7 +51,9 @@ async fn work(job: &Job) -> Result<(), Failure> {
         "sdk" => job.run::<sdk::Sdk>().await,
         "sdk-observed" => job.run::<sdk::Observed<false>>().await,
         "sdk-metrics" => job.run::<sdk::Observed<true>>().await,
-        "sdk-decoded" => job.run::<sdk::Decoding>().await,
+        "sdk-decoded" => job.run::<sdk::Decoding<tuned::Opportunity>>().await,
+        "sdk-sliced" => job.run::<sdk::Decoding<sliced::Opportunity>>().await,
+        "sdk-borrowed" => job.run::<sdk::Borrowing>().await,
         "sdk-hundred" => job.run::<sdk::HundredAudiences>().await,
         other => Err(format!("no client {other}").into()),
     }

@@ -1,16 +1,17 @@
 //! Our clients with everything switched on.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use opentelemetry_sdk::metrics::{ManualReader, SdkMeterProvider};
 use sdk_calendar::types::{EventCommand, EventOperation};
-use sdk_core::{App, ClientCredentials, Suite};
+use sdk_core::{App, ClientCredentials, Page, Record, Response, Suite};
 use sdk_opentelemetry::Metrics;
 
 use super::{Client, Failure, Seen, Target};
-use crate::model::tuned::Opportunity;
+use crate::model::{borrowed, sliced, tuned};
 use crate::payload::{self, command};
 
 /// Our clients, whose pages are delivered as open records.
@@ -57,6 +58,20 @@ impl Sdk {
     }
 }
 
+impl Sdk {
+    async fn get(
+        &self,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<Response<Page<Record>>, Failure> {
+        let mut list = self.crm.opportunities().list().limit(limit);
+        if let Some(cursor) = cursor {
+            list = list.cursor(cursor);
+        }
+        Ok(list.await?)
+    }
+}
+
 impl Client for Sdk {
     fn sum_of_page(items: usize) -> u64 {
         payload::bytes_of_records(items)
@@ -67,11 +82,7 @@ impl Client for Sdk {
     }
 
     async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
-        let mut list = self.crm.opportunities().list().limit(limit);
-        if let Some(cursor) = cursor {
-            list = list.cursor(cursor);
-        }
-        let page = list.await?;
+        let page = self.get(limit, cursor).await?;
         Ok(Seen {
             items: page.items()?.len() as u64,
             sum: page
@@ -145,13 +156,31 @@ impl<const METRICS: bool> Client for Observed<METRICS> {
     }
 }
 
-/// Our clients, with records decoded into the type that [`tuned`](super::tuned) decodes into.
-#[derive(Clone)]
-pub struct Decoding(Sdk);
+/// A type that records are decoded into.
+pub trait Opportunity: serde::de::DeserializeOwned + Send + Sync + 'static {
+    /// What only its reader can know.
+    fn version(&self) -> u64;
+}
 
-impl Client for Decoding {
+impl Opportunity for tuned::Opportunity {
+    fn version(&self) -> u64 {
+        self.record_version
+    }
+}
+
+impl Opportunity for sliced::Opportunity {
+    fn version(&self) -> u64 {
+        self.record_version
+    }
+}
+
+/// Our clients, with records decoded: into the type that [`tuned`](super::tuned) decodes into, or one of slices.
+#[derive(Clone)]
+pub struct Decoding<T>(Sdk, PhantomData<fn() -> T>);
+
+impl<T: Opportunity + Clone> Client for Decoding<T> {
     async fn new(target: &Target) -> Result<Self, Failure> {
-        Sdk::new(target).await.map(Self)
+        Ok(Self(Sdk::new(target).await?, PhantomData))
     }
 
     async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
@@ -159,12 +188,12 @@ impl Client for Decoding {
         if let Some(cursor) = cursor {
             list = list.cursor(cursor);
         }
-        let mut pages = list.pages().decode::<Opportunity>();
+        let mut pages = list.pages().decode::<T>();
         let page = pages.try_next().await?.ok_or("there is always a page")?;
         let items = page.items()?;
         Ok(Seen {
             items: items.len() as u64,
-            sum: items.iter().map(|item| item.record_version).sum(),
+            sum: items.iter().map(T::version).sum(),
             next: page.next_cursor().map(str::to_owned),
         })
     }
@@ -174,21 +203,38 @@ impl Client for Decoding {
     }
 
     async fn walk(&self, limit: u32, cursor: String) -> Result<Seen, Failure> {
-        let mut items = self
-            .0
-            .crm
-            .opportunities()
-            .list()
-            .limit(limit)
-            .cursor(cursor)
-            .items()
-            .decode::<Opportunity>();
+        let list = self.0.crm.opportunities().list().limit(limit);
+        let mut items = list.cursor(cursor).items().decode::<T>();
         let mut seen = Seen::default();
         while let Some(item) = items.try_next().await? {
             seen.items += 1;
-            seen.sum += item.record_version;
+            seen.sum += item.version();
         }
         Ok(seen)
+    }
+}
+
+/// Our clients, with records that borrow from their page.
+#[derive(Clone)]
+pub struct Borrowing(Sdk);
+
+impl Client for Borrowing {
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        Sdk::new(target).await.map(Self)
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        let page = self.0.get(limit, cursor).await?;
+        let items = page.view::<borrowed::Opportunity<'_>>()?;
+        Ok(Seen {
+            items: items.len() as u64,
+            sum: items.iter().map(|item| item.record_version).sum(),
+            next: page.next_cursor().map(str::to_owned),
+        })
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        self.0.command().await
     }
 }
 
