@@ -15,12 +15,13 @@ use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
-/// It is kept as received, is cheap to decode, and is read on demand. [The guide](crate::guide::reading) has examples.
+/// It is kept as received, as a slice of the reply that it came with, and is read on demand. [The guide](crate::guide::reading) has examples.
 ///
 /// # Ways to read it
 /// - One or two members: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
 /// - All of it, to keep: [`decode`](Self::decode) into your own type. [`Pages::decode`](crate::Pages::decode) and
-///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page.
+///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page. Members of the type
+///   [`Text`](crate::Text) are not copied.
 /// - Many records, to look at and drop: [`view`](Self::view), or [`Page::view`](crate::Page::view) for a whole page, into a
 ///   type that borrows its strings.
 /// - Members that your type does not name: [`members`](Self::members), or [`raw`](Self::raw) for the text.

@@ -1,7 +1,10 @@
 //! JSON without a schema: its text is kept exactly, and numbers read as any other reader reads them.
 
-use sdk_core::{Number, RawJson, Record};
-use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+
+use sdk_core::{Number, RawJson, Record, Text};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::stage::is_tidy;
@@ -28,6 +31,9 @@ pub(super) fn run(data: &[u8]) {
         is_tidy(&error);
         assert!(serde_json::from_str::<Value>(text).is_err());
     }
+    same::<Value>(&raw);
+    same::<BTreeMap<String, Option<Text>>>(&raw);
+    same::<Vec<(u8, Option<f64>)>>(&raw);
     number(trimmed);
     let record = Record::from(raw);
     let is_object = trimmed.starts_with('{');
@@ -56,6 +62,12 @@ pub(super) fn run(data: &[u8]) {
     }
     let written = serde_json::to_string(&members).expect("it is JSON");
     assert_eq!(Tree::read(&written), Tree::read(text));
+}
+
+/// Whatever decodes it, it means what it means to the other reader.
+fn same<T: DeserializeOwned + PartialEq + Debug>(raw: &RawJson) {
+    let read = serde_json::from_str::<T>(raw.as_str());
+    assert_eq!(raw.decode::<T>().ok(), read.ok());
 }
 
 fn number(text: &str) {
