@@ -15,7 +15,8 @@ use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
-/// It is kept as received, as a slice of the reply that it came with, and is read on demand. [The guide](crate::guide::reading) has examples.
+/// It is kept as received, as a slice of the reply that it came with, and is read on demand.
+/// [The guide](crate::guide::reading) has examples.
 ///
 /// # Ways to read it
 /// - One or two members: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
