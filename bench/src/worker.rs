@@ -9,7 +9,7 @@ use crate::clients::{Failure, sdk, tuned};
 #[cfg(feature = "peers")]
 use crate::clients::{handwritten, progenitor, raw};
 use crate::load::Job;
-use crate::{micro, server, token, walk};
+use crate::{growth, micro, server, token, walk};
 
 /// Does what the arguments say, and returns whether they were for a worker.
 pub async fn run(arguments: &[&str]) -> Result<bool, Failure> {
@@ -25,6 +25,9 @@ pub async fn run(arguments: &[&str]) -> Result<bool, Failure> {
         ["renewals", origin] => say(&token::renewals(origin).await?)?,
         ["march", pages, limit, origin] => {
             say(&walk::march(origin, pages.parse()?, limit.parse()?).await?)?;
+        }
+        ["grow", many, count, origin] => {
+            say(&growth::run(from_str(many)?, count.parse()?, origin).await?)?;
         }
         _ => return Ok(false),
     }

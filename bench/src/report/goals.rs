@@ -1,8 +1,10 @@
 //! The goals of the project, and whether they are reached.
 
+use super::figure;
 use super::parts::Parts;
 use super::table::{Cell, Row};
-use super::{figure, table};
+use crate::growth::{Growth, Many};
+use crate::measure::table;
 use crate::micro::Part;
 use crate::process::Transport;
 use crate::token::{EXCHANGE, Storm};
@@ -44,9 +46,9 @@ impl Bound {
 }
 
 /// As Markdown: the goals of now, and those of 0.1.0, which go on holding.
-pub fn render(rows: &[Row], parts: &Parts) -> String {
+pub fn render(rows: &[Row], parts: &Parts, growth: &Growth) -> String {
     let first = calls(rows).into_iter().chain(of_parts(parts)).collect();
-    let (now, first) = (listed(now(rows)), listed(first));
+    let (now, first) = (listed(now(rows, growth)), listed(first));
     format!("{now}\nThose of 0.1.0, which go on holding:\n\n{first}")
 }
 
@@ -74,14 +76,21 @@ fn cell(rows: &[Row], client: &str, of: fn(&Row) -> Option<Cell>) -> Cell {
     row.and_then(of).unwrap_or_default()
 }
 
-fn now(rows: &[Row]) -> Vec<Goal> {
+fn now(rows: &[Row], growth: &Growth) -> Vec<Goal> {
     let page = cell(rows, "sdk", |row| row.page);
     let decoded = cell(rows, "sdk-decoded", |row| row.page);
     let command = cell(rows, "sdk", |row| row.command);
+    let [micros, bytes] = growth.installation();
     goals! {
         "page, instructions, records kept open": page.instructions.ratio, <= 0.36;
         "page, instructions, records decoded into owned structs": decoded.instructions.ratio, <= 0.70;
         "command, instructions": command.instructions.ratio, <= 0.90, <= 0.85;
+        "an installation beside 10,000 others: microseconds to make it": micros, <= 20.0;
+        "the same: bytes": bytes, <= 2048.0;
+        "10,000 installations against 10: memory, making and calls, the worst ratio": growth.worst(Many::Installations), <= 1.05;
+        "10,000 live tokens against 10: memory and lookup, the worst ratio": growth.worst(Many::Tokens), <= 1.05;
+        "10,000 idle connections against 10: memory and calls, the worst ratio": growth.worst(Many::Connections), <= 1.05;
+        "a page in a walk of 10,000 against one in a walk of 10, instructions": growth.worst(Many::Pages), <= 1.05;
     }
 }
 

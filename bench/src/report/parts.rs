@@ -1,9 +1,9 @@
 //! Tokens, disabled tracing and walks.
 
-use super::{Effort, figure, progress, table};
+use super::{Effort, figure, progress};
 use crate::clients::Failure;
 use crate::load::Work;
-use crate::measure::{Case, median};
+use crate::measure::{Case, median, table};
 use crate::micro::Part;
 use crate::process::{Bench, Transport};
 use crate::token::{EXCHANGE, Seen, Storm};
