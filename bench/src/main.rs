@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use suite_bench::clients::Failure;
 use suite_bench::process::Bench;
-use suite_bench::{growth::Growth, guard, observer, worker};
+use suite_bench::{growth::Growth, guard, observer::Observers, worker};
 
 const USAGE: &str =
     "suite-bench [--quick] [--write] | weight [--write] | observer | guard [--record] | growth";
@@ -36,15 +36,16 @@ async fn run(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,
-        ["growth"] => {
-            let bench = Bench::start().await?;
-            let growth = Growth::measure(&bench).await;
+        ["growth" | "observer"] => {
+            let mut bench = Bench::start().await?;
+            // Those of a build without optimisation say nothing.
+            bench.valgrind &= !cfg!(debug_assertions);
+            let text = match arguments {
+                ["growth"] => Growth::measure(&bench).await.map(|it| it.render()),
+                _ => Observers::measure(&bench).await.map(|it| it.render()),
+            };
             bench.end().await?;
-            println!("{}", growth?.render());
-            Ok(())
-        }
-        ["observer"] => {
-            println!("{}", observer::run().await?);
+            println!("{}", text?);
             Ok(())
         }
         #[cfg(feature = "peers")]

@@ -19,6 +19,8 @@ pub async fn run(arguments: &[&str]) -> Result<bool, Failure> {
         ["part", part, times, origin] => {
             say(&micro::run(from_str(part)?, times.parse()?, origin).await?)?;
         }
+        #[cfg(feature = "peers")]
+        ["in-memory", times] => say(&micro::in_memory(times.parse()?).await?)?,
         ["storm", storm, callers, origin] => {
             say(&token::storm(origin, from_str(storm)?, callers.parse()?).await?)?;
         }

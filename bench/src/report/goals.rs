@@ -6,6 +6,7 @@ use super::table::{Cell, Row};
 use crate::growth::{Growth, Many};
 use crate::measure::table;
 use crate::micro::Part;
+use crate::observer::Observers;
 use crate::process::Transport;
 use crate::token::{EXCHANGE, Storm};
 
@@ -46,9 +47,9 @@ impl Bound {
 }
 
 /// As Markdown: the goals of now, and those of 0.1.0, which go on holding.
-pub fn render(rows: &[Row], parts: &Parts, growth: &Growth) -> String {
+pub fn render(rows: &[Row], parts: &Parts, growth: &Growth, observers: &Observers) -> String {
     let first = calls(rows).into_iter().chain(of_parts(parts)).collect();
-    let (now, first) = (listed(now(rows, growth)), listed(first));
+    let (now, first) = (listed(now(rows, parts, growth, observers)), listed(first));
     format!("{now}\nThose of 0.1.0, which go on holding:\n\n{first}")
 }
 
@@ -76,15 +77,20 @@ fn cell(rows: &[Row], client: &str, of: fn(&Row) -> Option<Cell>) -> Cell {
     row.and_then(of).unwrap_or_default()
 }
 
-fn now(rows: &[Row], growth: &Growth) -> Vec<Goal> {
+fn now(rows: &[Row], parts: &Parts, growth: &Growth, observers: &Observers) -> Vec<Goal> {
     let page = cell(rows, "sdk", |row| row.page);
     let decoded = cell(rows, "sdk-decoded", |row| row.page);
     let command = cell(rows, "sdk", |row| row.command);
+    let (empty, allocated) = observers.added("sdk-observed");
     let [micros, bytes] = growth.installation();
     goals! {
         "page, instructions, records kept open": page.instructions.ratio, <= 0.36;
         "page, instructions, records decoded into owned structs": decoded.instructions.ratio, <= 0.70;
         "command, instructions": command.instructions.ratio, <= 0.90, <= 0.85;
+        "an empty observer, instructions that it adds to a command": empty, <= 200.0;
+        "the same: allocations": allocated, <= 0.0;
+        "metrics, instructions that they add to a command": observers.added("sdk-metrics").0, <= 1500.0;
+        "a call through the reference server in memory, microseconds": Some(parts.in_memory), <= 100.0;
         "an installation beside 10,000 others: microseconds to make it": micros, <= 20.0;
         "the same: bytes": bytes, <= 2048.0;
         "10,000 installations against 10: memory, making and calls, the worst ratio": growth.worst(Many::Installations), <= 1.05;

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use crate::clients::Failure;
 use crate::growth::Growth;
-use crate::measure::table;
+use crate::observer::Observers;
 use crate::process::Bench;
 
 /// How much time to take.
@@ -57,6 +57,7 @@ async fn all(bench: &Bench, effort: Effort) -> Result<String, Failure> {
     let parts = parts::measure(bench, effort).await?;
     let in_flight = growth::measure(bench, effort).await?;
     let growth = Growth::measure(bench).await?;
+    let observers = Observers::measure(bench).await?;
     let mut text = document::circumstances(bench).await;
     writeln!(
         text,
@@ -66,12 +67,13 @@ async fn all(bench: &Bench, effort: Effort) -> Result<String, Failure> {
     writeln!(
         text,
         "## Goals\n\n{}",
-        goals::render(&rows, &parts, &growth)
+        goals::render(&rows, &parts, &growth, &observers)
     )?;
     writeln!(text, "## One call\n\n{}", table::render(&rows))?;
     writeln!(text, "## Tokens, tracing, walks\n\n{}", parts.render())?;
     writeln!(text, "## Growth\n\n{}", growth::render(&in_flight))?;
     writeln!(text, "{}", growth.render())?;
+    writeln!(text, "## Observers\n\n{}", observers.render())?;
     Ok(text)
 }
 
