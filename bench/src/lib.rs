@@ -2,8 +2,8 @@
 
 pub mod allocations;
 pub mod clients;
+pub mod growth;
 pub mod guard;
-pub mod installations;
 mod listener;
 pub mod load;
 pub mod measure;

@@ -1,12 +1,14 @@
 //! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `observer` says what observers
-//! add to a call, `guard` compares with what was recorded, `installations` measures many in one process.
+//! add to a call, `guard` compares with what was recorded, `growth` measures many of a kind in one process.
 
 use std::process::ExitCode;
 
 use suite_bench::clients::Failure;
-use suite_bench::{guard, installations, observer, worker};
+use suite_bench::process::Bench;
+use suite_bench::{growth::Growth, guard, observer::Observers, worker};
 
-const USAGE: &str = "suite-bench [--quick] [--write] | weight [--write] | observer | guard [--record] | installations [<count>]";
+const USAGE: &str =
+    "suite-bench [--quick] [--write] | weight [--write] | observer | guard [--record] | growth";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,10 +36,16 @@ async fn run(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,
-        ["installations"] => installations::run(10_000).await,
-        ["installations", count] => installations::run(count.parse()?).await,
-        ["observer"] => {
-            println!("{}", observer::run().await?);
+        ["growth" | "observer"] => {
+            let mut bench = Bench::start().await?;
+            // Those of a build without optimisation say nothing.
+            bench.valgrind &= !cfg!(debug_assertions);
+            let text = match arguments {
+                ["growth"] => Growth::measure(&bench).await.map(|it| it.render()),
+                _ => Observers::measure(&bench).await.map(|it| it.render()),
+            };
+            bench.end().await?;
+            println!("{}", text?);
             Ok(())
         }
         #[cfg(feature = "peers")]

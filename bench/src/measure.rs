@@ -120,3 +120,13 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
         f64::midpoint(values[half - 1], upper)
     })
 }
+
+/// A table in Markdown, its cells separated by ` | `.
+pub fn table(head: &str, rows: impl IntoIterator<Item = String>) -> String {
+    let columns = head.split(" | ").count();
+    let mut table = format!("| {head} |\n|{}\n", "---|".repeat(columns));
+    for row in rows {
+        table += &format!("| {row} |\n");
+    }
+    table
+}

@@ -108,6 +108,24 @@ pub async fn run(part: Part, times: u64, origin: &str) -> Result<Allocations, Fa
     Ok(allocations::stop())
 }
 
+/// Microseconds of a call through the reference server in memory, the server's part included: one adds a person, the next
+/// reads a page.
+#[cfg(feature = "peers")]
+pub async fn in_memory(times: u32) -> Result<f64, Failure> {
+    let server = sdk_reference_server::ReferenceServer::builder().in_memory();
+    let suite = sdk_core::Suite::builder().variables(server.environment());
+    let crm = sdk_crm::Client::new(&suite.transport(server.service()).build()?)?;
+    crm.prewarm().await?;
+    let began = std::time::Instant::now();
+    for number in 0..times {
+        let payload = serde_json::json!({"displayName": format!("Person {number}")});
+        let command = serde_json::json!({"commandType": "person.create", "payload": payload});
+        black_box(crm.commands().submit(command).await?);
+        black_box(crm.opportunities().list().await?);
+    }
+    Ok(began.elapsed().as_secs_f64() * 1e6 / f64::from(times * 2))
+}
+
 /// A span with as many fields as that of a call has.
 fn span(number: u64) -> tracing::Span {
     tracing::info_span!(

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use crate::clients::Failure;
-use crate::report::table;
+use crate::measure::table;
 use crate::system;
 
 /// The packages and their dependencies as a manifest has them; a name alone is a client of ours. The first is what

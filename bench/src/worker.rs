@@ -10,7 +10,7 @@ use crate::clients::{self, Failure, sdk};
 use crate::clients::{handwritten, progenitor, raw};
 use crate::load::Job;
 use crate::model::{sliced, tuned};
-use crate::{micro, server, token, walk};
+use crate::{growth, micro, server, token, walk};
 
 /// Does what the arguments say, and returns whether they were for a worker.
 pub async fn run(arguments: &[&str]) -> Result<bool, Failure> {
@@ -20,12 +20,17 @@ pub async fn run(arguments: &[&str]) -> Result<bool, Failure> {
         ["part", part, times, origin] => {
             say(&micro::run(from_str(part)?, times.parse()?, origin).await?)?;
         }
+        #[cfg(feature = "peers")]
+        ["in-memory", times] => say(&micro::in_memory(times.parse()?).await?)?,
         ["storm", storm, callers, origin] => {
             say(&token::storm(origin, from_str(storm)?, callers.parse()?).await?)?;
         }
         ["renewals", origin] => say(&token::renewals(origin).await?)?,
         ["march", pages, limit, origin] => {
             say(&walk::march(origin, pages.parse()?, limit.parse()?).await?)?;
+        }
+        ["grow", many, count, origin] => {
+            say(&growth::run(from_str(many)?, count.parse()?, origin).await?)?;
         }
         _ => return Ok(false),
     }

@@ -1,7 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod attributes;
-
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,8 +9,6 @@ use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use sdk_core::observe::{AttemptEnded, CallEnded, ObservedCall, Renewal, Retry, RetryDenied, Wait};
 use sdk_core::{App, Effect, Observer};
-
-use crate::attributes::Attributes;
 
 /// The buckets that the conventions advise for requests, in seconds.
 const REQUEST: [f64; 14] = [
@@ -110,13 +106,14 @@ impl Metrics {
         self
     }
 
-    /// The attributes of an event, and first of all its installation, by choice.
-    fn of<const MOST: usize>(&self, installation: Option<&str>) -> Attributes<MOST> {
-        let mut attributes = Attributes::new();
+    /// The attributes of an event that are there by choice: its installation. Most events have none, which allocates nothing.
+    fn of(&self, installation: Option<&str>) -> Vec<KeyValue> {
+        let mut chosen = Vec::new();
         if self.installation {
-            attributes.maybe("suite.installation", installation.map(str::to_owned));
+            let installation = installation.map(str::to_owned);
+            chosen.extend(maybe("suite.installation", installation));
         }
-        attributes
+        chosen
     }
 
     fn active(&self, app: App, change: i64) {
@@ -149,8 +146,23 @@ fn active(meter: &Meter) -> Active {
     active
 }
 
-fn record(histogram: &Seconds, duration: Duration, attributes: &[KeyValue]) {
-    histogram.record(duration.as_secs_f64(), attributes);
+fn maybe(key: &'static str, value: Option<impl Into<Value>>) -> Option<KeyValue> {
+    value.map(|value| KeyValue::new(key, value))
+}
+
+/// Calls `tell` with attributes that an event always has and others that it may have, in an order that is always the same, so
+/// that the series is found at once.
+#[inline]
+fn with<const ALWAYS: usize>(
+    mut others: Vec<KeyValue>,
+    always: [KeyValue; ALWAYS],
+    tell: impl FnOnce(&[KeyValue]),
+) {
+    if others.is_empty() {
+        return tell(&always);
+    }
+    others.extend(always);
+    tell(&others);
 }
 
 impl Observer for Metrics {
@@ -161,85 +173,99 @@ impl Observer for Metrics {
     fn call_ended(&self, ended: &CallEnded<'_>) {
         let (operation, installation) = (ended.call.operation, ended.call.installation);
         self.active(operation.application, -1);
-        let mut attributes = self.of::<6>(installation);
-        attributes
-            .add("suite.application", operation.application.name())
-            .add("suite.operation", operation.id)
-            .add("suite.outcome", ended.outcome.as_str())
-            .maybe("suite.effect", ended.effect.map(Effect::as_str))
-            .maybe("error.type", ended.error_type.map(str::to_owned));
         let instruments = &self.instruments;
-        record(&instruments.calls, ended.duration(), attributes.as_slice());
+        let mut others = self.of(installation);
+        others.extend(maybe("suite.effect", ended.effect.map(Effect::as_str)));
+        others.extend(maybe("error.type", ended.error_type.map(str::to_owned)));
+        let always = [
+            KeyValue::new("suite.application", operation.application.name()),
+            KeyValue::new("suite.operation", operation.id),
+            KeyValue::new("suite.outcome", ended.outcome.as_str()),
+        ];
+        with(others, always, |all| {
+            record(&instruments.calls, ended.duration(), all);
+        });
         for (counter, is) in [
             (&instruments.replayed, ended.replayed()),
             (&instruments.mismatches, ended.schema_mismatch),
         ] {
             if is {
-                let mut attributes = self.of::<2>(installation);
-                counter.add(
-                    1,
-                    attributes.add("suite.operation", operation.id).as_slice(),
-                );
+                let always = [KeyValue::new("suite.operation", operation.id)];
+                with(self.of(installation), always, |all| counter.add(1, all));
             }
         }
     }
 
     fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
         let attempt = &ended.attempt;
-        let mut attributes = self.of::<8>(attempt.installation);
-        attributes
-            .add("http.request.method", attempt.method.as_str())
-            .add("server.address", Arc::clone(attempt.server_address))
-            .add("server.port", i64::from(attempt.server_port))
-            .maybe("http.response.status_code", ended.status.map(i64::from))
-            .maybe("network.protocol.version", ended.protocol_version)
-            .maybe("error.type", ended.error_type.map(str::to_owned));
+        let mut others = self.of(attempt.installation);
+        others.extend(maybe("error.type", ended.error_type.map(str::to_owned)));
         if self.url_template {
             let exchange = || Value::from(attempt.template.to_owned());
             let call = attempt.call.map(|call| Value::from(call.operation.route));
-            attributes.add("url.template", call.unwrap_or_else(exchange));
+            others.push(KeyValue::new("url.template", call.unwrap_or_else(exchange)));
         }
-        let attempts = &self.instruments.attempts;
-        record(attempts, ended.duration(), attributes.as_slice());
+        let method = KeyValue::new("http.request.method", attempt.method.as_str());
+        let address = KeyValue::new("server.address", Arc::clone(attempt.server_address));
+        let port = KeyValue::new("server.port", i64::from(attempt.server_port));
+        let tell = |all: &[KeyValue]| record(&self.instruments.attempts, ended.duration(), all);
+        let status = maybe("http.response.status_code", ended.status.map(i64::from));
+        let version = maybe("network.protocol.version", ended.protocol_version);
+        match (status, version) {
+            (Some(status), Some(version)) => {
+                with(others, [method, address, port, status, version], tell);
+            }
+            (status, version) => {
+                others.extend(status.into_iter().chain(version));
+                with(others, [method, address, port], tell);
+            }
+        }
     }
 
     fn waited(&self, wait: &Wait<'_>) {
-        let mut attributes = self.of::<3>(wait.installation);
-        attributes
-            .add("suite.application", wait.application.name())
-            .add("suite.wait.reason", wait.reason.as_str());
-        record(
-            &self.instruments.waits,
-            wait.duration,
-            attributes.as_slice(),
-        );
+        let always = [
+            KeyValue::new("suite.application", wait.application.name()),
+            KeyValue::new("suite.wait.reason", wait.reason.as_str()),
+        ];
+        with(self.of(wait.installation), always, |all| {
+            record(&self.instruments.waits, wait.duration, all);
+        });
     }
 
     fn retrying(&self, retry: &Retry<'_>) {
-        let mut attributes = self.of::<3>(retry.call.installation);
-        attributes
-            .add("suite.operation", retry.call.operation.id)
-            .add("suite.retry.reason", retry.error_type.to_owned());
-        self.instruments.retries.add(1, attributes.as_slice());
+        let always = [
+            KeyValue::new("suite.operation", retry.call.operation.id),
+            KeyValue::new("suite.retry.reason", retry.error_type.to_owned()),
+        ];
+        with(self.of(retry.call.installation), always, |all| {
+            self.instruments.retries.add(1, all);
+        });
     }
 
     fn retry_denied(&self, denied: &RetryDenied<'_>) {
         let application = denied.call.operation.application;
-        let mut attributes = self.of::<3>(denied.call.installation);
-        attributes
-            .add("suite.application", application.name())
-            .add("suite.retry.denied_by", denied.reason.as_str());
-        self.instruments.denied.add(1, attributes.as_slice());
+        let always = [
+            KeyValue::new("suite.application", application.name()),
+            KeyValue::new("suite.retry.denied_by", denied.reason.as_str()),
+        ];
+        with(self.of(denied.call.installation), always, |all| {
+            self.instruments.denied.add(1, all);
+        });
     }
 
     fn token_renewed(&self, renewal: &Renewal<'_>) {
-        let mut attributes = self.of::<3>(renewal.installation);
-        attributes
-            .maybe("suite.application", renewal.application.map(App::name))
-            .maybe("error.type", renewal.error_type.map(str::to_owned));
-        let renewals = &self.instruments.renewals;
-        record(renewals, renewal.duration, attributes.as_slice());
+        let mut all = self.of(renewal.installation);
+        all.extend(maybe(
+            "suite.application",
+            renewal.application.map(App::name),
+        ));
+        all.extend(maybe("error.type", renewal.error_type.map(str::to_owned)));
+        record(&self.instruments.renewals, renewal.duration, &all);
     }
+}
+
+fn record(histogram: &Seconds, duration: Duration, attributes: &[KeyValue]) {
+    histogram.record(duration.as_secs_f64(), attributes);
 }
 
 impl fmt::Debug for Metrics {

@@ -1,9 +1,9 @@
 //! What a call costs with more and more of them in flight.
 
-use super::{Effort, progress, table};
+use super::{Effort, progress};
 use crate::clients::Failure;
 use crate::load::Work;
-use crate::measure::Case;
+use crate::measure::{Case, table};
 use crate::process::{Bench, Transport};
 
 const CLIENTS: [(&str, &str); 3] = [

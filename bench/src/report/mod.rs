@@ -9,6 +9,8 @@ mod table;
 use std::fmt::Write as _;
 
 use crate::clients::Failure;
+use crate::growth::Growth;
+use crate::observer::Observers;
 use crate::process::Bench;
 
 /// How much time to take.
@@ -53,33 +55,31 @@ async fn all(bench: &Bench, effort: Effort) -> Result<String, Failure> {
     let began = std::time::Instant::now();
     let rows = table::measure(bench, effort).await?;
     let parts = parts::measure(bench, effort).await?;
-    let growth = growth::measure(bench, effort).await?;
+    let in_flight = growth::measure(bench, effort).await?;
+    let growth = Growth::measure(bench).await?;
+    let observers = Observers::measure(bench).await?;
     let mut text = document::circumstances(bench).await;
     writeln!(
         text,
         "The run took {:.0} minutes.\n",
         began.elapsed().as_secs_f64() / 60.0
     )?;
-    writeln!(text, "## Goals\n\n{}", goals::render(&rows, &parts))?;
+    writeln!(
+        text,
+        "## Goals\n\n{}",
+        goals::render(&rows, &parts, &growth, &observers)
+    )?;
     writeln!(text, "## One call\n\n{}", table::render(&rows))?;
     writeln!(text, "## Tokens, tracing, walks\n\n{}", parts.render())?;
-    writeln!(text, "## Growth\n\n{}", growth::render(&growth))?;
+    writeln!(text, "## Growth\n\n{}", growth::render(&in_flight))?;
+    writeln!(text, "{}", growth.render())?;
+    writeln!(text, "## Observers\n\n{}", observers.render())?;
     Ok(text)
 }
 
 /// What is going on, for whoever waits.
 fn progress(what: &str) {
     eprintln!("{what}");
-}
-
-/// A table in Markdown, its cells separated by ` | `.
-pub fn table(head: &str, rows: impl IntoIterator<Item = String>) -> String {
-    let columns = head.split(" | ").count();
-    let mut table = format!("| {head} |\n|{}\n", "---|".repeat(columns));
-    for row in rows {
-        table += &format!("| {row} |\n");
-    }
-    table
 }
 
 /// A figure, or that there is none.

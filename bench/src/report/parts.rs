@@ -1,9 +1,9 @@
 //! Tokens, disabled tracing and walks.
 
-use super::{Effort, figure, progress, table};
+use super::{Effort, figure, progress};
 use crate::clients::Failure;
 use crate::load::Work;
-use crate::measure::{Case, median};
+use crate::measure::{Case, median, table};
 use crate::micro::Part;
 use crate::process::{Bench, Transport};
 use crate::token::{EXCHANGE, Seen, Storm};
@@ -23,6 +23,8 @@ pub struct Parts {
     pub small: Vec<(Part, Option<f64>, f64)>,
     /// Instructions of `items()` against those of a loop over pages.
     pub items_against_loop: Option<f64>,
+    /// Microseconds of a call through the reference server in memory.
+    pub in_memory: f64,
     pub walked: Walked,
     /// Instructions of one page of a walk over pages of one item, in the first thousand and in the last.
     pub ends: Option<(f64, f64)>,
@@ -56,6 +58,8 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
         case.run(bench, Some(50), 0, 1).await?;
         *instructions = case.instructions(bench, effort.pages).await?;
     }
+    progress("calls in memory");
+    let in_memory = bench.work(&bench.program, &["in-memory", "2000"]).await?;
     progress("the long walk");
     let pages = PAGES.to_string();
     let walked: Walked = bench
@@ -81,6 +85,7 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
         renewed_after,
         small,
         items_against_loop: by_page[0].zip(by_page[1]).map(|(walk, pages)| walk / pages),
+        in_memory,
         walked,
         ends,
     })

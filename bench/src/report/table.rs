@@ -180,7 +180,7 @@ pub fn render(rows: &[Row]) -> String {
         let transport = row.transport.name();
         format!("{transport}: {} | {page} | {command}", row.name)
     });
-    super::table(
+    crate::measure::table(
         "transport, client | page: instr | allocs | at 64 | peak | p50 | command: instr | allocs | at 64 | peak | p50",
         rows,
     )

@@ -16,7 +16,7 @@ impl Progress<'_, '_> {
             self.confidential(body).line(Line::Message, link)
         };
         let suite = self.client.suite();
-        let announced = Deprecation::of(self.operation, suite.label.as_ref(), headers, shown);
+        let announced = Deprecation::of(self.operation, suite.watcher.label(), headers, shown);
         if let Some(announced) = announced
             && suite.announced.keep(announced.clone())
         {

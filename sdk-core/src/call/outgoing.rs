@@ -45,7 +45,7 @@ impl Call {
         }
         self.options.apply_headers(headers);
         headers.insert(ACCEPT, header_of(self.operation.accept));
-        headers.insert(USER_AGENT, self.client.suite().agent.clone());
+        headers.insert(USER_AGENT, HeaderValue::clone(&self.client.suite().agent));
         if let Some(bearer) = bearer {
             headers.insert(AUTHORIZATION, bearer.header().clone());
         }

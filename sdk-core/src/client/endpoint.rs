@@ -51,6 +51,7 @@ getters! {
     Endpoint |it|
     /// What sends requests to it.
     pub(crate) sender -> &Sender = &it.sender;
+    pub(crate) application -> &'static Application = it.application;
     /// Host and port, for observers.
     pub(crate) server -> &Server = &it.server;
     /// The base URL.

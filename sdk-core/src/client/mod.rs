@@ -31,11 +31,8 @@ pub struct ApiClient(Arc<ClientInner>);
 #[derive(Clone)]
 struct ClientInner {
     suite: Suite,
-    application: &'static Application,
     endpoint: Endpoint,
     tokens: Arc<TokenEntry>,
-    /// The places for its application's attempts, if they are limited.
-    in_flight: Option<Arc<InFlight>>,
     /// Rarely set, and large.
     defaults: Arc<CallOptions>,
 }
@@ -46,7 +43,7 @@ impl ApiClient {
     /// # Errors
     /// When the suite does not know the application's URL.
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
-        Self::of(suite, application).map_err(|error| error.at(suite.shared.label.clone()))
+        Self::of(suite, application).map_err(|error| error.at(suite.shared.label()))
     }
 
     fn of(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
@@ -58,10 +55,8 @@ impl ApiClient {
         let endpoint = Endpoint::new(sender, url, proxy, application);
         Ok(Self(Arc::new(ClientInner {
             suite: suite.clone(),
-            application,
             endpoint,
             tokens,
-            in_flight: suite.shared.in_flight.get(&application.app).cloned(),
             defaults: CallOptions::unset(),
         })))
     }
@@ -77,7 +72,7 @@ impl ApiClient {
     /// Its application.
     #[must_use]
     pub fn application(&self) -> &'static Application {
-        self.0.application
+        self.0.endpoint.application()
     }
 
     /// Where it sends requests.
@@ -99,11 +94,13 @@ getters! {
     ApiClient |it|
     pub(crate) suite -> &Shared = &it.0.suite.shared;
     /// The label of its installation.
-    pub(crate) label -> Option<Arc<str>> = it.suite().label.clone();
+    pub(crate) label -> Option<Arc<str>> = it.suite().label();
     /// The retries of its application, which all its clients share.
-    pub(crate) budget -> &RetryBudget = it.suite().budgets.of(it.0.application.app);
+    pub(crate) budget -> &RetryBudget = it.suite().budgets.of(it.application().app);
     pub(crate) tokens -> &Arc<TokenEntry> = &it.0.tokens;
-    pub(crate) in_flight -> Option<&InFlight> = it.0.in_flight.as_deref();
+    /// The places for its application's attempts, if they are limited.
+    pub(crate) in_flight -> Option<&InFlight> =
+        it.suite().in_flight.as_ref().map(|places| &places[it.application().app as usize]);
     pub(crate) defaults -> &CallOptions = &it.0.defaults;
     pub(crate) audience -> Option<&str> = it.0.tokens.request().audience();
 }
@@ -159,7 +156,7 @@ impl ApiClient {
 
     /// The audience of the token, and where it is set.
     pub(crate) fn audience_hint(&self) -> String {
-        let app = self.0.application.app;
+        let app = self.application().app;
         let set_by = self.0.suite.audience_set_by(app);
         let (variable, call) = (app.audience_variable(), app.audience_setter());
         let text = one_line(self.audience().unwrap_or_default());
@@ -173,4 +170,4 @@ impl ApiClient {
     }
 }
 
-shows! { ApiClient |it| application: it.0.application.app, base: it.0.endpoint.base(), tokens: it.0.tokens }
+shows! { ApiClient |it| application: it.application().app, base: it.0.endpoint.base(), tokens: it.0.tokens }

@@ -84,10 +84,12 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
 }
 
 pub(super) fn attempt_ended(span: &Span, ended: &AttemptEnded<'_>) {
-    span.record("suite.outcome", ended.outcome.as_str());
-    span.record("http.response.status_code", ended.status);
-    span.record("network.protocol.version", ended.protocol_version);
-    record_failure(span, ended.error_type);
+    if !span.is_none() {
+        span.record("suite.outcome", ended.outcome.as_str());
+        span.record("http.response.status_code", ended.status);
+        span.record("network.protocol.version", ended.protocol_version);
+        record_failure(span, ended.error_type);
+    }
 }
 
 /// Emits the event of a failed attempt that is followed by another one.

@@ -14,33 +14,41 @@ use crate::shown::shows;
 
 /// The observers of a suite and the label of its installation.
 #[derive(Clone, Default)]
-pub(crate) struct Watcher {
-    observers: Arc<[Arc<dyn Observer>]>,
+pub(crate) struct Watcher(Arc<Watched>);
+
+#[derive(Default)]
+struct Watched {
+    observers: Box<[Arc<dyn Observer>]>,
     installation: Option<Arc<str>>,
 }
 
 impl Watcher {
     pub(crate) fn new(observers: Vec<Arc<dyn Observer>>, installation: Option<Arc<str>>) -> Self {
         let observers = observers.into();
-        Self {
+        Self(Arc::new(Watched {
             observers,
             installation,
-        }
+        }))
+    }
+
+    /// The label of the installation, in a form that is shared without a copy.
+    pub(crate) fn label(&self) -> Option<&Arc<str>> {
+        self.0.installation.as_ref()
     }
 
     /// The label of the installation, for spans and observers.
     pub(crate) fn installation(&self) -> Option<&str> {
-        self.installation.as_deref()
+        self.0.installation.as_deref()
     }
 
     /// Whether anybody listens.
     pub(crate) fn is_watching(&self) -> bool {
-        !self.observers.is_empty()
+        !self.0.observers.is_empty()
     }
 
     /// Tells all observers. A panic of one affects neither the others nor the call.
     pub(super) fn tell(&self, mut event: impl FnMut(&dyn Observer)) {
-        for observer in &*self.observers {
+        for observer in &self.0.observers {
             // Unwind safe: only the observer sees invariants that it broke.
             let told = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
             if told.is_err() {
@@ -86,7 +94,7 @@ impl Watcher {
     }
 }
 
-shows! { Watcher |it| observers: it.observers.len(), installation: it.installation }
+shows! { Watcher |it| observers: it.0.observers.len(), installation: it.0.installation }
 
 /// A wait, until it is dropped.
 pub(crate) struct Waiting<'a> {

@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use secrecy::zeroize::Zeroizing;
@@ -191,7 +190,7 @@ fn found(bare: &str, text: &str, part: usize) -> bool {
 
 /// Secrets that were in use recently, those together that are used together.
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<VecDeque<Vec<Arc<Needle>>>>);
+pub(crate) struct Recent(Mutex<Vec<Vec<Arc<Needle>>>>);
 
 impl Recent {
     /// Remembers secrets as the latest ones, and forgets the oldest if there are many.
@@ -204,9 +203,9 @@ impl Recent {
             known.len() != needles.len() || pairs.any(|(old, new)| old.text != new.text)
         });
         if kept.len() == RECENT {
-            kept.pop_front();
+            kept.remove(0);
         }
-        kept.push_back(needles);
+        kept.push(needles);
     }
 
     /// Adds them all to what is confidential.

@@ -5,7 +5,6 @@ pub(crate) mod builder;
 pub(crate) mod layers;
 pub(crate) mod settings;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -52,19 +51,18 @@ pub struct Suite {
 }
 
 pub(crate) struct Shared {
-    /// The name of the installation.
-    pub(crate) label: Option<Arc<str>>,
     pub(crate) connections: Arc<Connections>,
     /// The user agent of all requests.
-    pub(crate) agent: HeaderValue,
+    pub(crate) agent: Arc<HeaderValue>,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Arc<Settings>,
     pub(crate) chance: Chance,
     pub(crate) budgets: RetryBudgets,
-    /// The places for the attempts of each application, if they are limited.
-    pub(crate) in_flight: HashMap<App, Arc<InFlight>>,
+    /// The places for the attempts of each application, in the order of [`App::ALL`], if they are limited.
+    pub(crate) in_flight: Option<Box<[InFlight; App::ALL.len()]>>,
     pub(crate) calls: AtomicU64,
     pub(crate) attempts: AtomicU64,
+    /// The observers, and the label of the installation.
     pub(crate) watcher: Watcher,
     /// What replies said about the end of their operations.
     pub(crate) announced: Announced,
@@ -108,6 +106,11 @@ pub struct Stats {
 }
 
 impl Shared {
+    /// The label of the installation.
+    pub(crate) fn label(&self) -> Option<Arc<str>> {
+        self.watcher.label().cloned()
+    }
+
     /// Adds the credential and the tokens to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         self.credentials.confide(confidential);
@@ -135,8 +138,8 @@ impl Suite {
         app: App,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let scopes = scopes_of("with_scopes", scopes)
-            .map_err(|error| error.at(self.shared.label.clone()))?;
+        let scopes =
+            scopes_of("with_scopes", scopes).map_err(|error| error.at(self.shared.label()))?;
         let mut applications = (*self.applications).clone();
         applications[app as usize].scopes = scopes.into();
         Ok(Self {
@@ -148,7 +151,7 @@ impl Suite {
     /// The [label](crate::SuiteBuilder::label) of the installation, if it has one.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
-        self.shared.label.as_deref()
+        self.shared.watcher.installation()
     }
 
     /// What all clients together have done.

@@ -1,6 +1,8 @@
 //! Tokens by audience and scopes.
 
-use std::collections::HashMap;
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -35,11 +37,34 @@ pub struct TokenCache {
 
 #[derive(Default)]
 struct Entries {
-    all: HashMap<Arc<TokenRequest>, Arc<TokenEntry>>,
+    all: HashSet<Kept>,
     /// The number and the time at which the next sweep is due.
     most: usize,
     due: Option<Instant>,
 }
+
+/// An entry, which is found by its request.
+struct Kept(Arc<TokenEntry>);
+
+impl Borrow<TokenRequest> for Kept {
+    fn borrow(&self) -> &TokenRequest {
+        self.0.request()
+    }
+}
+
+impl Hash for Kept {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.request().hash(state);
+    }
+}
+
+impl PartialEq for Kept {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.request() == other.0.request()
+    }
+}
+
+impl Eq for Kept {}
 
 impl TokenCache {
     /// An empty cache, which obtains nothing before it is needed.
@@ -70,13 +95,11 @@ impl TokenCache {
     pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         entries.sweep_if_due(Instant::now());
-        if let Some(entry) = entries.all.get(&request) {
+        if let Some(Kept(entry)) = entries.all.get(&request) {
             return Arc::clone(entry);
         }
-        let request = Arc::new(request);
-        let (key, common) = (Arc::clone(&request), Arc::clone(&self.common));
-        let entry = Arc::new(TokenEntry::new(request, app, common));
-        entries.all.insert(key, Arc::clone(&entry));
+        let entry = Arc::new(TokenEntry::new(request, app, Arc::clone(&self.common)));
+        entries.all.insert(Kept(Arc::clone(&entry)));
         entry
     }
 
@@ -112,7 +135,7 @@ impl Entries {
     /// Whoever holds an entry got it from here, under the lock, so one that only the cache holds stays so meanwhile.
     fn sweep(&mut self, now: Instant) {
         let mut unheld = Vec::new();
-        self.all.retain(|_, entry| {
+        self.all.retain(|Kept(entry)| {
             let idle = entry.shed(now);
             let held = Arc::strong_count(entry) > 1;
             if !held && !idle {
@@ -128,4 +151,4 @@ impl Entries {
     }
 }
 
-shows! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.values() }
+shows! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.iter().map(|Kept(entry)| entry).collect::<Vec<_>>() }

@@ -1,5 +1,7 @@
 //! The client identity that is exchanged for tokens.
 
+use std::borrow::Cow;
+
 use crate::getters::getters;
 use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
@@ -47,7 +49,7 @@ pub struct ClientCredentials {
     id: String,
     secret: Secret,
     authentication: ClientAuthentication,
-    audience_field: String,
+    audience_field: Cow<'static, str>,
     fields: Vec<(String, Secret)>,
 }
 
@@ -58,7 +60,7 @@ impl ClientCredentials {
             id: id.into(),
             secret: secret.into(),
             authentication: ClientAuthentication::default(),
-            audience_field: "audience".to_owned(),
+            audience_field: Cow::Borrowed("audience"),
             fields: Vec::new(),
         }
     }
@@ -78,7 +80,7 @@ impl ClientCredentials {
 
     /// Names the form field with the audience: `audience` by default, `resource` in RFC 8707.
     pub fn with_audience_field(mut self, name: impl Into<String>) -> Self {
-        self.audience_field = name.into();
+        self.audience_field = Cow::Owned(name.into());
         self
     }
 }

@@ -26,7 +26,7 @@ use crate::token::state::State;
 
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
-    request: Arc<TokenRequest>,
+    request: TokenRequest,
     /// The application that renewals are reported for.
     app: Option<App>,
     common: Arc<Common>,
@@ -38,7 +38,7 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    pub(super) fn new(request: Arc<TokenRequest>, app: Option<App>, common: Arc<Common>) -> Self {
+    pub(super) fn new(request: TokenRequest, app: Option<App>, common: Arc<Common>) -> Self {
         Self {
             request,
             app,

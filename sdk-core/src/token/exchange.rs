@@ -41,7 +41,7 @@ const WANTS_PROXY_CREDENTIAL: u16 = 407;
 /// final.
 pub struct ClientCredentialsSource {
     pub(crate) sender: Sender,
-    pub(crate) agent: Option<HeaderValue>,
+    pub(crate) agent: Option<Arc<HeaderValue>>,
     pub(crate) token_url: Arc<Url>,
     pub(crate) credentials: Arc<dyn CredentialSource>,
     /// Recent credentials, which the endpoint may repeat.
@@ -64,14 +64,24 @@ impl ClientCredentialsSource {
         credentials: impl CredentialSource,
         policy: &TokenPolicy,
     ) -> Self {
+        let (credentials, policy) = (Arc::new(credentials), Arc::new(policy.clone()));
+        Self::of(sender.into(), token_url, credentials, policy)
+    }
+
+    pub(crate) fn of(
+        sender: Sender,
+        token_url: Url,
+        credentials: Arc<dyn CredentialSource>,
+        policy: Arc<TokenPolicy>,
+    ) -> Self {
         Self {
-            sender: sender.into(),
+            sender,
             agent: None,
             server: Server::of(&token_url),
             token_url: Arc::new(token_url),
-            credentials: Arc::new(credentials),
+            credentials,
             known: Arc::default(),
-            policy: Arc::new(policy.clone()),
+            policy,
             chance: Chance::default(),
             proxy: None,
             given: Arc::default(),
@@ -238,7 +248,7 @@ impl ClientCredentialsSource {
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(CONTENT_TYPE, FORM);
         if let Some(agent) = &self.agent {
-            headers.insert(USER_AGENT, agent.clone());
+            headers.insert(USER_AGENT, HeaderValue::clone(agent));
         }
         if credentials.method() == ClientAuthentication::Basic {
             let basic = form::basic(credentials)?;

@@ -33,7 +33,8 @@ pub(super) struct State {
     /// The last renewal that succeeded.
     pub(super) landed: u64,
     pub(super) failures: u32,
-    pub(super) setback: Option<Setback>,
+    /// Rare, and large.
+    pub(super) setback: Option<Box<Setback>>,
     /// The earliest routine renewal after a successful one.
     pub(super) next_routine: Option<Instant>,
     rejections: Rejections,
@@ -258,11 +259,11 @@ impl State {
         let wait = backoff.half_jitter(self.failures, roll);
         // Never earlier than asked, within the cap, and not all clients at once.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
-        self.setback = Some(Setback {
+        self.setback = Some(Box::new(Setback {
             until: lifetime::later(now, asked.saturating_add(wait)),
             error,
             flight,
-        });
+        }));
     }
 
     /// How long callers without a live token keep getting the last error.

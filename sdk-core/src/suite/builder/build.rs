@@ -1,7 +1,7 @@
 //! The checks of a suite, and its parts.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, LazyLock};
 
 use http::HeaderValue;
 use url::Url;
@@ -86,7 +86,7 @@ impl SuiteBuilder {
             .token_policy
             .unwrap_or_else(TokenPolicy::shared_default);
         let recent = Arc::default();
-        let watcher = Watcher::new(std::mem::take(&mut self.observers), label.clone());
+        let watcher = Watcher::new(std::mem::take(&mut self.observers), label);
         // Nobody can repeat a credential before an exchange has sent it.
         let (known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
@@ -98,23 +98,26 @@ impl SuiteBuilder {
                 let proxy = connections.proxy_for(&endpoint);
                 let sender = connections.sender_for(&endpoint)?;
                 let source = ClientCredentialsSource {
-                    agent: Some(agent.clone()),
+                    agent: Some(Arc::clone(&agent)),
                     known: Arc::clone(&known),
-                    policy: Arc::clone(&policy),
                     chance: self.chance.clone(),
                     proxy,
                     given: Arc::clone(&recent),
                     watcher: watcher.clone(),
-                    ..ClientCredentialsSource::new(sender, endpoint, credentials, &policy)
+                    ..ClientCredentialsSource::of(
+                        sender,
+                        endpoint,
+                        credentials,
+                        Arc::clone(&policy),
+                    )
                 };
                 token_endpoint = Some(Arc::clone(&source.token_url));
                 Arc::new(source)
             }
         };
-        let places = |most| App::all().map(move |app| (app, Arc::new(InFlight::new(most))));
-        let in_flight = self.settings.max_in_flight.into_iter().flat_map(places);
+        let places = |most| Box::new(App::ALL.map(|_| InFlight::new(most)));
+        let in_flight = self.settings.max_in_flight.map(places);
         let shared = Shared {
-            label,
             connections,
             agent,
             tokens: TokenCache::of(Common {
@@ -128,7 +131,7 @@ impl SuiteBuilder {
             settings: self.settings.shared(),
             chance: self.chance,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
-            in_flight: in_flight.collect(),
+            in_flight,
             calls: AtomicU64::default(),
             attempts: AtomicU64::default(),
             watcher,
@@ -318,17 +321,21 @@ impl SuiteBuilder {
         (None, Some(refused("label", &rule, &got)))
     }
 
-    /// The user agent of all requests.
-    fn agent(&self) -> Result<HeaderValue, Error> {
+    /// The user agent of all requests. Suites share the usual one, because a process may have many.
+    fn agent(&self) -> Result<Arc<HeaderValue>, Error> {
         const SDK: &str = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
+        static USUAL: LazyLock<Arc<HeaderValue>> =
+            LazyLock::new(|| Arc::new(HeaderValue::from_static(SDK)));
         let Some(product) = &self.user_agent else {
-            return Ok(HeaderValue::from_static(SDK));
+            return Ok(Arc::clone(&USUAL));
         };
         let agent = format!("{product} {SDK}");
-        HeaderValue::from_str(&agent).map_err(|error| {
-            let (rule, got) = ("have visible ASCII characters only", format!("{agent:?}"));
-            refused("user_agent", rule, &one_line(&got)).with_cause(error)
-        })
+        HeaderValue::from_str(&agent)
+            .map(Arc::new)
+            .map_err(|error| {
+                let (rule, got) = ("have visible ASCII characters only", format!("{agent:?}"));
+                refused("user_agent", rule, &one_line(&got)).with_cause(error)
+            })
     }
 }
 
