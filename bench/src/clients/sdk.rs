@@ -145,12 +145,41 @@ impl<const METRICS: bool> Client for Observed<METRICS> {
     }
 }
 
-/// Our clients, with records decoded into the type that [`tuned`](super::tuned) decodes into.
+/// Our clients over the lean transport.
+#[cfg(feature = "peers")]
 #[derive(Clone)]
-pub struct Decoding(Sdk);
+pub struct Lean(Sdk);
 
-impl Client for Decoding {
+#[cfg(feature = "peers")]
+impl Client for Lean {
+    fn sum_of_page(items: usize) -> u64 {
+        Sdk::sum_of_page(items)
+    }
+
     async fn new(target: &Target) -> Result<Self, Failure> {
+        let suite = Sdk::suite(target)?.http_client(target.hyper()?);
+        Ok(Self(Sdk::of(&suite.build()?)?))
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        self.0.page(limit, cursor).await
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        self.0.command().await
+    }
+}
+
+/// Our clients, with records decoded into the type that [`tuned`](super::tuned) decodes into; perhaps over the lean transport.
+#[derive(Clone)]
+pub struct Decoding<const LEAN: bool>(Sdk);
+
+impl<const LEAN: bool> Client for Decoding<LEAN> {
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        #[cfg(feature = "peers")]
+        if LEAN {
+            return Lean::new(target).await.map(|lean| Self(lean.0));
+        }
         Sdk::new(target).await.map(Self)
     }
 

@@ -71,7 +71,14 @@ fn calls(rows: &[Row]) -> Vec<Goal> {
     let page = cell("sdk", |row| row.page);
     let decoded = cell("sdk-decoded", |row| row.page);
     let command = cell("sdk", |row| row.command);
+    let (lean_page, lean) = (
+        cell("sdk-lean", |row| row.page),
+        cell("sdk-lean", |row| row.command),
+    );
     goals! {
+        "page, instructions, lean transport": lean_page.instructions.ratio, <= 0.36, <= 0.33;
+        "command, instructions, lean transport": lean.instructions.ratio, <= 0.62, <= 0.58;
+        "command, throughput at 64 in flight, lean transport": lean.throughput.ratio, >= 1.40;
         "page, instructions": page.instructions.ratio, <= 0.70, <= 0.63;
         "page, instructions, records decoded into a struct": decoded.instructions.ratio, <= 0.70, <= 0.63;
         "command, instructions": command.instructions.ratio, <= 1.05, <= 0.85;
