@@ -47,12 +47,12 @@ pub mod testing;
 mod text;
 mod token;
 #[cfg_attr(
-    not(feature = "reqwest-013"),
+    not(any(feature = "reqwest-013", feature = "hyper-1")),
     allow(
         dead_code,
         unused_variables,
         clippy::unnecessary_wraps,
-        reason = "only reqwest needs them"
+        reason = "only HTTP clients need them"
     )
 )]
 pub mod transport;

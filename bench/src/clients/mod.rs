@@ -15,6 +15,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "peers")]
+use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject as _};
+
 use crate::payload;
 
 /// Any failure: the benchmark stops at the first.
@@ -116,6 +119,29 @@ impl Target {
             (2, Some(_)) | (_, None) => builder,
             (_, Some(_)) => builder.http1_only(),
         })
+    }
+
+    /// The same for our lean transport.
+    #[cfg(feature = "peers")]
+    pub fn hyper(&self) -> Result<sdk_core::transport::HyperClientBuilder, Failure> {
+        use sdk_core::transport::{HyperClient, rustls};
+        let builder = HyperClient::builder();
+        let Some(path) = &self.certificate else {
+            let builder = builder.no_proxy();
+            return Ok(match self.http {
+                2 => builder.http2_prior_knowledge(),
+                _ => builder,
+            });
+        };
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_file(path)?)?;
+        let mut tls = rustls::ClientConfig::builder()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        if self.http == 1 {
+            tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        }
+        Ok(builder.tls(tls))
     }
 
     /// The guard talks HTTP/1.1 in plain text only.

@@ -156,6 +156,31 @@ impl<const METRICS: bool> Client for Observed<METRICS> {
     }
 }
 
+/// Our clients over the lean transport.
+#[cfg(feature = "peers")]
+#[derive(Clone)]
+pub struct Lean(Sdk);
+
+#[cfg(feature = "peers")]
+impl Client for Lean {
+    fn sum_of_page(items: usize) -> u64 {
+        Sdk::sum_of_page(items)
+    }
+
+    async fn new(target: &Target) -> Result<Self, Failure> {
+        let suite = Sdk::suite(target)?.http_client(target.hyper()?);
+        Ok(Self(Sdk::of(&suite.build()?)?))
+    }
+
+    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+        self.0.page(limit, cursor).await
+    }
+
+    async fn command(&self) -> Result<Seen, Failure> {
+        self.0.command().await
+    }
+}
+
 /// A type that records are decoded into.
 pub trait Opportunity: serde::de::DeserializeOwned + Send + Sync + 'static {
     /// What only its reader can know.
@@ -174,12 +199,17 @@ impl Opportunity for sliced::Opportunity {
     }
 }
 
-/// Our clients, with records decoded: into the type that [`tuned`](super::tuned) decodes into, or one of slices.
+/// Our clients, with records decoded: into the type that [`tuned`](super::tuned) decodes into, or one of
+/// slices; perhaps over the lean transport.
 #[derive(Clone)]
-pub struct Decoding<T>(Sdk, PhantomData<fn() -> T>);
+pub struct Decoding<T, const LEAN: bool = false>(Sdk, PhantomData<fn() -> T>);
 
-impl<T: Opportunity + Clone> Client for Decoding<T> {
+impl<T: Opportunity + Clone, const LEAN: bool> Client for Decoding<T, LEAN> {
     async fn new(target: &Target) -> Result<Self, Failure> {
+        #[cfg(feature = "peers")]
+        if LEAN {
+            return Ok(Self(Lean::new(target).await?.0, PhantomData));
+        }
         Ok(Self(Sdk::new(target).await?, PhantomData))
     }
 

@@ -81,12 +81,19 @@ fn now(rows: &[Row], parts: &Parts, growth: &Growth, observers: &Observers) -> V
     let page = cell(rows, "sdk", |row| row.page);
     let decoded = cell(rows, "sdk-decoded", |row| row.page);
     let command = cell(rows, "sdk", |row| row.command);
+    let sliced = cell(rows, "sdk-sliced", |row| row.page);
+    let lean_page = cell(rows, "sdk-lean", |row| row.page);
+    let lean = cell(rows, "sdk-lean", |row| row.command);
     let (empty, allocated) = observers.added("sdk-observed");
     let [micros, bytes] = growth.installation();
     goals! {
         "page, instructions, records kept open": page.instructions.ratio, <= 0.36;
         "page, instructions, records decoded into owned structs": decoded.instructions.ratio, <= 0.70;
+        "page, instructions, records decoded into structs that share the page": sliced.instructions.ratio, <= 0.55;
         "command, instructions": command.instructions.ratio, <= 0.90, <= 0.85;
+        "page, instructions, records kept open, lean transport": lean_page.instructions.ratio, <= 0.36, <= 0.33;
+        "command, instructions, lean transport": lean.instructions.ratio, <= 0.62, <= 0.58;
+        "command, throughput at 64 in flight, lean transport": lean.throughput.ratio, >= 1.40;
         "an empty observer, instructions that it adds to a command": empty, <= 200.0;
         "the same: allocations": allocated, <= 0.0;
         "metrics, instructions that they add to a command": observers.added("sdk-metrics").0, <= 1500.0;

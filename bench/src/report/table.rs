@@ -13,7 +13,7 @@ pub const BASE: &str = "reqwest";
 
 /// Every client, what it is called, and whether it is measured over all transports. Those that are not are reqwest
 /// with something on top, which costs there what it costs here.
-const CLIENTS: [(&str, &str, bool); 8] = [
+const CLIENTS: [(&str, &str, bool); 12] = [
     ("hyper", "hyper's pool, tuned types", true),
     (BASE, "**reqwest, handwritten**", true),
     ("reqwest-tuned", "reqwest, hand-tuned", true),
@@ -24,6 +24,22 @@ const CLIENTS: [(&str, &str, bool); 8] = [
     (
         "sdk-decoded",
         "this SDK, records decoded into a struct",
+        false,
+    ),
+    (
+        "sdk-sliced",
+        "this SDK, records decoded into a struct of `Text`",
+        false,
+    ),
+    (
+        "sdk-borrowed",
+        "this SDK, records, and then views of them",
+        false,
+    ),
+    ("sdk-lean", "**this SDK, lean transport**", true),
+    (
+        "sdk-lean-decoded",
+        "the same, records decoded into a struct",
         false,
     ),
 ];
@@ -83,7 +99,7 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Vec<Row>, Failure>
             let cases: Vec<Case> = here
                 .iter()
                 // A command's result is decoded anyway.
-                .filter(|row| work == Work::Page || row.client != "sdk-decoded")
+                .filter(|row| work == Work::Page || !row.client.ends_with("-decoded"))
                 .map(|row| case(bench, row, work, octocrab.as_ref().ok()))
                 .collect();
             let cells = cells(bench, &cases, effort).await?;

@@ -166,11 +166,11 @@ impl Call {
         let begun = (watched || limits.attempt_time() < connecting).then(Begun::default);
         // A call that is dropped gives its request up too.
         let _given_up = begun.as_ref().map(Begun::give_up_on_drop);
-        let (sending, mut watch) = match self.begin(progress, begun.as_ref(), started) {
+        let until = limits.attempt_end();
+        let (sending, mut watch) = match self.begin(progress, begun.as_ref(), started, until) {
             Ok(begun) => begun,
             Err(error) => return fail(error, false),
         };
-        let until = limits.attempt_end();
         let (begun, has_body) = (begun.as_ref(), draft.body.is_some());
         let outcome = attempt::run(sending, limits.max_bytes, until, begun, has_body)
             .instrument(watch.span.clone())
@@ -204,6 +204,7 @@ impl Call {
         progress: &mut Progress<'_, '_>,
         begun: Option<&Begun>,
         started: Instant,
+        until: Instant,
     ) -> Result<
         (
             impl Future<Output = attempt::Answer> + use<>,
@@ -226,7 +227,7 @@ impl Call {
         let Outgoing { url, headers, .. } = &mut request;
         let watch = AttemptWatch::begin(&suite.watcher, planned, url, headers);
         let sender = endpoint.sender();
-        let sending = watch.span.in_scope(|| sender.send(request, begun));
+        let sending = watch.span.in_scope(|| sender.send(request, begun, until));
         Ok((sending, watch))
     }
 

@@ -201,7 +201,7 @@ impl ClientCredentialsSource {
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
         let begun = self.sender.needs_watching().then(Begun::default);
-        let sending = self.sender.send(outgoing, begun.as_ref());
+        let sending = self.sender.send(outgoing, begun.as_ref(), until);
         let sent = timeout_at(until, sending).await;
         let mut response = sent
             .map_err(|_elapsed| late())?

@@ -10,14 +10,20 @@ use reqwest::Client;
 use url::Url;
 
 use crate::error::Error;
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+use crate::text::one_line;
+#[cfg(feature = "hyper-1")]
+use crate::transport::hyper_1::{self, HyperClient};
 use crate::transport::loopback::is_plain_loopback;
 use crate::transport::seam::Transport;
 use crate::transport::sender::Sender;
 use crate::transport::waits::Waits;
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+use crate::transport::{cause, error::BoxError, given::Given};
 #[cfg(feature = "reqwest-013")]
 use crate::transport::{
     proxy,
-    reqwest_013::{self, Given, Handed},
+    reqwest_013::{self, Handed},
 };
 
 /// The connections of a suite.
@@ -29,7 +35,10 @@ pub(crate) struct Connections {
 enum Kind {
     /// The caller's transport, client or builder, for everything, and the names that it surely binds to loopback.
     Own(Sender, Vec<Url>),
-    /// The usual pools, each built when it is first needed.
+    /// A client of hyper, which has one pool for everything.
+    #[cfg(feature = "hyper-1")]
+    Hyper(HyperClient),
+    /// The usual pools of reqwest, each built when it is first needed.
     #[cfg(feature = "reqwest-013")]
     Usual {
         /// The addresses of the first suite.
@@ -48,7 +57,7 @@ pub(crate) enum Choice {
     #[default]
     Usual,
     Own(Arc<dyn Transport>),
-    #[cfg(feature = "reqwest-013")]
+    #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
     Http(Given),
     /// The connections of another suite.
     Shared(Arc<Connections>),
@@ -76,6 +85,12 @@ impl Choice {
                 let client = reqwest_013::network(*builder, addresses, waits).map_err(unbuilt)?;
                 Kind::Own(client.into(), addresses.to_vec())
             }
+            #[cfg(feature = "hyper-1")]
+            Self::Http(Given::Hyper(client)) => Kind::Hyper(client),
+            #[cfg(feature = "hyper-1")]
+            Self::Http(Given::HyperBuilder(builder)) => Kind::Hyper(builder.with(waits)),
+            #[cfg(feature = "hyper-1")]
+            Self::Usual if hyper_1::IS_USUAL => Kind::Hyper(HyperClient::builder().with(waits)),
             #[cfg(feature = "reqwest-013")]
             Self::Usual => Kind::Usual {
                 names: addresses.to_vec(),
@@ -85,7 +100,7 @@ impl Choice {
             #[cfg(not(feature = "reqwest-013"))]
             Self::Usual => {
                 let _ = addresses;
-                let message = "this build has no HTTP client: enable the feature `reqwest-013`, or call `transport`";
+                let message = "this build has no HTTP client: enable the feature `reqwest-013` or `hyper-1`, or call `transport`";
                 return Err(Error::configuration(message));
             }
         };
@@ -95,7 +110,10 @@ impl Choice {
     /// Whether TLS is the caller's affair.
     pub(crate) fn brings_tls(&self) -> bool {
         match self {
-            Self::Shared(connections) => matches!(connections.kind, Kind::Own(..)),
+            #[cfg(feature = "reqwest-013")]
+            Self::Shared(connections) => !matches!(connections.kind, Kind::Usual { .. }),
+            #[cfg(feature = "hyper-1")]
+            Self::Usual => hyper_1::IS_USUAL,
             other => !matches!(other, Self::Usual),
         }
     }
@@ -106,6 +124,8 @@ impl Choice {
             Self::Usual => true,
             #[cfg(feature = "reqwest-013")]
             Self::Http(Given::Builder(_)) => true,
+            #[cfg(feature = "hyper-1")]
+            Self::Http(Given::HyperBuilder(_)) => true,
             _ => false,
         }
     }
@@ -116,16 +136,14 @@ impl Connections {
     ///
     /// # Errors
     /// When the HTTP client cannot be built.
-    #[cfg_attr(
-        not(feature = "reqwest-013"),
-        expect(
-            clippy::unnecessary_wraps,
-            reason = "without reqwest, nothing is built"
-        )
-    )]
     pub(crate) fn sender_for(&self, url: &Url) -> Result<Sender, Error> {
         match &self.kind {
             Kind::Own(sender, _) => Ok(sender.clone()),
+            #[cfg(feature = "hyper-1")]
+            Kind::Hyper(client) => {
+                let lane = client.lane(url).map_err(unbuilt)?;
+                Ok(Sender::Hyper(lane))
+            }
             #[cfg(feature = "reqwest-013")]
             Kind::Usual {
                 names,
@@ -163,6 +181,8 @@ impl Connections {
                 let is_known = |name: &Url| name.host() == url.host();
                 url.domain().is_none() || names.iter().any(is_known)
             }
+            #[cfg(feature = "hyper-1")]
+            Kind::Hyper(client) => url.domain().is_none() || client.pins(),
             #[cfg(feature = "reqwest-013")]
             Kind::Usual { .. } => true,
         }
@@ -173,13 +193,19 @@ impl Connections {
         match &self.kind {
             #[cfg(feature = "reqwest-013")]
             Kind::Usual { .. } if !is_plain_loopback(url) => proxy::proxy_for(url),
+            #[cfg(feature = "hyper-1")]
+            Kind::Hyper(client) => client.proxy_for(url),
             _ => None,
         }
     }
 
     /// How long a connection may take to come up.
     pub(crate) fn connect_timeout(&self) -> Duration {
-        self.waits.connect
+        match &self.kind {
+            #[cfg(feature = "hyper-1")]
+            Kind::Hyper(client) => client.connect_timeout(),
+            _ => self.waits.connect,
+        }
     }
 }
 
@@ -196,9 +222,11 @@ fn built(
     Ok(pool.get_or_init(|| client).clone())
 }
 
-#[cfg(feature = "reqwest-013")]
-fn unbuilt(error: reqwest::Error) -> Error {
-    Error::configuration(reqwest_013::unbuilt(&error)).with_cause(error)
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+fn unbuilt(error: impl Into<BoxError>) -> Error {
+    let error = error.into();
+    let cause = one_line(&cause::root(&*error).to_string());
+    Error::configuration(format!("the HTTP client cannot be built: {cause}")).with_cause(error)
 }
 
 #[cfg(test)]

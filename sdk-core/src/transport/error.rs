@@ -40,6 +40,10 @@ pub(crate) enum Stage {
     /// The transport does not say.
     Silent,
     /// It was sent, and then once more to where a redirect pointed.
+    #[cfg_attr(
+        not(feature = "reqwest-013"),
+        allow(dead_code, reason = "only a client of reqwest follows redirects")
+    )]
     Redirected,
 }
 

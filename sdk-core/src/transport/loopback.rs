@@ -4,12 +4,16 @@ use url::{Host, Url};
 
 /// Whether it is plain HTTP to this machine, by address or by [name](is_loopback_name).
 pub(crate) fn is_plain_loopback(url: &Url) -> bool {
-    url.scheme() == "http"
-        && url.host().is_some_and(|host| match host {
-            Host::Domain(name) => is_loopback_name(name),
-            Host::Ipv4(address) => address.is_loopback(),
-            Host::Ipv6(address) => address.is_loopback(),
-        })
+    url.scheme() == "http" && url.host().is_some_and(|host| is_loopback(&host))
+}
+
+/// Whether it is this machine, by address or by [name](is_loopback_name).
+pub(crate) fn is_loopback<S: AsRef<str>>(host: &Host<S>) -> bool {
+    match host {
+        Host::Domain(name) => is_loopback_name(name.as_ref()),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
 }
 
 /// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver might disagree, so the HTTP clients of a

@@ -14,9 +14,13 @@ pub(crate) mod body;
 pub(crate) mod cause;
 pub(crate) mod connections;
 pub(crate) mod error;
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+mod given;
+#[cfg(feature = "hyper-1")]
+mod hyper_1;
 pub(crate) mod loopback;
 pub(crate) mod outgoing;
-#[cfg(feature = "reqwest-013")]
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
 mod proxy;
 pub(crate) mod reply;
 pub(crate) mod request;
@@ -32,9 +36,15 @@ pub use http;
 #[cfg(feature = "reqwest-013")]
 pub use reqwest;
 
+/// The libraries behind [`HyperClient`], for programs that configure it.
+#[cfg(feature = "hyper-1")]
+pub use {hyper_util, rustls};
+
 pub use error::TransportError;
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+pub use given::HttpClient;
+#[cfg(feature = "hyper-1")]
+pub use hyper_1::{HyperClient, HyperClientBuilder};
 pub use reply::ReplyBody;
 pub use request::RequestBody;
-#[cfg(feature = "reqwest-013")]
-pub use reqwest_013::HttpClient;
 pub use seam::{Transport, TransportFuture};

@@ -21,7 +21,12 @@ impl Outgoing {
         self,
         begun: Option<&Begun>,
     ) -> Result<Request<RequestBody>, TransportError> {
-        let uri: Uri = self.url.as_str().parse().map_err(TransportError::refused)?;
+        let uri = self.url.as_str().parse().map_err(TransportError::refused)?;
+        Ok(self.into_request(uri, begun))
+    }
+
+    /// The request for an address that was read already.
+    pub(super) fn into_request(self, uri: Uri, begun: Option<&Begun>) -> Request<RequestBody> {
         let body = match (self.body, begun) {
             (body, Some(begun)) => RequestBody::watched(body, begun),
             (Some(body), None) => RequestBody::from(body),
@@ -31,6 +36,6 @@ impl Outgoing {
         *request.method_mut() = self.method;
         *request.uri_mut() = uri;
         *request.headers_mut() = self.headers;
-        Ok(request)
+        request
     }
 }

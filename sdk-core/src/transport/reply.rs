@@ -13,6 +13,8 @@ use tokio::task::coop::consume_budget;
 
 use crate::shown::shows;
 use crate::transport::error::{BoxError, TransportError};
+#[cfg(feature = "hyper-1")]
+use crate::transport::hyper_1::Received;
 
 /// The body of a reply, read as it arrives.
 pub struct ReplyBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
@@ -61,15 +63,22 @@ shows! { ReplyBody |_it| }
 pub(crate) enum Incoming {
     #[cfg(feature = "reqwest-013")]
     Reqwest(reqwest::Response),
+    #[cfg(feature = "hyper-1")]
+    Hyper(Received),
     Own(Response<ReplyBody>),
 }
 
-/// What both kinds of replies have under one name.
-macro_rules! of_either {
+/// What all kinds of replies have under one name.
+macro_rules! of_any {
     ($incoming:expr, $response:ident => $part:expr) => {
         match $incoming {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest($response) => $part,
+            #[cfg(feature = "hyper-1")]
+            Self::Hyper(Received {
+                response: $response,
+                ..
+            }) => $part,
             Self::Own($response) => $part,
         }
     };
@@ -77,19 +86,19 @@ macro_rules! of_either {
 
 impl Incoming {
     pub(crate) fn status(&self) -> u16 {
-        of_either!(self, response => response.status().as_u16())
+        of_any!(self, response => response.status().as_u16())
     }
 
     pub(crate) fn version(&self) -> Version {
-        of_either!(self, response => response.version())
+        of_any!(self, response => response.version())
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {
-        of_either!(self, response => response.headers())
+        of_any!(self, response => response.headers())
     }
 
     pub(crate) fn headers_mut(&mut self) -> &mut HeaderMap {
-        of_either!(self, response => response.headers_mut())
+        of_any!(self, response => response.headers_mut())
     }
 
     /// The encoding of a body that the transport did not decode.
@@ -103,6 +112,8 @@ impl Incoming {
         let response = match self {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest(response) => return response.chunk().await.map_err(TransportError::from),
+            #[cfg(feature = "hyper-1")]
+            Self::Hyper(received) => return received.chunk().await,
             Self::Own(response) => response,
         };
         // A body that is always ready would keep the deadline from being looked at.

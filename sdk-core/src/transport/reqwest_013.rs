@@ -3,56 +3,18 @@
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
-use crate::shown::shows;
-use crate::text::one_line;
 use crate::transport::cause;
 use crate::transport::error::{Stage, TransportError};
 use crate::transport::loopback::is_loopback_name;
 use crate::transport::outgoing::Outgoing;
 use crate::transport::request::{Begun, RequestBody};
 use crate::transport::waits::Waits;
-
-/// The caller's own HTTP client, for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client): a builder, or a client
-/// that exists already and is shared with other parts of a program.
-///
-/// It converts from those of reqwest 0.13, with the feature `reqwest-013`, which is on by default:
-///
-/// ```
-/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let proxy = reqwest::Proxy::https("http://proxy.example.com:3128")?;
-/// let suite = sdk_core::Suite::builder().http_client(reqwest::Client::builder().proxy(proxy));
-///
-/// let shared = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
-/// let suite = sdk_core::Suite::builder().http_client(shared);
-/// # Ok(()) }
-/// ```
-pub struct HttpClient(pub(crate) Given);
-
-/// What a caller hands in.
-pub(crate) enum Given {
-    Builder(Box<ClientBuilder>),
-    Client(Client),
-}
-
-impl From<ClientBuilder> for HttpClient {
-    fn from(builder: ClientBuilder) -> Self {
-        Self(Given::Builder(Box::new(builder)))
-    }
-}
-
-impl From<Client> for HttpClient {
-    fn from(client: Client) -> Self {
-        Self(Given::Client(client))
-    }
-}
-
-// Without its settings: default headers may hold a credential.
-shows! { HttpClient |_it| }
 
 /// Who made a client of reqwest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,8 +25,23 @@ pub enum Handed {
     Client,
 }
 
+/// Sends a request. One future, without a box.
+pub(super) fn send(
+    client: &Client,
+    handed: Handed,
+    outgoing: Outgoing,
+    begun: Option<&Begun>,
+) -> impl Future<Output = Result<reqwest::Response, TransportError>> + Send + use<> {
+    let asked = (handed == Handed::Client).then(|| outgoing.url.clone());
+    let sending = client.execute(request(outgoing, begun));
+    sending.map(|sent| match (sent?, asked) {
+        (response, Some(asked)) => unredirected(response, &asked),
+        (response, None) => Ok(response),
+    })
+}
+
 /// The request as reqwest sends it.
-pub(super) fn request(outgoing: Outgoing, begun: Option<&Begun>) -> reqwest::Request {
+fn request(outgoing: Outgoing, begun: Option<&Begun>) -> reqwest::Request {
     let mut request = reqwest::Request::new(outgoing.method, outgoing.url);
     *request.headers_mut() = outgoing.headers;
     *request.body_mut() = outgoing.body.map(|body| match begun {
@@ -75,24 +52,19 @@ pub(super) fn request(outgoing: Outgoing, begun: Option<&Begun>) -> reqwest::Req
     request
 }
 
-/// Where a request was sent, to notice a redirect that the caller's client followed.
-pub(super) struct Asked(Url);
-
-impl Asked {
-    pub(super) fn of(url: &Url) -> Self {
-        Self(url.clone())
+/// A reply from where the request was sent, and not from where the caller's client was redirected to.
+fn unredirected(
+    response: reqwest::Response,
+    asked: &Url,
+) -> Result<reqwest::Response, TransportError> {
+    if response.url() == asked {
+        return Ok(response);
     }
-
-    pub(super) fn check(&self, response: &reqwest::Response) -> Result<(), TransportError> {
-        if *response.url() == self.0 {
-            return Ok(());
-        }
-        let to = response.url().origin().ascii_serialization();
-        let why = format!(
-            "the HTTP client that was handed in followed a redirect to {to}: build it with `redirect::Policy::none()`"
-        );
-        Err(TransportError::at(Stage::Redirected, why))
-    }
+    let to = response.url().origin().ascii_serialization();
+    let why = format!(
+        "the HTTP client that was handed in followed a redirect to {to}: build it with `redirect::Policy::none()`"
+    );
+    Err(TransportError::at(Stage::Redirected, why))
 }
 
 impl From<reqwest::Error> for TransportError {
@@ -163,10 +135,4 @@ fn finish(builder: ClientBuilder, waits: Waits) -> Result<Client, reqwest::Error
         .http2_keep_alive_interval(waits.ping_interval)
         .http2_keep_alive_timeout(waits.ping_timeout);
     builder.build().map_err(reqwest::Error::without_url)
-}
-
-/// The text of an error of a client that cannot be built.
-pub(super) fn unbuilt(error: &reqwest::Error) -> String {
-    let cause = one_line(&cause::root(error).to_string());
-    format!("the HTTP client cannot be built: {cause}")
 }

@@ -1,28 +1,26 @@
 //! What sends requests to one address.
 
 use std::future;
+use std::pin::Pin;
 use std::sync::Arc;
-#[cfg(feature = "reqwest-013")]
-use std::{
-    pin::Pin,
-    task::{Context, Poll, ready},
-};
+use std::task::{Context, Poll};
 
-#[cfg(not(feature = "reqwest-013"))]
-use futures_util::TryFutureExt as _;
+#[cfg(feature = "reqwest-013")]
+use futures_util::future::{Either, TryFutureExt as _};
+use tokio::time::Instant;
 
 use crate::shown::shows;
 use crate::transport::error::TransportError;
+#[cfg(feature = "hyper-1")]
+use crate::transport::hyper_1::{Lane, Sending};
 use crate::transport::outgoing::Outgoing;
 use crate::transport::reply::Incoming;
 use crate::transport::request::Begun;
 #[cfg(feature = "reqwest-013")]
-use crate::transport::reqwest_013::{self, Asked, Handed};
-use crate::transport::seam::Transport;
-#[cfg(feature = "reqwest-013")]
-use crate::transport::seam::TransportFuture;
+use crate::transport::reqwest_013::{self, Handed};
+use crate::transport::seam::{Transport, TransportFuture};
 
-/// Sends requests: the caller's transport, or reqwest without a box around its futures.
+/// Sends requests: the caller's transport, or an HTTP client without a box around its futures.
 #[derive(Clone)]
 pub enum Sender {
     /// The caller's transport.
@@ -30,6 +28,9 @@ pub enum Sender {
     /// A client of reqwest.
     #[cfg(feature = "reqwest-013")]
     Reqwest(reqwest::Client, Handed),
+    /// A client of hyper.
+    #[cfg(feature = "hyper-1")]
+    Hyper(Lane),
 }
 
 impl Sender {
@@ -44,34 +45,37 @@ impl Sender {
             Self::Own(_) => true,
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest(_, handed) => *handed == Handed::Client,
+            #[cfg(feature = "hyper-1")]
+            Self::Hyper(_) => false,
         }
     }
 
-    /// Starts a request before anything awaits it, so that no future has to hold the request.
+    /// Starts a request before anything awaits it, so that no future has to hold the request. The caller gives it up at that
+    /// time.
     pub(crate) fn send(
         &self,
         request: Outgoing,
         begun: Option<&Begun>,
+        until: Instant,
     ) -> impl Future<Output = Result<Incoming, TransportError>> + Send + use<> {
-        let own = |transport: &dyn Transport, request: Outgoing| match request.into_http(begun) {
-            Ok(request) => transport.send(request),
-            Err(error) => Box::pin(future::ready(Err(error))),
-        };
-        #[cfg(not(feature = "reqwest-013"))]
-        return match self {
-            Self::Own(transport) => own(&**transport, request).map_ok(Incoming::Own),
+        #[cfg(not(feature = "hyper-1"))]
+        let _ = until;
+        let plain = match self {
+            Self::Own(transport) => Plain::Own(match request.into_http(begun) {
+                Ok(request) => transport.send(request),
+                Err(error) => Box::pin(future::ready(Err(error))),
+            }),
+            #[cfg(feature = "hyper-1")]
+            Self::Hyper(lane) => Plain::Hyper(lane.send(request, begun, until)),
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest(client, handed) => {
+                let sending = reqwest_013::send(client, *handed, request, begun);
+                return Either::Right(sending.map_ok(Incoming::Reqwest));
+            }
         };
         #[cfg(feature = "reqwest-013")]
-        match self {
-            Self::Own(transport) => Sending::Own {
-                sending: own(&**transport, request),
-            },
-            Self::Reqwest(client, handed) => {
-                let asked = (*handed == Handed::Client).then(|| Asked::of(&request.url));
-                let sending = client.execute(reqwest_013::request(request, begun));
-                Sending::Reqwest { sending, asked }
-            }
-        }
+        let plain = Either::Left(plain);
+        plain
     }
 }
 
@@ -84,33 +88,21 @@ impl From<reqwest::Client> for Sender {
 
 shows! { Sender |_it| }
 
-#[cfg(feature = "reqwest-013")]
-pin_project_lite::pin_project! {
-    /// A request on its way. One future for both, so that neither is boxed or copied.
-    #[project = SendingProjection]
-    enum Sending<F> {
-        Own { sending: TransportFuture },
-        Reqwest { #[pin] sending: F, asked: Option<Asked> },
-    }
+/// A request on its way, whose future has a name.
+enum Plain {
+    Own(TransportFuture),
+    #[cfg(feature = "hyper-1")]
+    Hyper(Sending),
 }
 
-#[cfg(feature = "reqwest-013")]
-impl<F: Future<Output = reqwest::Result<reqwest::Response>>> Future for Sending<F> {
+impl Future for Plain {
     type Output = Result<Incoming, TransportError>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.project() {
-            SendingProjection::Own { sending } => {
-                let sent = ready!(sending.as_mut().poll(context));
-                Poll::Ready(sent.map(Incoming::Own))
-            }
-            SendingProjection::Reqwest { sending, asked } => {
-                let response = ready!(sending.poll(context))?;
-                if let Some(asked) = asked {
-                    asked.check(&response)?;
-                }
-                Poll::Ready(Ok(Incoming::Reqwest(response)))
-            }
+        match self.get_mut() {
+            Self::Own(sending) => sending.as_mut().poll(context).map_ok(Incoming::Own),
+            #[cfg(feature = "hyper-1")]
+            Self::Hyper(sending) => Pin::new(sending).poll(context).map_ok(Incoming::Hyper),
         }
     }
 }

@@ -3,7 +3,7 @@
 use sdk_core::{Effect, ErrorKind};
 
 use super::fixtures::{get_person, person};
-use crate::peer::{Peer, Protocol, always, endless, gzip_bomb, over_both, reply};
+use crate::peer::{HYPER, Peer, Protocol, always, endless, gzip_bomb, over_both, reply};
 use crate::support::{Clients, assert_failed, assert_says, builder_to, crm_at};
 
 over_both! {
@@ -44,15 +44,23 @@ async fn fault_30_a_body_is_read_up_to_the_limit(over: Protocol) {
         assert_eq!((error.status(), error.attempts()), (Some(200), 1));
         assert_eq!(error.request_id(), Some("req-30"));
         assert!(!error.is_retryable());
-        assert_says(&error.message(), &["larger than 1048576 bytes"]);
+        // Only reqwest decompresses.
+        let is_packed = HYPER && name == "bomb";
+        let said = if is_packed {
+            "compressed (gzip)"
+        } else {
+            "larger than 1048576 bytes"
+        };
+        assert_says(&error.message(), &[said]);
         // Of a body that is announced as too large, nothing is read.
-        let kept = error.body().unwrap().len();
+        let kept = error.body().unwrap_or_default().len();
         assert!(kept <= if name == "announced" { 0 } else { 1024 }, "{kept}");
         peer.has_open(0).await;
         assert!(peer.written() < BUFFERED, "{name}: {}", peer.written());
         let seen = peer.requests();
         assert_eq!(seen.len(), 1, "{name}");
-        assert_eq!(seen[0].header("accept-encoding"), Some("gzip"));
+        let packed = (!HYPER).then_some("gzip");
+        assert_eq!(seen[0].header("accept-encoding"), packed);
     }
 }
 

@@ -32,7 +32,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::support::{apart, until};
 
 pub(crate) use bomb::gzip_bomb;
-pub(crate) use protocol::{Protocol, over_both};
+pub(crate) use protocol::{HYPER, Protocol, over_both};
 pub(crate) use script::{Script, always, script};
 pub(crate) use seen::Seen;
 pub(crate) use step::{

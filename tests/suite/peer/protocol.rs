@@ -1,6 +1,11 @@
 //! Which protocol the clients of a peer speak.
 
+use sdk_core::transport::{HttpClient, HyperClient};
+
 use super::{Peer, Reserved, Script};
+
+/// Whether suites use hyper and not reqwest, where they are not told otherwise.
+pub(crate) const HYPER: bool = cfg!(feature = "hyper-1-default");
 
 /// A version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +22,16 @@ impl Protocol {
     }
 
     /// A client that speaks it, if it is not the one that suites make by themselves.
-    pub(crate) fn client(self) -> Option<reqwest::ClientBuilder> {
-        // Plain text needs no certificates, and loading those of the system takes long.
-        let builder = || reqwest::Client::builder().no_proxy().tls_certs_only([]);
-        (self == Self::Http2).then(|| builder().http2_prior_knowledge())
+    pub(crate) fn client(self) -> Option<HttpClient> {
+        let client = || {
+            if HYPER {
+                return HyperClient::builder().http2_prior_knowledge().into();
+            }
+            // Plain text needs no certificates, and loading those of the system takes long.
+            let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]);
+            builder.http2_prior_knowledge().into()
+        };
+        (self == Self::Http2).then(client)
     }
 }
 

@@ -270,7 +270,7 @@ setters! {
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
     /// them for loopback too, unless it is built with `no_proxy`.
-    #[cfg(feature = "reqwest-013")]
+    #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
     http_client(client: impl Into<crate::transport::HttpClient>) |it| {
         it.transport = Choice::Http(client.into().0);
         it.transport_calls.choice("http_client");

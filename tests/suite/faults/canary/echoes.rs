@@ -60,7 +60,7 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Protocol) {
         "suite.attempt",
         "the call is retried",
         "token renewed",
-        "starting new connection",
+        "connecting to 127.0.0.1",
     ] {
         assert!(events.text().contains(reported), "{reported}");
     }

@@ -1,0 +1,20 @@
+//! A transport over the pool of hyper 1: what reqwest does around the same pool is left out. Nothing outside this room knows
+//! it, nor does this room know suites.
+
+mod builder;
+mod client;
+mod connector;
+mod lane;
+mod resolver;
+mod sending;
+
+pub use builder::HyperClientBuilder;
+pub use client::HyperClient;
+pub(super) use lane::Lane;
+pub(super) use sending::{Received, Sending};
+
+/// Whether suites use it unless they are told otherwise.
+pub(super) const IS_USUAL: bool = cfg!(any(
+    feature = "hyper-1-default",
+    not(feature = "reqwest-013")
+));
