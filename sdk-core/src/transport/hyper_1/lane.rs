@@ -88,38 +88,25 @@ impl Lane {
         begun: Option<&Begun>,
         until: Instant,
     ) -> Sending {
-        let (origin, client) = (&*self.0, &*self.0.client.0);
-        let spoken = origin.spoken.clone();
-        let mut retire = Retire {
-            connection: None,
-            until,
-        };
-        let mut request = match origin.uri(&outgoing.url) {
-            Ok(uri) => outgoing.into_request(uri, begun),
-            Err(error) => {
-                let response = Err(TransportError::refused(error));
-                return Sending {
-                    response,
-                    retire,
-                    spoken,
-                };
+        let (origin, mut connection) = (&*self.0, None);
+        let response = origin.uri(&outgoing.url).map(|uri| {
+            let mut request = outgoing.into_request(uri, begun);
+            let headers = request.headers_mut();
+            if let Some(host) = &origin.host {
+                headers.entry(HOST).or_insert_with(|| host.clone());
             }
-        };
-        let headers = request.headers_mut();
-        if let Some(host) = &origin.host {
-            headers.entry(HOST).or_insert_with(|| host.clone());
-        }
-        if let Some(credential) = &origin.proxy_authorization {
-            headers.insert(PROXY_AUTHORIZATION, credential.clone());
-        }
-        if cfg!(feature = "http2") && origin.host.is_none() && !spoken.is_http1() {
-            retire.connection = Some(capture_connection(&mut request));
-        }
-        let response = Ok(client.pool.request(request));
+            if let Some(credential) = &origin.proxy_authorization {
+                headers.insert(PROXY_AUTHORIZATION, credential.clone());
+            }
+            if cfg!(feature = "http2") && origin.host.is_none() && !origin.spoken.is_http1() {
+                connection = Some(capture_connection(&mut request));
+            }
+            origin.client.0.pool.request(request)
+        });
         Sending {
-            response,
-            retire,
-            spoken,
+            response: response.map_err(TransportError::refused),
+            retire: Retire { connection, until },
+            spoken: origin.spoken.clone(),
         }
     }
 }
