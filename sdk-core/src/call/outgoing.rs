@@ -65,7 +65,8 @@ fn header_of(media_type: Option<&'static str>) -> HeaderValue {
 /// A request with the method, URL and body of a draft. The body is shared.
 fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
     const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
-    let mut headers = HeaderMap::new();
+    // With those that the HTTP client adds, such as the host and the length.
+    let mut headers = HeaderMap::with_capacity(12);
     if draft.body.is_some() {
         let form = draft.is_form.then_some(FORM);
         headers.insert(CONTENT_TYPE, form.unwrap_or_else(|| header_of(media_type)));

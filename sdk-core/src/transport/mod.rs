@@ -3,8 +3,8 @@
 //!
 //! Nothing here knows operations, tokens or retries. Only here is a type of the HTTP library public.
 //!
-//! A suite sends through reqwest unless it is given
-//! - a client or a builder of reqwest, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
+//! A suite sends through reqwest (through hyper's pool with the feature `hyper-1-default`) unless it is given
+//! - a client or a builder of either, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
 //! - any other [`Transport`], by [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
 //! - the connections of another suite, by [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
 //!

@@ -15,6 +15,7 @@ use crate::programs::{output, program, told};
 use crate::support::{
     Clients, Events, HoldClock, assert_says, assert_tried, builder_at, builder_to, crm_at, until,
 };
+use crate::transport::front::clients_through;
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
@@ -190,13 +191,13 @@ async fn fault_54_dates_in_all_three_forms_of_http_are_understood() {
     }
 }
 
-/// A suite behind a proxy that wants a credential.
-fn through(proxy: &Peer, scheme: &str) -> SuiteBuilder {
-    let proxy = reqwest::Proxy::all(proxy.url()).unwrap();
-    let proxy = proxy.basic_auth("ann", "hunter2");
-    builder_at(&format!("{scheme}://crm.suite.test"))
-        .token_source(Given)
-        .http_client(reqwest::Client::builder().proxy(proxy))
+/// Suites behind a proxy that wants a credential, one over each HTTP client.
+fn through(proxy: &Peer, scheme: &str) -> [SuiteBuilder; 2] {
+    clients_through(&proxy.url().replace("//", "//ann:hunter2@")).map(|client| {
+        builder_at(&format!("{scheme}://crm.suite.test"))
+            .token_source(Given)
+            .http_client(client)
+    })
 }
 
 /// The credential came along.
@@ -208,14 +209,19 @@ fn assert_authorized(seen: &Seen) {
 #[tokio::test]
 async fn fault_70_a_plain_proxy_that_wants_a_credential_gets_it() {
     let proxy = Peer::start(always(person()));
-    let crm = through(&proxy, "http").allow_insecure_http().crm();
-    get_person(&crm).await.unwrap();
-
-    let seen = &proxy.requests()[0];
-    let people = "http://crm.suite.test/api/crm/v1/people/";
-    assert!(seen.target.starts_with(people));
-    assert_authorized(seen);
-    assert_eq!(seen.bearer(), Some("t-1"));
+    for suite in through(&proxy, "http") {
+        get_person(&suite.allow_insecure_http().crm())
+            .await
+            .unwrap();
+    }
+    assert_eq!(proxy.requests().len(), 2);
+    for seen in proxy.requests() {
+        let people = "http://crm.suite.test/api/crm/v1/people/";
+        assert!(seen.target.starts_with(people));
+        assert_authorized(&seen);
+        assert_eq!(seen.bearer(), Some("t-1"));
+        assert_eq!(seen.header("host"), Some("crm.suite.test"));
+    }
 }
 
 #[tokio::test]
@@ -227,21 +233,24 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
     ] {
         let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
         let proxy = Peer::start(always(raw(answer)));
-        let crm = through(&proxy, "https").retry(RetryPolicy::none()).crm();
+        for suite in through(&proxy, "https") {
+            let error = add_person(&suite.retry(RetryPolicy::none()).crm()).await;
+            let error = error.unwrap_err();
 
-        let error = add_person(&crm).await.unwrap_err();
-
-        // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
-        let seen = &proxy.requests()[0];
-        let asked = (&*seen.method, &*seen.target);
-        assert_eq!(asked, ("CONNECT", "crm.suite.test:443"));
-        assert_authorized(seen);
-        assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
-        let line = error.to_string();
-        assert_says(&line, &["crm.suite.test:443"]);
-        let named = line.contains("tunnel") || line.contains("proxy");
-        assert!(begun || named, "{line}");
-        assert!(!line.contains("hunter2"), "{line}");
+            // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
+            assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
+            let line = error.to_string();
+            assert_says(&line, &["crm.suite.test:443"]);
+            let named = line.contains("tunnel") || line.contains("proxy");
+            assert!(begun || named, "{line}");
+            assert!(!line.contains("hunter2"), "{line}");
+        }
+        assert_eq!(proxy.requests().len(), 2);
+        for seen in proxy.requests() {
+            let asked = (&*seen.method, &*seen.target);
+            assert_eq!(asked, ("CONNECT", "crm.suite.test:443"));
+            assert_authorized(&seen);
+        }
     }
 }
 

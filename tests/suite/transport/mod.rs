@@ -2,7 +2,9 @@
 
 mod elsewhere;
 mod evidence;
+pub(crate) mod front;
 mod handed;
+mod lean;
 mod own;
 mod replies;
 pub(crate) mod service;

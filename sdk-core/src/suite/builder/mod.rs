@@ -193,7 +193,8 @@ setters! {
     /// All runtimes share the connection pool. A pooled connection whose runtime nobody drives any more (for example after one
     /// `block_on` per runtime) is dropped only when an attempt over it times out. Each such connection costs an attempt, so
     /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
-    /// it in vain until its runtime is driven again or dropped.
+    /// it in vain until its runtime is driven again or dropped; the client of hyper (feature `hyper-1`) leaves it after one
+    /// attempt.
     timeout(timeout: Duration) |it| it.settings.attempt_timeout = timeout;
 
     /// Sets how long a connection may take to come up; 5 seconds by default. Nothing is sent before, so any call may be
@@ -262,14 +263,14 @@ setters! {
     /// [connect timeout](Self::connect_timeout) and HTTP/2 pings (`http2_pings`), and binds names such as `localhost` to
     /// loopback.
     ///
-    /// In a client that exists already it can change nothing. Build that client with `redirect::Policy::none()` and
+    /// In a client that exists already it can change nothing. Build one of reqwest with `redirect::Policy::none()` and
     /// `retry::never()`. A call whose reply comes from another address than it was sent to fails and names the redirect. Bodies
     /// are not taken along, but headers have been sent by then. A redirect that leads back to the same address goes unnoticed,
     /// and what the error then says about the effect of a command may be wrong. Plain HTTP goes to loopback by address only,
     /// such as `127.0.0.1`.
     ///
-    /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client uses
-    /// them for loopback too, unless it is built with `no_proxy`.
+    /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client of
+    /// reqwest uses them for loopback too, unless it is built with `no_proxy`.
     #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
     http_client(client: impl Into<crate::transport::HttpClient>) |it| {
         it.transport = Choice::Http(client.into().0);

@@ -136,6 +136,7 @@ impl HyperClientBuilder {
             own: self.own,
             timeout: waits.connect,
         });
+        // A request that no connection took may go to another one: nothing was sent, so that it stays one attempt.
         let mut pool = Client::builder(TokioExecutor::new());
         pool.timer(TokioTimer::new()).pool_timer(TokioTimer::new());
         #[cfg(feature = "http2")]

@@ -17,7 +17,8 @@ use crate::transport::hyper_1::connector::{Connector, Settings};
 use crate::transport::hyper_1::sending::failed;
 use crate::transport::request::RequestBody;
 
-/// A client of hyper 1 and its pool of connections: the leaner of the two HTTP clients (feature `hyper-1`).
+/// A client of hyper 1 and its pool of connections: the leaner of the two HTTP clients (feature `hyper-1`). It follows no
+/// redirect and decompresses nothing.
 ///
 /// Hand it, or better its [builder](Self::builder), to [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client), or put
 /// `tower` layers around it and hand it to [`SuiteBuilder::transport`](crate::SuiteBuilder::transport): it is a service, and

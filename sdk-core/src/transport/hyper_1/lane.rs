@@ -13,7 +13,7 @@ use crate::shown::shows;
 use crate::transport::error::{BoxError, TransportError};
 use crate::transport::hyper_1::client::HyperClient;
 use crate::transport::hyper_1::connector::checked;
-use crate::transport::hyper_1::sending::{Retire, Sending};
+use crate::transport::hyper_1::sending::{Retire, Sending, Spoken};
 use crate::transport::outgoing::Outgoing;
 use crate::transport::proxy;
 use crate::transport::request::Begun;
@@ -28,8 +28,9 @@ struct Origin {
     prefix: String,
     scheme: Scheme,
     authority: Authority,
-    /// What requests of HTTP/1.1 name. It is known of plain HTTP only that they are that.
+    /// What requests of HTTP/1.1 name, where they are surely that.
     host: Option<HeaderValue>,
+    spoken: Spoken,
     proxy_authorization: Option<HeaderValue>,
 }
 
@@ -45,13 +46,16 @@ impl HyperClient {
         }
         let parts = uri.clone().into_parts();
         let (scheme, authority) = parts.scheme.zip(parts.authority).ok_or("it has no host")?;
-        let is_plain_http1 = scheme == Scheme::HTTP && !self.0.settings.http2_only;
+        let settings = &self.0.settings;
+        let is_plain_http1 =
+            scheme == Scheme::HTTP && !settings.http2_only && settings.own.is_none();
         let origin = Origin {
             client: self.clone(),
             prefix: url[..Position::BeforePath].to_owned() + "/",
             host: is_plain_http1
                 .then(|| authority.as_str().parse())
                 .transpose()?,
+            spoken: Spoken::default(),
             proxy_authorization: self.proxy_authorization(&uri),
             scheme,
             authority,
@@ -84,30 +88,26 @@ impl Lane {
         begun: Option<&Begun>,
         until: Instant,
     ) -> Sending {
-        let (origin, client) = (&*self.0, &*self.0.client.0);
-        let mut retire = Retire {
-            connection: None,
-            until,
-        };
-        let mut request = match origin.uri(&outgoing.url) {
-            Ok(uri) => outgoing.into_request(uri, begun),
-            Err(error) => {
-                let response = Err(TransportError::refused(error));
-                return Sending { response, retire };
+        let (origin, mut connection) = (&*self.0, None);
+        let response = origin.uri(&outgoing.url).map(|uri| {
+            let mut request = outgoing.into_request(uri, begun);
+            let headers = request.headers_mut();
+            if let Some(host) = &origin.host {
+                headers.entry(HOST).or_insert_with(|| host.clone());
             }
-        };
-        let headers = request.headers_mut();
-        if let Some(host) = &origin.host {
-            headers.entry(HOST).or_insert_with(|| host.clone());
+            if let Some(credential) = &origin.proxy_authorization {
+                headers.insert(PROXY_AUTHORIZATION, credential.clone());
+            }
+            if cfg!(feature = "http2") && origin.host.is_none() && !origin.spoken.is_http1() {
+                connection = Some(capture_connection(&mut request));
+            }
+            origin.client.0.pool.request(request)
+        });
+        Sending {
+            response: response.map_err(TransportError::refused),
+            retire: Retire { connection, until },
+            spoken: origin.spoken.clone(),
         }
-        if let Some(credential) = &origin.proxy_authorization {
-            headers.insert(PROXY_AUTHORIZATION, credential.clone());
-        }
-        let may_be_http2 =
-            cfg!(feature = "http2") && (origin.host.is_none() || client.settings.own.is_some());
-        retire.connection = may_be_http2.then(|| capture_connection(&mut request));
-        let response = Ok(client.pool.request(request));
-        Sending { response, retire }
     }
 }
 

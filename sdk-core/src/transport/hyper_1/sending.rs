@@ -2,10 +2,12 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::Response;
+use http::{Response, Version};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::connect::CaptureConnection;
@@ -21,6 +23,21 @@ use crate::transport::error::{Stage, TransportError};
 pub(super) struct Retire {
     pub(super) connection: Option<CaptureConnection>,
     pub(super) until: Instant,
+}
+
+/// Whether the connections of an origin speak HTTP/1.1, as far as the last reply tells. To learn which connection takes a
+/// request is dear, and only needed of HTTP/2.
+#[derive(Clone, Default)]
+pub(super) struct Spoken(Arc<AtomicBool>);
+
+impl Spoken {
+    pub(super) fn is_http1(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn hear(&self, version: Version) {
+        self.0.store(version < Version::HTTP_2, Ordering::Relaxed);
+    }
 }
 
 impl Retire {
@@ -49,6 +66,7 @@ impl Drop for Retire {
 pub(crate) struct Sending {
     pub(super) response: Result<ResponseFuture, TransportError>,
     pub(super) retire: Retire,
+    pub(super) spoken: Spoken,
 }
 
 impl Future for Sending {
@@ -61,7 +79,10 @@ impl Future for Sending {
         };
         let retire = self.retire.take();
         Poll::Ready(match response {
-            Ok(response) => Ok(Received { response, retire }),
+            Ok(response) => {
+                self.spoken.hear(response.version());
+                Ok(Received { response, retire })
+            }
             Err(error) => Err(failed(error)),
         })
     }
