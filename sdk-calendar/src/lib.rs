@@ -32,9 +32,9 @@ pub use sdk_core::{
     Members, Method, MissingScopes, Number, Observer, Operation, Page, PageItems, Pages,
     ParkReason, PreparedCommand, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay,
     Response, RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats,
-    StoredOutcome, StoredRule, StoredState, StoredStep, Suite, SuiteBuilder, Timestamp, TokenError,
-    TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
-    least_scopes, observe, one_line, transport,
+    StoredOutcome, StoredRule, StoredState, StoredStep, Suite, SuiteBuilder, Text, Timestamp,
+    TokenError, TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp,
+    ZonedTime, least_scopes, observe, one_line, transport,
 };
 
 sdk_core::application_client! {

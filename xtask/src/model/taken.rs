@@ -91,6 +91,7 @@ pub(crate) const SHARED: &[&str] = &[
     "StoredStep",
     "Suite",
     "SuiteBuilder",
+    "Text",
     "Timestamp",
     "TokenError",
     "TokenErrorKind",
