@@ -127,8 +127,8 @@ fn finish(builder: ClientBuilder, waits: Waits) -> Result<Client, reqwest::Error
     let builder = builder
         .redirect(Policy::none())
         // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
-        // counted, waits, and has a budget.
-        .retry(reqwest::retry::never())
+        // counted, waits, and has a budget. Only with a limit of none does it not clone each request for that.
+        .retry(reqwest::retry::never().max_retries_per_request(0))
         .connect_timeout(waits.connect);
     #[cfg(feature = "http2")]
     let builder = builder
