@@ -31,6 +31,10 @@ impl Sdk {
             .application_url(App::Calendar, &target.origin)
             .audience(App::Calendar, "calendar")
             .credentials(ClientCredentials::new("bench", "secret"));
+        #[cfg(feature = "peers")]
+        if target.lean {
+            return Ok(builder.http_client(target.hyper()?));
+        }
         if target.http == 1 && target.certificate.is_none() {
             return Ok(builder);
         }
@@ -145,41 +149,12 @@ impl<const METRICS: bool> Client for Observed<METRICS> {
     }
 }
 
-/// Our clients over the lean transport.
-#[cfg(feature = "peers")]
+/// Our clients, with records decoded into the type that [`tuned`](super::tuned) decodes into.
 #[derive(Clone)]
-pub struct Lean(Sdk);
+pub struct Decoding(Sdk);
 
-#[cfg(feature = "peers")]
-impl Client for Lean {
-    fn sum_of_page(items: usize) -> u64 {
-        Sdk::sum_of_page(items)
-    }
-
+impl Client for Decoding {
     async fn new(target: &Target) -> Result<Self, Failure> {
-        let suite = Sdk::suite(target)?.http_client(target.hyper()?);
-        Ok(Self(Sdk::of(&suite.build()?)?))
-    }
-
-    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
-        self.0.page(limit, cursor).await
-    }
-
-    async fn command(&self) -> Result<Seen, Failure> {
-        self.0.command().await
-    }
-}
-
-/// Our clients, with records decoded into the type that [`tuned`](super::tuned) decodes into; perhaps over the lean transport.
-#[derive(Clone)]
-pub struct Decoding<const LEAN: bool>(Sdk);
-
-impl<const LEAN: bool> Client for Decoding<LEAN> {
-    async fn new(target: &Target) -> Result<Self, Failure> {
-        #[cfg(feature = "peers")]
-        if LEAN {
-            return Lean::new(target).await.map(|lean| Self(lean.0));
-        }
         Sdk::new(target).await.map(Self)
     }
 
