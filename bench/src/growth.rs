@@ -262,6 +262,7 @@ fn plain(origin: &str) -> Target {
         origin: origin.to_owned(),
         http: 1,
         certificate: None,
+        lean: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::clients::Failure;
+use crate::clients::{Failure, Target};
 use crate::load::{Done, Job, Plan, Work};
 use crate::process::{Bench, Transport};
 
@@ -29,7 +29,10 @@ impl Case {
     fn job(&self, bench: &Bench, operations: Option<u64>, millis: u64, in_flight: usize) -> Job {
         Job {
             client: self.client.to_owned(),
-            target: bench.target(self.transport),
+            target: Target {
+                lean: self.client.starts_with("sdk-lean"),
+                ..bench.target(self.transport)
+            },
             plan: Plan {
                 work: self.work,
                 limit: 50,

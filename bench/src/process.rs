@@ -117,6 +117,7 @@ impl Bench {
             origin: format!("{origin}:{port}"),
             http,
             certificate: tls.then(|| self.folder.join("certificate.pem")),
+            lean: false,
         }
     }
 

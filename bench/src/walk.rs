@@ -25,6 +25,7 @@ pub async fn march(origin: &str, pages: u64, limit: u32) -> Result<Walked, Failu
         origin: origin.to_owned(),
         http: 1,
         certificate: None,
+        lean: false,
     };
     let sdk = Sdk::new(&target).await?;
     let list = sdk.crm.opportunities().list().limit(limit);

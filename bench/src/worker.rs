@@ -56,13 +56,10 @@ async fn work(job: &Job) -> Result<(), Failure> {
         "sdk" => job.run::<sdk::Sdk>().await,
         "sdk-observed" => job.run::<sdk::Observed<false>>().await,
         "sdk-metrics" => job.run::<sdk::Observed<true>>().await,
-        "sdk-decoded" => job.run::<sdk::Decoding<tuned::Opportunity>>().await,
+        "sdk-lean" => job.run::<sdk::Sdk>().await,
+        "sdk-decoded" | "sdk-lean-decoded" => job.run::<sdk::Decoding<tuned::Opportunity>>().await,
         "sdk-sliced" => job.run::<sdk::Decoding<sliced::Opportunity>>().await,
         "sdk-borrowed" => job.run::<sdk::Borrowing>().await,
-        #[cfg(feature = "peers")]
-        "sdk-lean" => job.run::<sdk::Lean>().await,
-        #[cfg(feature = "peers")]
-        "sdk-lean-decoded" => job.run::<sdk::Decoding<tuned::Opportunity, true>>().await,
         "sdk-hundred" => job.run::<sdk::HundredAudiences>().await,
         other => Err(format!("no client {other}").into()),
     }

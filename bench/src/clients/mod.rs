@@ -103,6 +103,9 @@ pub struct Target {
     pub http: u8,
     /// Its certificate, which makes it TLS.
     pub certificate: Option<PathBuf>,
+    /// Whether our clients use the lean transport.
+    #[serde(default)]
+    pub lean: bool,
 }
 
 impl Target {
@@ -125,9 +128,8 @@ impl Target {
     #[cfg(feature = "peers")]
     pub fn hyper(&self) -> Result<sdk_core::transport::HyperClientBuilder, Failure> {
         use sdk_core::transport::{HyperClient, rustls};
-        let builder = HyperClient::builder();
+        let builder = HyperClient::builder().proxies(None);
         let Some(path) = &self.certificate else {
-            let builder = builder.no_proxy();
             return Ok(match self.http {
                 2 => builder.http2_prior_knowledge(),
                 _ => builder,

@@ -32,6 +32,10 @@ impl Sdk {
             .application_url(App::Calendar, &target.origin)
             .audience(App::Calendar, "calendar")
             .credentials(ClientCredentials::new("bench", "secret"));
+        #[cfg(feature = "peers")]
+        if target.lean {
+            return Ok(builder.http_client(target.hyper()?));
+        }
         if target.http == 1 && target.certificate.is_none() {
             return Ok(builder);
         }
@@ -156,31 +160,6 @@ impl<const METRICS: bool> Client for Observed<METRICS> {
     }
 }
 
-/// Our clients over the lean transport.
-#[cfg(feature = "peers")]
-#[derive(Clone)]
-pub struct Lean(Sdk);
-
-#[cfg(feature = "peers")]
-impl Client for Lean {
-    fn sum_of_page(items: usize) -> u64 {
-        Sdk::sum_of_page(items)
-    }
-
-    async fn new(target: &Target) -> Result<Self, Failure> {
-        let suite = Sdk::suite(target)?.http_client(target.hyper()?);
-        Ok(Self(Sdk::of(&suite.build()?)?))
-    }
-
-    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
-        self.0.page(limit, cursor).await
-    }
-
-    async fn command(&self) -> Result<Seen, Failure> {
-        self.0.command().await
-    }
-}
-
 /// A type that records are decoded into.
 pub trait Opportunity: serde::de::DeserializeOwned + Send + Sync + 'static {
     /// What only its reader can know.
@@ -200,16 +179,12 @@ impl Opportunity for sliced::Opportunity {
 }
 
 /// Our clients, with records decoded: into the type that [`tuned`](super::tuned) decodes into, or one of
-/// slices; perhaps over the lean transport.
+/// slices.
 #[derive(Clone)]
-pub struct Decoding<T, const LEAN: bool = false>(Sdk, PhantomData<fn() -> T>);
+pub struct Decoding<T>(Sdk, PhantomData<fn() -> T>);
 
-impl<T: Opportunity + Clone, const LEAN: bool> Client for Decoding<T, LEAN> {
+impl<T: Opportunity + Clone> Client for Decoding<T> {
     async fn new(target: &Target) -> Result<Self, Failure> {
-        #[cfg(feature = "peers")]
-        if LEAN {
-            return Ok(Self(Lean::new(target).await?.0, PhantomData));
-        }
         Ok(Self(Sdk::new(target).await?, PhantomData))
     }
 

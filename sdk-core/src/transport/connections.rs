@@ -13,18 +13,15 @@ use crate::error::Error;
 #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
 use crate::text::one_line;
 #[cfg(feature = "hyper-1")]
-use crate::transport::hyper_1::{self, HyperClient};
+use crate::transport::hyper_1::{self, HyperClient, Lane};
 use crate::transport::loopback::is_plain_loopback;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::reqwest_013::{self, Handed};
 use crate::transport::seam::Transport;
 use crate::transport::sender::Sender;
 use crate::transport::waits::Waits;
 #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
-use crate::transport::{cause, error::BoxError, given::Given};
-#[cfg(feature = "reqwest-013")]
-use crate::transport::{
-    proxy,
-    reqwest_013::{self, Handed},
-};
+use crate::transport::{cause, error::BoxError, given::Given, proxy};
 
 /// The connections of a suite.
 pub(crate) struct Connections {
@@ -37,7 +34,7 @@ enum Kind {
     Own(Sender, Vec<Url>),
     /// A client of hyper, which has one pool for everything.
     #[cfg(feature = "hyper-1")]
-    Hyper(HyperClient),
+    Hyper(Box<HyperClient>),
     /// The usual pools of reqwest, each built when it is first needed.
     #[cfg(feature = "reqwest-013")]
     Usual {
@@ -88,9 +85,11 @@ impl Choice {
             #[cfg(feature = "hyper-1")]
             Self::Http(Given::Hyper(client)) => Kind::Hyper(client),
             #[cfg(feature = "hyper-1")]
-            Self::Http(Given::HyperBuilder(builder)) => Kind::Hyper(builder.with(waits)),
+            Self::Http(Given::HyperBuilder(builder)) => Kind::Hyper(Box::new(builder.with(waits))),
             #[cfg(feature = "hyper-1")]
-            Self::Usual if hyper_1::IS_USUAL => Kind::Hyper(HyperClient::builder().with(waits)),
+            Self::Usual if hyper_1::IS_USUAL => {
+                Kind::Hyper(Box::new(HyperClient::builder().with(waits)))
+            }
             #[cfg(feature = "reqwest-013")]
             Self::Usual => Kind::Usual {
                 names: addresses.to_vec(),
@@ -141,7 +140,7 @@ impl Connections {
             Kind::Own(sender, _) => Ok(sender.clone()),
             #[cfg(feature = "hyper-1")]
             Kind::Hyper(client) => {
-                let lane = client.lane(url).map_err(unbuilt)?;
+                let lane = Lane::to(client, url).map_err(unbuilt)?;
                 Ok(Sender::Hyper(lane))
             }
             #[cfg(feature = "reqwest-013")]
@@ -182,7 +181,7 @@ impl Connections {
                 url.domain().is_none() || names.iter().any(is_known)
             }
             #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => url.domain().is_none() || client.pins(),
+            Kind::Hyper(client) => url.domain().is_none() || client.settings.pins,
             #[cfg(feature = "reqwest-013")]
             Kind::Usual { .. } => true,
         }
@@ -194,7 +193,10 @@ impl Connections {
             #[cfg(feature = "reqwest-013")]
             Kind::Usual { .. } if !is_plain_loopback(url) => proxy::proxy_for(url),
             #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => client.proxy_for(url),
+            Kind::Hyper(client) => {
+                let proxy = client.settings.proxy_of(&url.as_str().parse().ok()?);
+                proxy::named(proxy.ok()??.uri())
+            }
             _ => None,
         }
     }
@@ -203,7 +205,7 @@ impl Connections {
     pub(crate) fn connect_timeout(&self) -> Duration {
         match &self.kind {
             #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => client.connect_timeout(),
+            Kind::Hyper(client) => client.settings.timeout,
             _ => self.waits.connect,
         }
     }

@@ -30,7 +30,7 @@ pub(crate) enum Given {
     #[cfg(feature = "hyper-1")]
     HyperBuilder(Box<HyperClientBuilder>),
     #[cfg(feature = "hyper-1")]
-    Hyper(HyperClient),
+    Hyper(Box<HyperClient>),
 }
 
 macro_rules! handed {
@@ -49,7 +49,7 @@ handed! {
     "reqwest-013": reqwest::ClientBuilder => |it| Given::Builder(Box::new(it)),
     "reqwest-013": reqwest::Client => Given::Client,
     "hyper-1": HyperClientBuilder => |it| Given::HyperBuilder(Box::new(it)),
-    "hyper-1": HyperClient => Given::Hyper,
+    "hyper-1": HyperClient => |it| Given::Hyper(Box::new(it)),
 }
 
 // Without its settings: default headers may hold a credential.

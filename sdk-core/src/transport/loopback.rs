@@ -1,6 +1,14 @@
 //! Addresses of this machine.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
 use url::{Host, Url};
+
+/// Both addresses of loopback, without a port: that of the URL counts.
+pub(crate) const LOOPBACK: [SocketAddr; 2] = [
+    SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
+];
 
 /// Whether it is plain HTTP to this machine, by address or by [name](is_loopback_name).
 pub(crate) fn is_plain_loopback(url: &Url) -> bool {

@@ -14,7 +14,7 @@ use tokio::task::coop::consume_budget;
 use crate::shown::shows;
 use crate::transport::error::{BoxError, TransportError};
 #[cfg(feature = "hyper-1")]
-use crate::transport::hyper_1::Received;
+use crate::transport::{error::Stage, hyper_1::Retire};
 
 /// The body of a reply, read as it arrives.
 pub struct ReplyBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
@@ -64,7 +64,8 @@ pub(crate) enum Incoming {
     #[cfg(feature = "reqwest-013")]
     Reqwest(reqwest::Response),
     #[cfg(feature = "hyper-1")]
-    Hyper(Received),
+    #[expect(dead_code, reason = "what is kept acts when it is dropped")]
+    Hyper(Response<hyper::body::Incoming>, Option<Retire>),
     Own(Response<ReplyBody>),
 }
 
@@ -75,10 +76,7 @@ macro_rules! of_any {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest($response) => $part,
             #[cfg(feature = "hyper-1")]
-            Self::Hyper(Received {
-                response: $response,
-                ..
-            }) => $part,
+            Self::Hyper($response, _) => $part,
             Self::Own($response) => $part,
         }
     };
@@ -113,7 +111,11 @@ impl Incoming {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest(response) => return response.chunk().await.map_err(TransportError::from),
             #[cfg(feature = "hyper-1")]
-            Self::Hyper(received) => return received.chunk().await,
+            Self::Hyper(response, _) => {
+                let frame = response.body_mut().frame().await.transpose();
+                let frame = frame.map_err(|error| TransportError::at(Stage::Silent, error))?;
+                return Ok(frame.map(|frame| frame.into_data().unwrap_or_default()));
+            }
             Self::Own(response) => response,
         };
         // A body that is always ready would keep the deadline from being looked at.

@@ -1,6 +1,5 @@
 //! reqwest 0.13, the default transport. Nothing outside this room knows it.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -11,7 +10,7 @@ use url::Url;
 
 use crate::transport::cause;
 use crate::transport::error::{Stage, TransportError};
-use crate::transport::loopback::is_loopback_name;
+use crate::transport::loopback::{LOOPBACK, is_loopback_name};
 use crate::transport::outgoing::Outgoing;
 use crate::transport::request::{Begun, RequestBody};
 use crate::transport::waits::Waits;
@@ -105,12 +104,6 @@ pub(super) fn loopback(waits: Waits) -> Result<Client, reqwest::Error> {
     let builder = builder.tls_certs_only([]);
     finish(builder, waits)
 }
-
-/// Both addresses of loopback, without a port: that of the URL counts.
-const LOOPBACK: [SocketAddr; 2] = [
-    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
-    SocketAddr::new(std::net::IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
-];
 
 /// Resolves every name to loopback: only such names come here.
 struct Pinned;

@@ -102,7 +102,9 @@ impl Future for Plain {
         match self.get_mut() {
             Self::Own(sending) => sending.as_mut().poll(context).map_ok(Incoming::Own),
             #[cfg(feature = "hyper-1")]
-            Self::Hyper(sending) => Pin::new(sending).poll(context).map_ok(Incoming::Hyper),
+            Self::Hyper(sending) => Pin::new(sending)
+                .poll(context)
+                .map_ok(|(reply, retire)| Incoming::Hyper(reply, retire)),
         }
     }
 }

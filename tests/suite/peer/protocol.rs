@@ -23,15 +23,13 @@ impl Protocol {
 
     /// A client that speaks it, if it is not the one that suites make by themselves.
     pub(crate) fn client(self) -> Option<HttpClient> {
-        let client = || {
-            if HYPER {
-                return HyperClient::builder().http2_prior_knowledge().into();
-            }
-            // Plain text needs no certificates, and loading those of the system takes long.
-            let builder = reqwest::Client::builder().no_proxy().tls_certs_only([]);
-            builder.http2_prior_knowledge().into()
-        };
-        (self == Self::Http2).then(client)
+        // Plain text needs no certificates, and loading those of the system takes long.
+        let builder = || reqwest::Client::builder().no_proxy().tls_certs_only([]);
+        match self {
+            Self::Http1 => None,
+            Self::Http2 if HYPER => Some(HyperClient::builder().http2_prior_knowledge().into()),
+            Self::Http2 => Some(builder().http2_prior_knowledge().into()),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What stands in front of a peer: a server of TLS, and a proxy with tunnels. Each tells what it saw.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use futures_util::future::BoxFuture;
 use sdk_core::transport::hyper_util::client::proxy::matcher::Matcher;
 use sdk_core::transport::rustls::pki_types::pem::PemObject as _;
 use sdk_core::transport::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -16,21 +17,17 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::support::apart;
 
-/// A certificate of `localhost` and `suite.test` that nobody signed; servers and clients show the same one.
-pub(crate) const CERTIFICATE: &[u8] = include_bytes!("../../reference-server/tests/tls/cert.pem");
-pub(crate) const KEY: &[u8] = include_bytes!("../../reference-server/tests/tls/key.pem");
-
 /// Listens on a port of loopback, on a thread and a runtime of its own, until it is dropped.
-pub(crate) struct Front<T> {
+pub(crate) struct Front {
     pub(crate) address: SocketAddr,
-    seen: Arc<Mutex<Vec<T>>>,
+    seen: Arc<Mutex<Vec<String>>>,
     _stop: oneshot::Sender<()>,
 }
 
-impl<T: Clone + Send + 'static> Front<T> {
-    /// Does this with each connection: it says what it saw, and goes on by itself.
-    fn start<F: Future<Output = Option<T>> + Send>(
-        meet: impl Fn(TcpStream) -> F + Clone + Send + 'static,
+impl Front {
+    /// Does this with each connection, which says what it saw before it goes on.
+    fn start<F: Future<Output = Option<(String, BoxFuture<'static, Option<()>>)>> + Send>(
+        meet: impl Fn(TcpStream) -> F + Send + 'static,
     ) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -40,10 +37,10 @@ impl<T: Clone + Send + 'static> Front<T> {
         let stop = apart(move || async move {
             let listener = TcpListener::from_std(listener).unwrap();
             while let Ok((near, _)) = listener.accept().await {
-                let learned = meet(near).await;
-                told.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend(learned);
+                if let Some((learned, rest)) = meet(near).await {
+                    told.lock().unwrap().push(learned);
+                    tokio::spawn(rest);
+                }
             }
         });
         Self {
@@ -54,41 +51,36 @@ impl<T: Clone + Send + 'static> Front<T> {
     }
 
     /// What it saw of each connection.
-    pub(crate) fn seen(&self) -> Vec<T> {
-        self.seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.seen.lock().unwrap().clone()
     }
 }
 
-/// What a server learns from a handshake.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hello {
-    pub(crate) name: Option<String>,
-    pub(crate) protocol: Option<String>,
-    pub(crate) certificate: Option<Vec<u8>>,
-}
-
-fn chain() -> Vec<CertificateDer<'static>> {
-    vec![CertificateDer::from_pem_slice(CERTIFICATE).unwrap()]
+/// A certificate of `localhost` and `suite.test` that nobody signed; servers and clients show the same one.
+fn identity() -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+    let certificate = include_bytes!("../../reference-server/tests/tls/cert.pem");
+    let key = include_bytes!("../../reference-server/tests/tls/key.pem");
+    let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+    (
+        vec![certificate],
+        PrivateKeyDer::from_pem_slice(key).unwrap(),
+    )
 }
 
 fn roots() -> Arc<RootCertStore> {
     let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(chain());
+    roots.add_parsable_certificates(identity().0);
     Arc::new(roots)
 }
 
 /// The settings of a client that trusts the certificate and shows it too.
 pub(crate) fn known() -> ClientConfig {
+    let (chain, key) = identity();
     let provider = Arc::new(crypto::aws_lc_rs::default_provider());
-    ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots())
-        .with_client_auth_cert(chain(), PrivateKeyDer::from_pem_slice(KEY).unwrap())
-        .unwrap()
+    let config = ClientConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots());
+    config.with_client_auth_cert(chain, key).unwrap()
 }
 
 /// A builder of each HTTP client, with a proxy for everything. Neither loads the roots of the system, which takes long.
@@ -101,16 +93,15 @@ pub(crate) fn clients_through(proxy: &str) -> [HttpClient; 2] {
     ]
 }
 
-/// Unpacks TLS for an origin such as `http://127.0.0.1:4010`, and wants to see a certificate.
-pub(crate) fn tls(origin: &str, protocols: &[&str]) -> Front<Hello> {
+/// Unpacks TLS for an origin such as `http://127.0.0.1:4010`. It wants a certificate, and saw name, protocol and that.
+pub(crate) fn tls(origin: &str, protocols: &[&str]) -> Front {
+    let (chain, key) = identity();
     let provider = Arc::new(crypto::aws_lc_rs::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(roots(), Arc::clone(&provider));
-    let mut config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_client_cert_verifier(verifier.build().unwrap())
-        .with_single_cert(chain(), PrivateKeyDer::from_pem_slice(KEY).unwrap())
-        .unwrap();
+    let config = ServerConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_client_cert_verifier(verifier.build().unwrap());
+    let mut config = config.with_single_cert(chain, key).unwrap();
     config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let origin = origin.trim_start_matches("http://").to_owned();
@@ -119,41 +110,33 @@ pub(crate) fn tls(origin: &str, protocols: &[&str]) -> Front<Hello> {
         async move {
             let mut near = acceptor.accept(near).await.ok()?;
             let tls = near.get_ref().1;
-            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-            let hello = Hello {
-                name: tls.server_name().map(str::to_owned),
-                protocol: tls.alpn_protocol().map(text),
-                certificate: tls.peer_certificates().map(|chain| chain[0].to_vec()),
+            let protocol = String::from_utf8_lossy(tls.alpn_protocol()?).into_owned();
+            let shown = tls.peer_certificates() == Some(&identity().0[..]);
+            let seen = format!("{} {protocol} {shown}", tls.server_name()?);
+            let rest = async move {
+                let mut far = TcpStream::connect(origin).await.ok()?;
+                copy_bidirectional(&mut near, &mut far).await.ok().map(drop)
             };
-            let mut far = TcpStream::connect(origin).await.ok()?;
-            tokio::spawn(async move { copy_bidirectional(&mut near, &mut far).await });
-            Some(hello)
+            Some((seen, Box::pin(rest) as _))
         }
     })
 }
 
-/// Opens tunnels to an address, whatever it is asked for, to whoever shows the credential of `ann:hunter2`.
-pub(crate) fn tunnels(to: SocketAddr) -> Front<Vec<String>> {
+/// Opens tunnels to an address, whatever it is asked for, to whoever shows the credential of `ann:hunter2`. It saw the heads.
+pub(crate) fn tunnels(to: SocketAddr) -> Front {
     Front::start(move |near| async move {
-        let mut near = BufReader::new(near);
-        let mut head = Vec::new();
-        loop {
-            let mut line = String::new();
-            near.read_line(&mut line).await.ok()?;
-            if line.trim_end().is_empty() {
-                break;
-            }
-            head.push(line.trim_end().to_owned());
+        let (mut near, mut head) = (BufReader::new(near), String::new());
+        while !head.ends_with("\r\n\r\n") {
+            near.read_line(&mut head).await.ok()?;
         }
-        let credential = "Proxy-Authorization: Basic YW5uOmh1bnRlcjI=";
-        if !head.iter().any(|line| line == credential) {
-            let refusal = "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
-            near.write_all(refusal.as_bytes()).await.ok()?;
-            return Some(head);
-        }
-        near.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.ok()?;
-        let mut far = TcpStream::connect(to).await.ok()?;
-        tokio::spawn(async move { copy_bidirectional(&mut near, &mut far).await });
-        Some(head)
+        let lets = head.contains("Proxy-Authorization: Basic YW5uOmh1bnRlcjI=\r\n");
+        let rest = async move {
+            let status = if lets { "200 OK" } else { "407 Who?" };
+            let reply = format!("HTTP/1.1 {status}\r\n\r\n");
+            near.write_all(reply.as_bytes()).await.ok()?;
+            let mut far = TcpStream::connect(to).await.ok().filter(|_| lets)?;
+            copy_bidirectional(&mut near, &mut far).await.ok().map(drop)
+        };
+        Some((head, Box::pin(rest) as _))
     })
 }

@@ -1,45 +1,36 @@
 //! What a caller may set of a client.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::future::ready;
 use http::Uri;
-use hyper::rt::{Read, Write};
 use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::dns::Name;
-use hyper_util::client::legacy::connect::{Connection, HttpConnector};
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::dns::{GaiResolver, Name};
 use hyper_util::client::proxy::matcher::Matcher;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::shown::shows;
 use crate::transport::error::BoxError;
-use crate::transport::hyper_1::client::{HyperClient, Inner};
-use crate::transport::hyper_1::connector::{Connector, Given, Settings, Stream, Tls};
-use crate::transport::hyper_1::resolver::{Resolver, Shared, share};
+use crate::transport::hyper_1::boxed::{Answer, Boxed};
+use crate::transport::hyper_1::client::HyperClient;
+use crate::transport::hyper_1::connector::{Settings, Tls};
+use crate::transport::loopback::{LOOPBACK, is_loopback_name};
 use crate::transport::waits::Waits;
 
 /// Builds a [`HyperClient`]. By default it has the proxies that the environment names, the roots of the operating system, and
 /// its resolver.
-///
-/// ```no_run
-/// use sdk_core::Suite;
-/// use sdk_core::transport::HyperClient;
-/// use sdk_core::transport::hyper_util::client::proxy::matcher::Matcher;
-///
-/// # fn suite() -> Result<Suite, sdk_core::Error> {
-/// let proxies = Matcher::builder().https("http://ann:secret@proxy.example.com:3128").build();
-/// let client = HyperClient::builder().proxies(proxies);
-/// Suite::builder().environment().http_client(client).build()
-/// # }
-/// ```
 #[must_use]
 pub struct HyperClientBuilder {
     tls: Option<ClientConfig>,
     proxies: Option<Matcher>,
-    resolver: Resolver,
-    own: Option<Shared<Uri, Stream>>,
+    tcp: Option<Boxed<Uri, TokioIo<TcpStream>>>,
     http2_only: bool,
 }
 
@@ -49,8 +40,7 @@ impl HyperClient {
         HyperClientBuilder {
             tls: None,
             proxies: Some(Matcher::from_env()),
-            resolver: Resolver::default(),
-            own: None,
+            tcp: None,
             http2_only: false,
         }
     }
@@ -63,41 +53,21 @@ impl HyperClientBuilder {
         self
     }
 
-    /// Sets the proxies, in place of those of the environment. Plain HTTP to loopback goes over none.
-    pub fn proxies(mut self, proxies: Matcher) -> Self {
-        self.proxies = Some(proxies);
+    /// Sets the proxies, in place of those of the environment; `None` for none. Plain HTTP to loopback goes over none anyway.
+    pub fn proxies(mut self, proxies: impl Into<Option<Matcher>>) -> Self {
+        self.proxies = proxies.into();
         self
     }
 
-    /// Takes no proxy, whatever the environment says.
-    pub fn no_proxy(mut self) -> Self {
-        self.proxies = None;
-        self
-    }
-
-    /// Sets the resolver. It is not asked for `localhost` and names below it.
-    pub fn resolver<R>(mut self, resolver: R) -> Self
-    where
-        R: Service<Name> + Clone + Send + Sync + 'static,
-        R::Response: Iterator<Item = std::net::SocketAddr>,
-        R::Future: Send,
-        R::Error: Into<BoxError>,
-    {
-        self.resolver = Resolver::of(resolver);
-        self
-    }
-
-    /// Sets what makes connections, TLS and proxies included: the settings of both here have no effect then. Plain HTTP goes to
-    /// loopback by address only, such as `127.0.0.1`.
+    /// Sets what opens sockets, below proxies and TLS: an `HttpConnector` with a resolver or addresses of your own, whose
+    /// `enforce_http` is off. Plain HTTP then goes to loopback by address only, such as `127.0.0.1`.
     pub fn connector<C>(mut self, connector: C) -> Self
     where
-        C: Service<Uri> + Clone + Send + Sync + 'static,
-        C::Response: Read + Write + Connection + Unpin + Send + 'static,
+        C: Service<Uri, Response = TokioIo<TcpStream>> + Clone + Send + Sync + 'static,
         C::Future: Send,
         C::Error: Into<BoxError>,
     {
-        let form = |stream| -> Stream { Box::new(Box::new(stream) as Box<dyn Given>) };
-        self.own = Some(share(connector, form));
+        self.tcp = Some(Boxed::of(connector));
         self
     }
 
@@ -113,28 +83,26 @@ impl HyperClientBuilder {
         self.with(Waits::default())
     }
 
-    /// Builds the client with these waits.
     pub(in crate::transport) fn with(self, waits: Waits) -> HyperClient {
-        // As reqwest has it by default.
-        const ALIVE: Option<Duration> = Some(Duration::from_secs(15));
-        let mut tcp = HttpConnector::new_with_resolver(self.resolver);
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_connect_timeout(Some(waits.connect));
-        tcp.set_keepalive(ALIVE);
-        tcp.set_keepalive_interval(ALIVE);
-        tcp.set_keepalive_retries(Some(3));
-        #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
-        tcp.set_tcp_user_timeout(Some(Duration::from_secs(30)));
         let http2_only = self.http2_only;
         let tls = self.tls.map(|config| Ok(Tls::new(config, http2_only)));
         let settings = Arc::new(Settings {
-            tcp,
+            pins: self.tcp.is_none(),
+            tcp: self.tcp.unwrap_or_else(|| tcp(waits.connect)),
             tls: tls.map_or_else(OnceLock::new, OnceLock::from),
             http2_only,
-            proxies: self.proxies.filter(|_| self.own.is_none()),
-            own: self.own,
+            proxies: self.proxies,
             timeout: waits.connect,
+        });
+        let shared = Arc::clone(&settings);
+        let connector = Boxed::new(move |uri| {
+            let settings = Arc::clone(&shared);
+            Box::pin(async move {
+                let late = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
+                timeout(settings.timeout, settings.connect(uri))
+                    .await
+                    .map_err(late)?
+            })
         });
         // A request that no connection took may go to another one: nothing was sent, so that it stays one attempt.
         let mut pool = Client::builder(TokioExecutor::new());
@@ -143,9 +111,30 @@ impl HyperClientBuilder {
         pool.http2_only(http2_only)
             .http2_keep_alive_interval(waits.ping_interval)
             .http2_keep_alive_timeout(waits.ping_timeout);
-        let pool = pool.build(Connector(Arc::clone(&settings)));
-        HyperClient(Arc::new(Inner { pool, settings }))
+        let pool = pool.build(connector);
+        HyperClient { pool, settings }
     }
+}
+
+/// Opens sockets as reqwest does by default, with the system's resolver. Names that stand for loopback bypass that.
+fn tcp(patience: Duration) -> Boxed<Uri, TokioIo<TcpStream>> {
+    const ALIVE: Option<Duration> = Some(Duration::from_secs(15));
+    let mut tcp = HttpConnector::new_with_resolver(Boxed::new(|name: Name| -> Answer<_> {
+        if is_loopback_name(name.as_str()) {
+            return Box::pin(ready(Ok(LOOPBACK.to_vec().into_iter())));
+        }
+        let resolving = GaiResolver::new().call(name);
+        Box::pin(async { Ok(resolving.await?.collect::<Vec<_>>().into_iter()) })
+    }));
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_connect_timeout(Some(patience));
+    tcp.set_keepalive(ALIVE);
+    tcp.set_keepalive_interval(ALIVE);
+    tcp.set_keepalive_retries(Some(3));
+    #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
+    tcp.set_tcp_user_timeout(Some(Duration::from_secs(30)));
+    Boxed::of(tcp)
 }
 
 // Without its settings: a proxy may have a credential.

@@ -5,15 +5,15 @@ use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
 use http::header::PROXY_AUTHORIZATION;
-use http::uri::Scheme;
 use http::{HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use tower_service::Service;
 
 use crate::shown::shows;
-use crate::transport::error::TransportError;
-use crate::transport::hyper_1::connector::{Connector, Settings};
+use crate::transport::error::{BoxError, TransportError};
+use crate::transport::hyper_1::boxed::Boxed;
+use crate::transport::hyper_1::connector::{Settings, Stream, is_plain};
 use crate::transport::hyper_1::sending::failed;
 use crate::transport::request::RequestBody;
 
@@ -24,19 +24,16 @@ use crate::transport::request::RequestBody;
 /// `tower` layers around it and hand it to [`SuiteBuilder::transport`](crate::SuiteBuilder::transport): it is a service, and
 /// clones share the connections. [The guide](crate::guide::network) says when to take which client.
 #[derive(Clone)]
-pub struct HyperClient(pub(super) Arc<Inner>);
-
-pub(super) struct Inner {
-    pub(super) pool: Client<Connector, RequestBody>,
-    pub(super) settings: Arc<Settings>,
+pub struct HyperClient {
+    pub(super) pool: Client<Boxed<Uri, Stream>, RequestBody>,
+    pub(in crate::transport) settings: Arc<Settings>,
 }
 
 impl HyperClient {
     /// The credential for a plain request by way of a proxy. A tunnel is asked for with it instead.
-    pub(super) fn proxy_authorization(&self, uri: &Uri) -> Option<HeaderValue> {
-        let is_plain = uri.scheme() == Some(&Scheme::HTTP);
-        let proxy = is_plain.then(|| self.0.settings.proxy_of(uri)).flatten()?;
-        proxy.basic_auth().cloned()
+    pub(super) fn proxy_credential(&self, uri: &Uri) -> Result<Option<HeaderValue>, BoxError> {
+        let proxy = self.settings.proxy_of(uri)?.filter(|_| is_plain(uri));
+        Ok(proxy.and_then(|proxy| proxy.basic_auth().cloned()))
     }
 }
 
@@ -50,12 +47,12 @@ impl Service<Request<RequestBody>> for HyperClient {
     }
 
     fn call(&mut self, mut request: Request<RequestBody>) -> Self::Future {
-        if let Some(credential) = self.proxy_authorization(request.uri()) {
+        if let Ok(Some(credential)) = self.proxy_credential(request.uri()) {
             request
                 .headers_mut()
                 .insert(PROXY_AUTHORIZATION, credential);
         }
-        let sending = self.0.pool.request(request);
+        let sending = self.pool.request(request);
         Box::pin(async move { sending.await.map_err(failed) })
     }
 }

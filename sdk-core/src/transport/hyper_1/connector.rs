@@ -1,43 +1,37 @@
-//! Connections: direct, through a proxy, or made by the caller.
+//! Connections, direct or through a proxy.
 
-use std::io;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use http::Uri;
 use http::uri::Scheme;
 use hyper::rt::{Read, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::proxy::Tunnel;
-use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use tokio::net::TcpStream;
-use tower_service::Service;
+use tower_service::Service as _;
 use url::Host;
 
 use crate::transport::error::BoxError;
-use crate::transport::hyper_1::resolver::{Resolver, Shared};
+use crate::transport::hyper_1::boxed::Boxed;
 use crate::transport::loopback::is_loopback;
 
-/// What connects, shared by a client and its pool.
-#[derive(Clone)]
-pub(super) struct Connector(pub(super) Arc<Settings>);
-
-pub(super) struct Settings {
-    pub(super) tcp: HttpConnector<Resolver>,
+pub(in crate::transport) struct Settings {
+    /// What opens sockets.
+    pub(super) tcp: Boxed<Uri, TokioIo<TcpStream>>,
+    /// Whether that binds names which stand for loopback.
+    pub(in crate::transport) pins: bool,
     pub(super) tls: OnceLock<Result<Tls, rustls::Error>>,
     /// Whether all servers speak HTTP/2.
     pub(super) http2_only: bool,
     pub(super) proxies: Option<Matcher>,
-    /// The caller's own, which does all of this itself.
-    pub(super) own: Option<Shared<Uri, Stream>>,
     /// How long a connection may take to come up.
-    pub(super) timeout: Duration,
+    pub(in crate::transport) timeout: Duration,
 }
 
 /// The settings of TLS, which offer protocols to the target only.
@@ -47,18 +41,16 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    pub(super) fn new(mut config: ClientConfig, http2_only: bool) -> Self {
-        let mut proxy = config.clone();
+    pub(super) fn new(mut target: ClientConfig, http2_only: bool) -> Self {
+        let mut proxy = target.clone();
         proxy.alpn_protocols.clear();
-        if config.alpn_protocols.is_empty() {
+        if target.alpn_protocols.is_empty() {
             let http2 = cfg!(feature = "http2").then(|| b"h2".to_vec());
             let http1 = (!http2_only).then(|| b"http/1.1".to_vec());
-            config.alpn_protocols = http2.into_iter().chain(http1).collect();
+            target.alpn_protocols = http2.into_iter().chain(http1).collect();
         }
-        Self {
-            target: Arc::new(config),
-            proxy: Arc::new(proxy),
-        }
+        let (target, proxy) = (Arc::new(target), Arc::new(proxy));
+        Self { target, proxy }
     }
 
     /// The cryptography and the roots that reqwest takes by default.
@@ -80,56 +72,50 @@ type Hop = MaybeHttpsStream<TokioIo<TcpStream>>;
 /// A connection to the target.
 type Way = MaybeHttpsStream<Hop>;
 
-/// A connection of any kind.
+/// A connection of either kind.
 pub(super) type Stream = Box<dyn Io>;
 
 pub(super) trait Io: Read + Write + Unpin + Send {
     /// What the pool is told, and nothing that it would copy into each reply.
-    fn described(&self) -> Connected;
+    fn told(&self) -> Connected;
 }
 
 impl Io for Way {
-    fn described(&self) -> Connected {
-        if self.connected().is_negotiated_h2() {
-            Connected::new().negotiated_h2()
-        } else {
-            Connected::new()
-        }
+    fn told(&self) -> Connected {
+        let is_http2 = self.connected().is_negotiated_h2();
+        let told = Connected::new();
+        if is_http2 { told.negotiated_h2() } else { told }
     }
 }
 
 /// To a proxy, which is asked for plain HTTP.
 impl Io for Hop {
-    fn described(&self) -> Connected {
+    fn told(&self) -> Connected {
         Connected::new().proxy(true)
-    }
-}
-
-/// The caller's.
-pub(super) trait Given: Read + Write + Connection + Unpin + Send {}
-
-impl<T: Read + Write + Connection + Unpin + Send> Given for T {}
-
-impl Io for Box<dyn Given> {
-    fn described(&self) -> Connected {
-        (**self).connected()
     }
 }
 
 impl Connection for Stream {
     fn connected(&self) -> Connected {
-        (**self).described()
+        (**self).told()
     }
 }
 
 impl Settings {
-    /// The proxy in front of an address. Plain HTTP to loopback has none.
-    pub(super) fn proxy_of(&self, uri: &Uri) -> Option<Intercept> {
-        let proxies = self.proxies.as_ref()?;
-        let is_plain = uri.scheme() == Some(&Scheme::HTTP);
-        let host = Host::parse(uri.host()?).ok();
-        let is_near = is_plain && host.is_some_and(|host| is_loopback(&host));
-        proxies.intercept(uri).filter(|_| !is_near)
+    /// The proxy in front of an address. Plain HTTP to loopback has none, and none but those of HTTP are spoken to.
+    pub(in crate::transport) fn proxy_of(&self, uri: &Uri) -> Result<Option<Intercept>, BoxError> {
+        let host = || Host::parse(uri.host()?).ok();
+        let is_near = is_plain(uri) && host().is_some_and(|host| is_loopback(&host));
+        let proxies = self.proxies.as_ref().filter(|_| !is_near);
+        let Some(proxy) = proxies.and_then(|proxies| proxies.intercept(uri)) else {
+            return Ok(None);
+        };
+        match proxy.uri().scheme_str() {
+            Some("http" | "https") => Ok(Some(proxy)),
+            other => {
+                Err(format!("a proxy must be one of HTTP, not `{}`", other.unwrap_or("")).into())
+            }
+        }
     }
 
     /// The settings of TLS. The system's roots are loaded when they are first needed.
@@ -138,23 +124,19 @@ impl Settings {
         tls.as_ref().map_err(Clone::clone)
     }
 
-    async fn connect(&self, uri: Uri) -> Result<Stream, BoxError> {
-        if let Some(own) = &self.own {
-            return own(uri).await;
-        }
-        let (mut tcp, is_tls) = (self.tcp.clone(), uri.scheme() == Some(&Scheme::HTTPS));
-        let Some(proxy) = self.proxy_of(&uri) else {
-            let hop = if is_tls {
+    pub(super) async fn connect(&self, uri: Uri) -> Result<Stream, BoxError> {
+        let mut tcp = self.tcp.clone();
+        let Some(proxy) = self.proxy_of(&uri)? else {
+            let hop = if is_plain(&uri) {
+                Hop::Http(tcp.call(uri).await?)
+            } else {
                 let tls = Arc::clone(&self.tls()?.target);
                 HttpsConnector::from((tcp, tls)).call(uri).await?
-            } else {
-                Hop::Http(tcp.call(uri).await?)
             };
             return Ok(Box::new(Way::Http(hop)));
         };
-        checked(&proxy)?;
         let mut hop = HttpsConnector::from((tcp, Arc::clone(&self.tls()?.proxy)));
-        if !is_tls {
+        if is_plain(&uri) {
             return Ok(Box::new(hop.call(proxy.uri().clone()).await?));
         }
         let mut tunnel = Tunnel::new(proxy.uri().clone(), hop);
@@ -168,31 +150,6 @@ impl Settings {
     }
 }
 
-/// Refuses a proxy that does not speak HTTP.
-pub(super) fn checked(proxy: &Intercept) -> io::Result<()> {
-    let scheme = proxy.uri().scheme_str().unwrap_or_default();
-    if scheme.starts_with("socks") {
-        let why = format!("this transport has no {scheme} proxies: use `http` or `https`");
-        return Err(io::Error::new(io::ErrorKind::Unsupported, why));
-    }
-    Ok(())
-}
-
-impl Service<Uri> for Connector {
-    type Response = Stream;
-    type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Stream, BoxError>>;
-
-    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let settings = Arc::clone(&self.0);
-        Box::pin(async move {
-            let connected = tokio::time::timeout(settings.timeout, settings.connect(uri)).await;
-            connected
-                .unwrap_or_else(|_elapsed| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
-        })
-    }
+pub(super) fn is_plain(uri: &Uri) -> bool {
+    uri.scheme() == Some(&Scheme::HTTP)
 }

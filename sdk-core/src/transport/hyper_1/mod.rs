@@ -1,20 +1,18 @@
 //! A transport over the pool of hyper 1: what reqwest does around the same pool is left out. Nothing outside this room knows
 //! it, nor does this room know suites.
 
+mod boxed;
 mod builder;
 mod client;
 mod connector;
 mod lane;
-mod resolver;
 mod sending;
 
 pub use builder::HyperClientBuilder;
 pub use client::HyperClient;
 pub(super) use lane::Lane;
-pub(super) use sending::{Received, Sending};
+pub(super) use sending::{Retire, Sending};
 
 /// Whether suites use it unless they are told otherwise.
-pub(super) const IS_USUAL: bool = cfg!(any(
-    feature = "hyper-1-default",
-    not(feature = "reqwest-013")
-));
+pub(super) const IS_USUAL: bool =
+    cfg!(feature = "hyper-1-default") || cfg!(not(feature = "reqwest-013"));
