@@ -4,7 +4,6 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use futures_util::future::ready;
 use http::Uri;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -14,13 +13,14 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use rustls::ClientConfig;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tower::util::BoxCloneSyncService;
+use tower::{ServiceExt as _, service_fn};
 use tower_service::Service;
 
 use crate::shown::shows;
 use crate::transport::error::BoxError;
-use crate::transport::hyper_1::boxed::{Answer, Boxed};
 use crate::transport::hyper_1::client::HyperClient;
-use crate::transport::hyper_1::connector::{Settings, Tls};
+use crate::transport::hyper_1::connector::{Settings, Sockets, Tls};
 use crate::transport::loopback::{LOOPBACK, is_loopback_name};
 use crate::transport::waits::Waits;
 
@@ -30,7 +30,7 @@ use crate::transport::waits::Waits;
 pub struct HyperClientBuilder {
     tls: Option<ClientConfig>,
     proxies: Option<Matcher>,
-    tcp: Option<Boxed<Uri, TokioIo<TcpStream>>>,
+    tcp: Option<Sockets>,
     http2_only: bool,
 }
 
@@ -67,7 +67,7 @@ impl HyperClientBuilder {
         C::Future: Send,
         C::Error: Into<BoxError>,
     {
-        self.tcp = Some(Boxed::of(connector));
+        self.tcp = Some(Sockets::new(connector.map_err(Into::into)));
         self
     }
 
@@ -95,14 +95,13 @@ impl HyperClientBuilder {
             timeout: waits.connect,
         });
         let shared = Arc::clone(&settings);
-        let connector = Boxed::new(move |uri| {
+        let connector = service_fn(move |uri| {
             let settings = Arc::clone(&shared);
-            Box::pin(async move {
-                let late = |_elapsed| io::Error::from(io::ErrorKind::TimedOut);
-                timeout(settings.timeout, settings.connect(uri))
-                    .await
-                    .map_err(late)?
-            })
+            async move {
+                let connecting = timeout(settings.timeout, settings.connect(uri)).await;
+                connecting
+                    .unwrap_or_else(|_late| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
+            }
         });
         // A request that no connection took may go to another one: nothing was sent, so that it stays one attempt.
         let mut pool = Client::builder(TokioExecutor::new());
@@ -111,20 +110,20 @@ impl HyperClientBuilder {
         pool.http2_only(http2_only)
             .http2_keep_alive_interval(waits.ping_interval)
             .http2_keep_alive_timeout(waits.ping_timeout);
-        let pool = pool.build(connector);
+        let pool = pool.build(BoxCloneSyncService::new(connector));
         HyperClient { pool, settings }
     }
 }
 
 /// Opens sockets as reqwest does by default, with the system's resolver. Names that stand for loopback bypass that.
-fn tcp(patience: Duration) -> Boxed<Uri, TokioIo<TcpStream>> {
+fn tcp(patience: Duration) -> Sockets {
     const ALIVE: Option<Duration> = Some(Duration::from_secs(15));
-    let mut tcp = HttpConnector::new_with_resolver(Boxed::new(|name: Name| -> Answer<_> {
+    let mut tcp = HttpConnector::new_with_resolver(service_fn(|name: Name| async move {
         if is_loopback_name(name.as_str()) {
-            return Box::pin(ready(Ok(LOOPBACK.to_vec().into_iter())));
+            return Ok(LOOPBACK.to_vec().into_iter());
         }
-        let resolving = GaiResolver::new().call(name);
-        Box::pin(async { Ok(resolving.await?.collect::<Vec<_>>().into_iter()) })
+        let addresses = GaiResolver::new().call(name).await?;
+        Ok::<_, io::Error>(addresses.collect::<Vec<_>>().into_iter())
     }));
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
@@ -134,7 +133,7 @@ fn tcp(patience: Duration) -> Boxed<Uri, TokioIo<TcpStream>> {
     tcp.set_keepalive_retries(Some(3));
     #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
     tcp.set_tcp_user_timeout(Some(Duration::from_secs(30)));
-    Boxed::of(tcp)
+    Sockets::new(tcp.map_err(Into::into))
 }
 
 // Without its settings: a proxy may have a credential.

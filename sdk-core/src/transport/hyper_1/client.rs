@@ -8,11 +8,11 @@ use http::header::PROXY_AUTHORIZATION;
 use http::{HeaderValue, Request, Response, Uri};
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
+use tower::util::BoxCloneSyncService;
 use tower_service::Service;
 
 use crate::shown::shows;
 use crate::transport::error::{BoxError, TransportError};
-use crate::transport::hyper_1::boxed::Boxed;
 use crate::transport::hyper_1::connector::{Settings, Stream, is_plain};
 use crate::transport::hyper_1::sending::failed;
 use crate::transport::request::RequestBody;
@@ -25,7 +25,7 @@ use crate::transport::request::RequestBody;
 /// clones share the connections. [The guide](crate::guide::network) says when to take which client.
 #[derive(Clone)]
 pub struct HyperClient {
-    pub(super) pool: Client<Boxed<Uri, Stream>, RequestBody>,
+    pub(super) pool: Client<BoxCloneSyncService<Uri, Stream, BoxError>, RequestBody>,
     pub(in crate::transport) settings: Arc<Settings>,
 }
 

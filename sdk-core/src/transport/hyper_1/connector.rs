@@ -14,16 +14,19 @@ use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use tokio::net::TcpStream;
+use tower::ServiceExt as _;
+use tower::util::BoxCloneSyncService;
 use tower_service::Service as _;
 use url::Host;
 
 use crate::transport::error::BoxError;
-use crate::transport::hyper_1::boxed::Boxed;
 use crate::transport::loopback::is_loopback;
 
+/// What opens sockets to addresses.
+pub(super) type Sockets = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
+
 pub(in crate::transport) struct Settings {
-    /// What opens sockets.
-    pub(super) tcp: Boxed<Uri, TokioIo<TcpStream>>,
+    pub(super) tcp: Sockets,
     /// Whether that binds names which stand for loopback.
     pub(in crate::transport) pins: bool,
     pub(super) tls: OnceLock<Result<Tls, rustls::Error>>,
@@ -126,27 +129,28 @@ impl Settings {
 
     pub(super) async fn connect(&self, uri: Uri) -> Result<Stream, BoxError> {
         let mut tcp = self.tcp.clone();
+        tcp.ready().await?;
         let Some(proxy) = self.proxy_of(&uri)? else {
             let hop = if is_plain(&uri) {
-                Hop::Http(tcp.call(uri).await?)
+                tcp.call(uri).await.map(Hop::Http)
             } else {
                 let tls = Arc::clone(&self.tls()?.target);
-                HttpsConnector::from((tcp, tls)).call(uri).await?
+                HttpsConnector::from((tcp, tls)).call(uri).await
             };
-            return Ok(Box::new(Way::Http(hop)));
+            return hop.map(|hop| -> Stream { Box::new(Way::Http(hop)) });
         };
         let mut hop = HttpsConnector::from((tcp, Arc::clone(&self.tls()?.proxy)));
         if is_plain(&uri) {
-            return Ok(Box::new(hop.call(proxy.uri().clone()).await?));
+            let hop = hop.call(proxy.uri().clone()).await;
+            return hop.map(|hop| -> Stream { Box::new(hop) });
         }
         let mut tunnel = Tunnel::new(proxy.uri().clone(), hop);
         if let Some(credential) = proxy.basic_auth() {
             tunnel = tunnel.with_auth(credential.clone());
         }
         let tls = Arc::clone(&self.tls()?.target);
-        Ok(Box::new(
-            HttpsConnector::from((tunnel, tls)).call(uri).await?,
-        ))
+        let way = HttpsConnector::from((tunnel, tls)).call(uri).await;
+        way.map(|way| -> Stream { Box::new(way) })
     }
 }
 

@@ -1,7 +1,6 @@
 //! A transport over the pool of hyper 1: what reqwest does around the same pool is left out. Nothing outside this room knows
 //! it, nor does this room know suites.
 
-mod boxed;
 mod builder;
 mod client;
 mod connector;
