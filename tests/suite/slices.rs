@@ -9,8 +9,10 @@ use crate::support::{answer, crm_for};
 const ANN: &str = r#"{"displayName":"Ann \u00c4hren", "n": 1.10}"#;
 const BOB: &str = r#"{"displayName":"Böb","n":2,"deep":[{"a":[null,true]}]}"#;
 
-fn page() -> String {
-    format!("{{ \"items\" : [ {ANN} , {BOB} ], \"total\" : 7, \"nextCursor\": null }}")
+/// A page with so many bytes more.
+fn page(more: usize) -> String {
+    let more = "x".repeat(more);
+    format!(r#"{{ "items" : [ {ANN} , {BOB} ], "m\u006fre" : "{more}", "nextCursor": null }}"#)
 }
 
 /// Whether a text lies within the body of its reply.
@@ -25,7 +27,7 @@ struct Person {
 }
 
 async fn people(server: &ReferenceServer) -> Response<Page<Record>> {
-    answer(server, Operation::ListPeople, page());
+    answer(server, Operation::ListPeople, page(5_000));
     crm_for(server).people().list().await.unwrap()
 }
 
@@ -42,8 +44,8 @@ async fn a_page_keeps_its_body_once() {
         assert!(!is_slice(&page, copy.raw().as_str()));
         assert_eq!(copy, *record);
     }
-    // The rest of a page is small, and not worth its memory.
-    assert!(!is_slice(&page, page.extra.get("total").unwrap().as_str()));
+    // Nothing else of a page is worth its memory.
+    assert!(!is_slice(&page, page.extra.get("more").unwrap().as_str()));
     let ann = records[0].clone();
     drop(page);
     assert_eq!(ann.text("displayName").as_deref(), Some("Ann Ähren"));
@@ -52,7 +54,7 @@ async fn a_page_keeps_its_body_once() {
 #[tokio::test]
 async fn a_text_is_a_slice_unless_it_has_escapes() {
     let server = ReferenceServer::start().await;
-    answer(&server, Operation::ListPeople, page());
+    answer(&server, Operation::ListPeople, page(5_000));
     let mut pages = crm_for(&server).people().list().pages().decode::<Person>();
     let page = pages.try_next().await.unwrap().unwrap();
     let [ann, bob] = page.items().unwrap() else {
@@ -74,8 +76,32 @@ async fn a_text_is_a_slice_unless_it_has_escapes() {
 }
 
 #[tokio::test]
-async fn a_record_within_a_typed_reply_is_a_slice_too() {
+async fn what_is_small_is_copied() {
     let server = ReferenceServer::start().await;
-    let today = crm_for(&server).today().get().await.unwrap();
-    assert!(is_slice(&today, today.counts.raw().as_str()));
+    answer(&server, Operation::ListPeople, page(0));
+    let page = crm_for(&server).people().list().await.unwrap();
+    assert!(!is_slice(&page, page.items().unwrap()[0].raw().as_str()));
+}
+
+#[tokio::test]
+async fn a_name_that_is_no_text_hides_no_other() {
+    let server = ReferenceServer::start().await;
+    let odd = r#"{"items":[{"\ud800":1,"a":2}],"nextCursor":null}"#;
+    answer(&server, Operation::ListPeople, odd);
+    let page = crm_for(&server).people().list().await.unwrap();
+    assert_eq!(page.items().unwrap()[0].get::<u8>("a").unwrap(), Some(2));
+}
+
+#[test]
+fn an_amount_is_never_cut_off() {
+    for amount in ["19.99", "0.5", "1e3", "1E400"] {
+        let record: Record = format!("{{\"amount\":{amount}}}").parse().unwrap();
+        record.get::<i128>("amount").unwrap_err();
+        record.get::<u128>("amount").unwrap_err();
+        record.get::<i64>("amount").unwrap_err();
+    }
+    let error = Record::from(serde_json::json!("s3cret"))
+        .get::<u8>("a")
+        .unwrap_err();
+    assert!(!error.to_string().contains("s3cret"), "{error}");
 }

@@ -194,7 +194,7 @@ fn value_at<'a>(text: &'a str, path: &Place) -> Option<&'a str> {
 }
 
 impl Found {
-    fn show(self, text: &str) -> String {
+    pub(super) fn show(self, text: &str) -> String {
         let kind = match text.as_bytes().first() {
             Some(b'{') => "an object",
             Some(b'[') => "an array",

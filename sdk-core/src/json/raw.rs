@@ -9,7 +9,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::Error;
 use crate::json::explain::{Found, decode_or_explain};
-use crate::json::fast::{self, AS_WRITTEN};
+use crate::json::fast::{self, AS_WRITTEN, is_written};
 use crate::json::slice::slice_or_copy;
 use crate::json::texts::text_impls;
 
@@ -58,8 +58,9 @@ impl RawJson {
         Self(Text::Received(text.into()))
     }
 
-    /// The same, in memory of its own.
-    pub(super) fn detached(self) -> Self {
+    /// The same in memory of its own; see [`Record::detached`](crate::Record::detached).
+    #[must_use]
+    pub fn detached(self) -> Self {
         match self.0 {
             Text::Own(_) => self,
             Text::Received(text) => Self::received(&text),
@@ -215,7 +216,11 @@ impl<'de> Visitor<'de> for AsWritten {
         f.write_str("any valid JSON value")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<RawJson, E> {
+    fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<RawJson, E> {
+        // Another deserializer may hand over any text, and this is a value with that content.
+        if !is_written(text) {
+            return Ok(RawJson::from(text));
+        }
         let text = if self.may_slice {
             slice_or_copy(text)
         } else {

@@ -1,17 +1,18 @@
+use std::borrow::Cow;
+
 use memchr::memmem::find;
 use serde::de::{DeserializeOwned, Error as _, IgnoredAny, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
-use std::borrow::Cow;
 
 use crate::error::Error;
 use crate::getters::getters;
+use crate::json::explain::Found;
 use crate::json::fast::AS_WRITTEN;
 use crate::json::fields::Pairs;
 use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
 use crate::json::scanner::Scanner;
 use crate::json::texts::text_impls;
-use crate::text::one_line;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
@@ -21,13 +22,14 @@ use crate::text::one_line;
 /// # Ways to read it
 /// - One or two members: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
 /// - All of it, to keep: [`decode`](Self::decode) into your own type. [`Pages::decode`](crate::Pages::decode) and
-///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page. Members of the type
+///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page; there, members of the type
 ///   [`Text`](crate::Text) are not copied.
 /// - Many records, to look at and drop: [`view`](Self::view), or [`Page::view`](crate::Page::view) for a whole page, into a
 ///   type that borrows its strings.
 /// - Members that your type does not name: [`members`](Self::members), or [`raw`](Self::raw) for the text.
 ///
-/// Errors say where a value does not fit, and never quote it.
+/// Errors say where a value does not fit, and never quote it. Only where a page is decoded at once, an error quotes a short
+/// number, and what your own type says.
 ///
 /// ```
 /// use sdk_core::Record;
@@ -61,7 +63,7 @@ impl Record {
         match self.member(name) {
             None if !self.is_object() => Err(Error::value(format!(
                 "member `{name}`: expected an object that has members, found {}",
-                one_line(self.as_str())
+                Found::Named.show(self.as_str())
             ))),
             Some(value) if value != "null" => view_text(value).map(Some).map_err(|error| {
                 Error::value(format!("member `{name}`: {error}")).with_cause(error)
@@ -89,13 +91,16 @@ impl Record {
         let mut is_first = true;
         while object.more(is_first, b'}')? {
             is_first = false;
-            let own = match object.plain_string() {
-                Some(own) => Cow::Borrowed(own),
-                None => Cow::Owned(serde_json::from_str(object.value()?).ok()?),
+            let is_it = match object.plain_string() {
+                Some(own) => own == name,
+                // One that is no text, such as half of a surrogate pair, is no name.
+                None => {
+                    serde_json::from_str::<String>(object.value()?).is_ok_and(|own| own == name)
+                }
             };
             object.expect(b':')?;
             let value = object.value()?;
-            if own == name {
+            if is_it {
                 return Some(value);
             }
         }
@@ -151,8 +156,8 @@ impl Record {
 
     /// The same record in memory of its own.
     ///
-    /// The records of a page are slices of its body, which takes its memory as long as one of them exists. Call this for the
-    /// few that outlive many pages.
+    /// The records of a page are slices of its body, and keep the memory that it was read into: its own size up to a few
+    /// times that. Call this for the few that outlive many pages. Replies below 4 KiB are copied anyway.
     #[must_use]
     pub fn detached(self) -> Self {
         Self(self.0.detached())

@@ -43,8 +43,11 @@ impl<'a> Scanner<'a> {
     /// Enters an array or an object.
     pub(super) fn open(&mut self, bracket: u8) -> Option<()> {
         self.expect(bracket)?;
-        self.depth += 1;
-        (self.depth <= DEEPEST).then_some(())
+        self.depth = self
+            .depth
+            .checked_add(1)
+            .filter(|depth| *depth <= DEEPEST)?;
+        Some(())
     }
 
     /// Whether another element or member follows; otherwise it leaves the container.
@@ -109,6 +112,15 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         self.skip()?;
         Some(&self.text[start..self.at])
+    }
+
+    /// The value that comes next, if it is not deep.
+    #[inline]
+    pub(super) fn shallow_value(&mut self) -> Option<&'a str> {
+        self.peek()?;
+        let start = self.at;
+        self.skip_shallow()?;
+        self.text.get(start..self.at)
     }
 
     /// Goes beyond the value that comes next, however deep it is.

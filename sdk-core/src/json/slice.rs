@@ -1,5 +1,6 @@
 //! Parts of a reply that keep its memory instead of copying from it.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::fmt;
 use std::ops::Deref;
@@ -16,12 +17,23 @@ thread_local! {
     static REPLY: RefCell<ByteString> = const { RefCell::new(ByteString::new()) };
 }
 
+/// What is smaller is copied: it may lie in a buffer of many times its size.
+const SMALLEST: usize = 4 * 1024;
+
 /// Decodes a reply, parts of which may become slices of it.
 pub(crate) fn slicing<T>(reply: &ByteString, decode: impl FnOnce() -> T) -> T {
-    REPLY.set(reply.clone());
-    let value = decode();
-    REPLY.take();
-    value
+    /// Puts back what was there, also if a type panics.
+    struct Before(ByteString);
+
+    impl Drop for Before {
+        fn drop(&mut self) {
+            REPLY.set(std::mem::take(&mut self.0));
+        }
+    }
+
+    let shared = Some(reply).filter(|reply| reply.len() >= SMALLEST);
+    let _before = Before(REPLY.replace(shared.cloned().unwrap_or_default()));
+    decode()
 }
 
 /// A slice of the reply that is being decoded, or a copy of what is no part of it.
@@ -52,9 +64,9 @@ pub(super) fn slice_or_copy(text: &str) -> ByteString {
 /// # Ok(()) }
 /// ```
 ///
-/// The body of a reply takes its memory as long as one text of it exists. To keep a few texts of many replies, take
-/// [`detached`](Self::detached) ones or `String`s. A text with escapes is a copy, and so is one that comes from anything but
-/// a reply of the SDK.
+/// The memory that a reply was read into stays as long as one text of it exists. To keep a few texts of many replies, take
+/// [`detached`](Self::detached) ones or `String`s. Some texts are copies: those with escapes, of replies below 4 KiB, within
+/// `serde`'s `flatten` and `untagged`, and those that are decoded from a `Record` or from anything but a reply.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(ByteString);
 
@@ -76,6 +88,18 @@ impl Deref for Text {
     type Target = str;
 
     fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.as_str().to_owned()
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
         self.as_str()
     }
 }

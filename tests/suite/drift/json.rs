@@ -117,7 +117,7 @@ fn a_member_is_there_or_not_whatever_else_is() {
     assert_says(&odd, &["expected a string"]);
     let odd: Record = "[1]".parse().unwrap();
     let error = odd.get::<String>("name").unwrap_err();
-    assert_says(&error, &["member `name`", "[1]"]);
+    assert_says(&error, &["member `name`", "found an array of 3 bytes"]);
 
     let raw = RawJson::from(record);
     assert_eq!(raw.as_str(), r#"{"name":"Ann","note":null}"#);

@@ -7,9 +7,14 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+use std::cell::Cell;
+
 use serde::Deserialize;
-use serde::de::value::BorrowedStrDeserializer;
+use serde::de::value::{BorrowedStrDeserializer, CowStrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use serde_json::de::StrRead;
 
 use crate::json::scanner::Scanner;
 
@@ -22,12 +27,30 @@ pub(super) const AS_TEXT: &str = "a text";
 /// The longest integer that surely has 64 bits, in digits.
 const LONGEST: usize = 18;
 
+thread_local! {
+    /// Whether anything failed: a type may catch an error, and what it reads next is then for `serde_json` to say.
+    static FAILED: Cell<bool> = const { Cell::new(false) };
+    /// The value that was handed over as it is written, which proves that it is JSON.
+    static WRITTEN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
 /// Decodes a text, if that is easy.
 pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    let before = FAILED.replace(false);
     let mut fast = Fast(Scanner::new(text));
-    let value = T::deserialize(&mut fast).ok()?;
-    fast.0.end()?;
-    Some(value)
+    let value = T::deserialize(&mut fast);
+    let failed = FAILED.replace(before);
+    fast.0.end().filter(|()| !failed)?;
+    value.ok()
+}
+
+/// Whether this is the value that was just handed over as it is written.
+pub(super) fn is_written(text: &str) -> bool {
+    WRITTEN.take() == place(text)
+}
+
+fn place(text: &str) -> (usize, usize) {
+    (text.as_ptr().addr(), text.len())
 }
 
 struct Fast<'de>(Scanner<'de>);
@@ -37,31 +60,51 @@ struct Fast<'de>(Scanner<'de>);
 #[error("left to serde_json")]
 struct Left;
 
+impl Left {
+    fn new() -> Self {
+        FAILED.set(true);
+        Self
+    }
+}
+
 impl serde::de::Error for Left {
     fn custom<T: std::fmt::Display>(_message: T) -> Self {
-        Self
+        Self::new()
     }
 }
 
 impl From<serde_json::Error> for Left {
     fn from(_error: serde_json::Error) -> Self {
-        Self
+        Self::new()
     }
 }
 
 impl<'de> Fast<'de> {
-    /// The value that comes next, for `serde_json`.
-    fn slow(&mut self) -> Result<serde_json::Deserializer<serde_json::de::StrRead<'de>>, Left> {
-        let text = self.0.value().ok_or(Left)?;
-        Ok(serde_json::Deserializer::from_str(text))
+    /// Has `serde_json` read the value that comes next, to its end.
+    fn slow<T>(
+        &mut self,
+        read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
+    ) -> Result<T, Left> {
+        let text = self.0.shallow_value().ok_or_else(Left::new)?;
+        slowly(text, read)
     }
+}
+
+fn slowly<'de, T>(
+    text: &'de str,
+    read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
+) -> Result<T, Left> {
+    let mut slow = serde_json::Deserializer::from_str(text);
+    let value = read(&mut slow)?;
+    slow.end()?;
+    Ok(value)
 }
 
 /// What `serde_json` reads.
 macro_rules! slow {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Left> {
-            Ok(self.slow()?.$method($($argument,)* visitor)?)
+            self.slow(|slow| slow.$method($($argument,)* visitor))
         }
     )*};
 }
@@ -70,31 +113,36 @@ macro_rules! slow {
 macro_rules! numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-            let text = self.0.value().ok_or(Left)?;
-            if text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_digit()) {
-                return visitor.visit_u64(text.parse().map_err(|_| Left)?);
+            let text = self.0.shallow_value().ok_or_else(Left::new)?;
+            match short_integer(text) {
+                Some(number) => visitor.visit_u64(number),
+                None => slowly(text, |slow| slow.$method(visitor)),
             }
-            Ok(serde_json::Deserializer::from_str(text).$method(visitor)?)
         }
     )*};
+}
+
+fn short_integer(text: &str) -> Option<u64> {
+    let is_short = text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_short.then(|| text.parse().ok()).flatten()
 }
 
 impl<'de> Deserializer<'de> for &mut Fast<'de> {
     type Error = Left;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        match self.0.peek().ok_or(Left)? {
+        match self.0.peek().ok_or_else(Left::new)? {
             b'"' => self.deserialize_str(visitor),
             b'{' => self.deserialize_map(visitor),
             b'[' => self.deserialize_seq(visitor),
-            _ => Ok(self.slow()?.deserialize_any(visitor)?),
+            _ => self.slow(|slow| slow.deserialize_any(visitor)),
         }
     }
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
         match self.0.plain_string() {
             Some(text) => visitor.visit_borrowed_str(text),
-            None => Ok(self.slow()?.deserialize_str(visitor)?),
+            None => self.slow(|slow| slow.deserialize_str(visitor)),
         }
     }
 
@@ -108,7 +156,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
         if self.0.peek() == Some(b'n') {
-            self.0.literal("null").ok_or(Left)?;
+            self.0.literal("null").ok_or_else(Left::new)?;
             visitor.visit_none()
         } else {
             visitor.visit_some(self)
@@ -121,7 +169,9 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         visitor: V,
     ) -> Result<V::Value, Left> {
         if name == AS_WRITTEN {
-            return visitor.visit_borrowed_str(self.0.value().ok_or(Left)?);
+            let text = self.0.value().ok_or_else(Left::new)?;
+            WRITTEN.set(place(text));
+            return visitor.visit_borrowed_str(text);
         }
         if name == AS_TEXT
             && let Some(text) = self.0.plain_string()
@@ -130,7 +180,8 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         }
         // Raw JSON of `serde_json` comes by a name that no type has.
         if name.starts_with('$') {
-            return Ok(self.slow()?.deserialize_newtype_struct(name, visitor)?);
+            let text = self.0.value().ok_or_else(Left::new)?;
+            return slowly(text, |slow| slow.deserialize_newtype_struct(name, visitor));
         }
         visitor.visit_newtype_struct(self)
     }
@@ -143,6 +194,19 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
 
     fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Left> {
         self.deserialize_seq(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+        let text = self.0.shallow_value().ok_or_else(Left::new)?;
+        let is_fraction = text.contains('.');
+        match text
+            .parse()
+            .ok()
+            .filter(|number: &f64| is_fraction && number.is_finite())
+        {
+            Some(number) => visitor.visit_f64(number),
+            None => slowly(text, |slow| slow.deserialize_f64(visitor)),
+        }
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
@@ -168,12 +232,12 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
     ) -> Result<V::Value, Left> {
         match self.0.plain_string() {
             Some(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
-            None => Ok(self.slow()?.deserialize_enum(name, variants, visitor)?),
+            None => self.slow(|slow| slow.deserialize_enum(name, variants, visitor)),
         }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        self.0.skip().ok_or(Left)?;
+        self.0.skip().ok_or_else(Left::new)?;
         visitor.visit_unit()
     }
 
@@ -183,7 +247,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
     }
 
     slow! {
-        deserialize_bool() deserialize_i128() deserialize_u128() deserialize_f32() deserialize_f64() deserialize_char()
+        deserialize_bool() deserialize_i128() deserialize_u128() deserialize_f32() deserialize_char()
         deserialize_bytes() deserialize_byte_buf() deserialize_unit() deserialize_unit_struct(name: &'static str)
         deserialize_tuple_struct(name: &'static str, length: usize)
     }
@@ -199,7 +263,7 @@ struct Within<'a, 'de> {
 
 impl<'a, 'de> Within<'a, 'de> {
     fn open(fast: &'a mut Fast<'de>, open: u8, close: u8) -> Result<Self, Left> {
-        fast.0.open(open).ok_or(Left)?;
+        fast.0.open(open).ok_or_else(Left::new)?;
         Ok(Self {
             fast,
             close,
@@ -211,7 +275,12 @@ impl<'a, 'de> Within<'a, 'de> {
     #[inline]
     fn more(&mut self) -> Result<bool, Left> {
         if self.is_open {
-            self.is_open = self.fast.0.more(self.is_first, self.close).ok_or(Left)?;
+            let is_open = self.fast.0.more(self.is_first, self.close);
+            self.is_open = is_open.ok_or_else(Left::new)?;
+            // Whoever reads nothing would not notice a comma too many.
+            if self.is_open && self.fast.0.peek() == Some(self.close) {
+                return Err(Left::new());
+            }
             self.is_first = false;
         }
         Ok(self.is_open)
@@ -219,7 +288,11 @@ impl<'a, 'de> Within<'a, 'de> {
 
     /// The value, if nothing was left of its text.
     fn ended<T>(mut self, value: T) -> Result<T, Left> {
-        if self.more()? { Err(Left) } else { Ok(value) }
+        if self.more()? {
+            Err(Left::new())
+        } else {
+            Ok(value)
+        }
     }
 }
 
@@ -249,14 +322,81 @@ impl<'de> MapAccess<'de> for &mut Within<'_, 'de> {
         if !self.more()? {
             return Ok(None);
         }
-        let name = self.fast.0.plain_string().ok_or(Left)?;
-        seed.deserialize(BorrowedStrDeserializer::new(name))
-            .map(Some)
+        let name = match self.fast.0.plain_string() {
+            Some(name) => Cow::Borrowed(name),
+            None => Cow::Owned(self.fast.slow(|slow| String::deserialize(slow))?),
+        };
+        seed.deserialize(Name(name)).map(Some)
     }
 
     #[inline]
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Left> {
-        self.fast.0.expect(b':').ok_or(Left)?;
+        self.fast.0.expect(b':').ok_or_else(Left::new)?;
         seed.deserialize(&mut *self.fast)
+    }
+}
+
+/// The name of a member, as `serde_json` hands it over.
+struct Name<'de>(Cow<'de, str>);
+
+/// Names that mean something else, such as numbers.
+macro_rules! left {
+    ($($method:ident($($type:ty),*))*) => {$(
+        fn $method<V: Visitor<'de>>(self, $(_: $type,)* _visitor: V) -> Result<V::Value, Left> {
+            Err(Left::new())
+        }
+    )*};
+}
+
+/// Names that are texts.
+macro_rules! texts {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+            match self.0 {
+                Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
+                Cow::Owned(name) => visitor.visit_str(&name),
+            }
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Name<'de> {
+    type Error = Left;
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Left> {
+        match name {
+            AS_TEXT => self.deserialize_str(visitor),
+            AS_WRITTEN => Err(Left::new()),
+            _ if name.starts_with('$') => Err(Left::new()),
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Left> {
+        visitor.visit_enum(CowStrDeserializer::new(self.0))
+    }
+
+    texts! { deserialize_any deserialize_str deserialize_string deserialize_identifier deserialize_ignored_any }
+
+    left! {
+        deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
+        deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128() deserialize_f32()
+        deserialize_f64() deserialize_char() deserialize_bytes() deserialize_byte_buf() deserialize_unit()
+        deserialize_unit_struct(&'static str) deserialize_seq() deserialize_tuple(usize)
+        deserialize_tuple_struct(&'static str, usize) deserialize_map()
+        deserialize_struct(&'static str, &'static [&'static str])
     }
 }

@@ -1,9 +1,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 use fastrand::Rng;
-use serde::Deserialize;
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::from_str;
@@ -21,7 +23,7 @@ struct Mixed<'a> {
     f: Option<Vec<Mixed<'a>>>,
     g: Option<(u8, i8)>,
     h: Option<RawJson>,
-    i: Option<Newtype>,
+    i: Option<Newtype<u64>>,
     j: Option<bool>,
     k: Option<char>,
     l: Option<Record>,
@@ -36,8 +38,75 @@ enum Kind {
     Struct { a: u8 },
 }
 
-#[derive(Debug, PartialEq, Deserialize)]
-struct Newtype(u64);
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+struct Newtype<T>(T);
+
+/// Takes what its error left behind.
+#[derive(Debug, PartialEq)]
+struct Caught(Vec<Option<u32>>);
+
+impl<'de> Deserialize<'de> for Caught {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Elements;
+
+        impl<'de> Visitor<'de> for Elements {
+            type Value = Caught;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Caught, A::Error> {
+                let mut all = Vec::new();
+                while all.len() < 8 {
+                    match elements.next_element::<u32>() {
+                        Ok(None) => break,
+                        Ok(number) => all.push(number),
+                        Err(_) => all.push(None),
+                    }
+                }
+                Ok(Caught(all))
+            }
+        }
+
+        deserializer.deserialize_seq(Elements)
+    }
+}
+
+/// Reads nothing of its elements.
+#[derive(Debug, PartialEq)]
+struct Empty;
+
+impl<'de> Deserialize<'de> for Empty {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Nothing;
+
+        impl<'de> DeserializeSeed<'de> for Nothing {
+            type Value = ();
+
+            fn deserialize<D: Deserializer<'de>>(self, _: D) -> Result<(), D::Error> {
+                Ok(())
+            }
+        }
+
+        impl<'de> Visitor<'de> for Nothing {
+            type Value = Empty;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Empty, A::Error> {
+                for _ in 0..8 {
+                    elements.next_element_seed(Nothing)?;
+                }
+                Ok(Empty)
+            }
+        }
+
+        deserializer.deserialize_seq(Nothing)
+    }
+}
 
 const SCALARS: [&str; 30] = [
     "null",
@@ -142,8 +211,14 @@ fn what_decodes_fast_is_what_serde_json_reads() {
         same::<String>(&text, &mut counts);
         same::<Text>(&text, &mut counts);
         same::<()>(&text, &mut counts);
+        same::<i128>(&text, &mut counts);
+        same::<Vec<u128>>(&text, &mut counts);
+        same::<BTreeMap<Newtype<String>, Option<i128>>>(&text, &mut counts);
+        same::<BTreeMap<Text, Text>>(&text, &mut counts);
+        same::<Caught>(&text, &mut counts);
+        same::<Empty>(&text, &mut counts);
     }
-    // Names with escapes and numbers as names are all that is left to the other one.
+    // Numbers as names and what catches its errors are all that is left to the other one.
     let [slow, fast] = counts;
     assert!(fast * 100 > slow * 97, "{fast} of {slow}");
 }
@@ -156,4 +231,26 @@ fn what_is_deep_is_left() {
     let deepest = nested(100_000);
     let raw = from_str::<RawJson>(&deepest).unwrap();
     assert_eq!(raw.as_str(), deepest);
+}
+
+#[test]
+fn a_type_that_catches_errors_gets_no_further_than_the_limit() {
+    #[derive(Debug)]
+    struct Nested(#[expect(dead_code, reason = "it is only nested")] Vec<Nested>);
+
+    impl<'de> Deserialize<'de> for Nested {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            Ok(Self(Vec::deserialize(deserializer).unwrap_or_default()))
+        }
+    }
+
+    assert!(from_str::<Nested>(&"[,".repeat(1_000)).is_none());
+}
+
+#[test]
+fn only_what_was_handed_over_is_taken_as_json() {
+    let other = BorrowedStrDeserializer::<serde_json::Error>::new("} not JSON {");
+    let raw = RawJson::deserialize(other).unwrap();
+    assert_eq!(raw.as_str(), "\"} not JSON {\"");
+    assert!(Record::deserialize(other).is_err());
 }
