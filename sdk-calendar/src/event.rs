@@ -43,10 +43,9 @@ impl EventCommand {
 
     /// Sets start and end, and the time zone of the start.
     ///
-    /// It takes the zoned times of jiff, or of any type that implements [`ZonedTime`].
+    /// It takes the zoned times of jiff, with the feature `jiff-02`, or of a type of yours that implements [`ZonedTime`].
     ///
-    #[cfg_attr(feature = "jiff-02", doc = "```")]
-    #[cfg_attr(not(feature = "jiff-02"), doc = "```ignore")]
+    /// ```
     /// use sdk_calendar::types::EventCommand;
     ///
     /// let start = "2026-03-02T09:00:00Z".parse::<jiff::Timestamp>()?.to_zoned(jiff::tz::TimeZone::UTC);

@@ -91,3 +91,14 @@ fn fault_88_the_tool_that_checks_the_crates_has_one_version() {
         assert!(install.contains("--locked") && is_pinned, "{install}");
     }
 }
+
+/// jiff takes long to build, and its version is below 1.
+#[test]
+fn all_crates_of_users_have_the_same_defaults_and_jiff_only_by_name() {
+    for name in ["core", "crm", "calendar", "accounting", "platform"] {
+        let manifest = file(&format!("sdk-{name}/Cargo.toml"));
+        let defaults = r#"default = ["rustls", "http2", "reqwest-013"]"#;
+        assert!(manifest.contains(&format!("\n{defaults}\n")), "{name}");
+        assert_eq!(manifest.matches("jiff-02 = [").count(), 1, "{name}");
+    }
+}

@@ -17,7 +17,7 @@ use crate::json::time::text::Text;
 ///
 /// [The guide](crate::guide::reading#dates-and-times) lists what converts into it.
 ///
-/// The default feature `jiff-02` adds `From<jiff::civil::Date>`, and `TryFrom` in the other direction.
+/// The feature `jiff-02` adds `From<jiff::civil::Date>`, and `TryFrom` in the other direction.
 #[derive(Clone)]
 pub struct Date(pub(super) Text);
 

@@ -36,7 +36,7 @@ use crate::json::time::text::Text;
 /// # Other types
 /// [The guide](crate::guide::reading#dates-and-times) lists what converts into it.
 ///
-/// `from` takes a [`SystemTime`], and `try_from` converts to one; the default feature `jiff-02` adds the same for
+/// `from` takes a [`SystemTime`], and `try_from` converts to one; the feature `jiff-02` adds the same for
 /// `jiff::Timestamp`. A leap second becomes the second before it. A value that the other type cannot represent, such as one
 /// with more digits, is an error.
 #[derive(Clone)]
