@@ -277,10 +277,6 @@ impl<'a, 'de> Within<'a, 'de> {
         if self.is_open {
             let is_open = self.fast.0.more(self.is_first, self.close);
             self.is_open = is_open.ok_or_else(Left::new)?;
-            // Whoever reads nothing would not notice a comma too many.
-            if self.is_open && self.fast.0.peek() == Some(self.close) {
-                return Err(Left::new());
-            }
             self.is_first = false;
         }
         Ok(self.is_open)
@@ -306,6 +302,10 @@ impl<'de> SeqAccess<'de> for &mut Within<'_, 'de> {
     ) -> Result<Option<T::Value>, Left> {
         if !self.more()? {
             return Ok(None);
+        }
+        // Whoever reads nothing would not notice a comma too many.
+        if self.fast.0.peek() == Some(self.close) {
+            return Err(Left::new());
         }
         seed.deserialize(&mut *self.fast).map(Some)
     }
