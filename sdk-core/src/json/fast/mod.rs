@@ -7,13 +7,11 @@
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::cell::Cell;
 
 use serde::Deserialize;
-use serde::de::value::{BorrowedStrDeserializer, CowStrDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-
+use serde::de::value::BorrowedStrDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::de::StrRead;
 
 use crate::json::scanner::Scanner;
@@ -168,14 +166,14 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, Left> {
-        if name == AS_WRITTEN {
-            let text = self.0.value().ok_or_else(Left::new)?;
-            WRITTEN.set(place(text));
-            return visitor.visit_borrowed_str(text);
-        }
         if name == AS_TEXT
             && let Some(text) = self.0.plain_string()
         {
+            return visitor.visit_borrowed_str(text);
+        }
+        if name == AS_WRITTEN {
+            let text = self.0.value().ok_or_else(Left::new)?;
+            WRITTEN.set(place(text));
             return visitor.visit_borrowed_str(text);
         }
         // Raw JSON of `serde_json` comes by a name that no type has.
@@ -322,11 +320,11 @@ impl<'de> MapAccess<'de> for &mut Within<'_, 'de> {
         if !self.more()? {
             return Ok(None);
         }
-        let name = match self.fast.0.plain_string() {
-            Some(name) => Cow::Borrowed(name),
-            None => Cow::Owned(self.fast.slow(|slow| String::deserialize(slow))?),
-        };
-        seed.deserialize(Name(name)).map(Some)
+        if let Some(name) = self.fast.0.plain_string() {
+            return seed.deserialize(Name(Ok(name))).map(Some);
+        }
+        let name = self.fast.slow(|slow| String::deserialize(slow))?;
+        seed.deserialize(Name(Err(&name))).map(Some)
     }
 
     #[inline]
@@ -336,8 +334,8 @@ impl<'de> MapAccess<'de> for &mut Within<'_, 'de> {
     }
 }
 
-/// The name of a member, as `serde_json` hands it over.
-struct Name<'de>(Cow<'de, str>);
+/// The name of a member, as `serde_json` hands it over: borrowed from the text, or not.
+struct Name<'de, 'a>(Result<&'de str, &'a str>);
 
 /// Names that mean something else, such as numbers.
 macro_rules! left {
@@ -353,14 +351,14 @@ macro_rules! texts {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
             match self.0 {
-                Cow::Borrowed(name) => visitor.visit_borrowed_str(name),
-                Cow::Owned(name) => visitor.visit_str(&name),
+                Ok(name) => visitor.visit_borrowed_str(name),
+                Err(name) => visitor.visit_str(name),
             }
         }
     )*};
 }
 
-impl<'de> Deserializer<'de> for Name<'de> {
+impl<'de> Deserializer<'de> for Name<'de, '_> {
     type Error = Left;
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -386,7 +384,10 @@ impl<'de> Deserializer<'de> for Name<'de> {
         _variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Left> {
-        visitor.visit_enum(CowStrDeserializer::new(self.0))
+        match self.0 {
+            Ok(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
+            Err(name) => visitor.visit_enum(name.into_deserializer()),
+        }
     }
 
     texts! { deserialize_any deserialize_str deserialize_string deserialize_identifier deserialize_ignored_any }
