@@ -162,3 +162,31 @@ impl<'de> Deserialize<'de> for Text {
         deserializer.deserialize_newtype_struct(AS_TEXT, Sliced)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use bytestring::ByteString;
+
+    use super::{SMALLEST, slice_or_copy, slicing};
+
+    /// Whether a part of this text would be a slice of it now.
+    fn slices(reply: &ByteString) -> bool {
+        slice_or_copy(&reply[1..9]).as_ptr() == reply[1..9].as_ptr()
+    }
+
+    #[test]
+    fn a_reply_is_forgotten_once_it_is_decoded_and_not_before() {
+        let reply = || ByteString::from("x".repeat(SMALLEST));
+        let (outer, inner) = (reply(), reply());
+        slicing(&outer, || {
+            assert!(slices(&outer));
+            slicing(&inner, || assert!(slices(&inner) && !slices(&outer)));
+            assert!(slices(&outer) && !slices(&inner));
+        });
+        assert!(!slices(&outer));
+        catch_unwind(|| slicing(&reply(), || panic!("by a type of the caller's"))).unwrap_err();
+        assert!(super::REPLY.with_borrow(|kept| kept.is_empty()));
+    }
+}
