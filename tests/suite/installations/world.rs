@@ -1,10 +1,12 @@
 //! A service in memory that is every installation, each at addresses of its own, and holds each request to them.
 
+use std::time::Duration;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::Request;
 use sdk_core::transport::RequestBody;
-use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder};
+use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder, TokenPolicy};
 
 use crate::transport::service::{Scripted, reply};
 
@@ -43,14 +45,23 @@ fn answer(request: Request<RequestBody>) -> String {
     format!(r#"{{"outcome":"succeeded","publicReference":"{name}","displayName":"{number}"}}"#)
 }
 
-/// The addresses and the credential of an installation.
+/// The addresses and the credential of an installation. No limit passes on a busy machine, and no token expires.
 pub(super) fn of(builder: SuiteBuilder, number: usize) -> SuiteBuilder {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    let tokens = TokenPolicy::default()
+        .with_exchange_timeout(HOUR)
+        .with_renewal_timeout(HOUR)
+        .with_default_lifetime(HOUR)
+        .with_max_lifetime(HOUR);
     let (id, secret) = (format!("client-{number}"), format!("secret-{number}"));
     builder
         .label(format!("installation {number}"))
         .core_url(format!("https://core-{number}.suite.test"))
         .application_url(App::Crm, format!("https://crm-{number}.suite.test"))
         .credentials(ClientCredentials::new(id, secret))
+        .timeout(HOUR)
+        .deadline(HOUR)
+        .token_policy(tokens)
 }
 
 /// An installation on the connections of another.
