@@ -1,9 +1,8 @@
 //! Where a service lives and dies: a reference server, a wire that breaks, and the example as a process of its own.
 
 use std::ops::AddAssign;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -13,7 +12,7 @@ use sdk_core::PreparedCommand;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use tokio::runtime::Runtime;
 
-use crate::programs::program;
+use crate::programs::{Folder, program};
 use crate::support::{Clients, suite_for};
 use crate::wire::{Proxy, Then, Way};
 
@@ -51,16 +50,11 @@ pub(super) struct Lab {
     server: ReferenceServer,
     calendar: Client,
     proxy: Proxy,
-    folder: PathBuf,
+    folder: Folder,
 }
 
 impl Lab {
     pub(super) fn start() -> Lab {
-        static LABS: AtomicUsize = AtomicUsize::new(0);
-        let lab = LABS.fetch_add(1, Ordering::Relaxed);
-        let name = format!("suite-kill-{}-{lab}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -72,7 +66,7 @@ impl Lab {
             proxy: Proxy::start(&server.calendar_url()),
             runtime,
             server,
-            folder,
+            folder: Folder::new("outbox-kill"),
         }
     }
 
@@ -85,7 +79,7 @@ impl Lab {
     /// A service that is killed at these places, one after another, and then left alone.
     pub(super) fn live(&mut self, number: usize, kills: &[Kill]) -> Life {
         let operation = Operation::SubmitEventCommand;
-        let database = self.folder.join(format!("life-{number:04}.db"));
+        let database = self.folder.file(&format!("life-{number:04}.db"));
         let (commits, requests) = (
             self.server.commits(operation),
             self.server.attempts(operation),
@@ -112,7 +106,7 @@ impl Lab {
 
     /// A service whose first row is no command: its receipts, and what it left to a person.
     pub(super) fn live_beside_nonsense(&mut self) -> (u64, u32) {
-        let path = self.folder.join("nonsense.db");
+        let path = self.folder.file("nonsense.db");
         let mut first = self.service(&path);
         first.args(["--stop-at", "1"]);
         first.stdin(Stdio::null()).stdout(Stdio::null());
@@ -172,11 +166,5 @@ impl Lab {
             replayed: count("SELECT count(*) FROM outbox WHERE replayed").into(),
             ..Life::default()
         }
-    }
-}
-
-impl Drop for Lab {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
