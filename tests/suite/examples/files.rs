@@ -53,7 +53,7 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
 
     // Somebody tidies up while it is written.
     let slow = server.fault(PAGES).skip(1).times(1);
-    slow.delay(Duration::from_millis(500));
+    slow.delay(Duration::from_secs(2));
     let line = "export people --limit 50 --out a.csv";
     let child = start(server.environment(), &folder, line);
     until(|| server.attempts(PAGES) == 2).await;

@@ -67,10 +67,15 @@ fn fault_84_numbers_stay_numbers_and_json_stays_as_it_is() {
 
 #[test]
 fn fault_84_ten_times_the_members_take_about_ten_times_as_long() {
-    let [few, many] = [3_000, 30_000].map(|members| {
-        let members = (0..members).map(|at| (format!("member{at:06}"), at.into()));
-        export("members.csv", &[Value::Object(members.collect())]).1
-    });
-    // With what the program takes to start, it is less than ten times; it was a hundred times.
-    assert!(many < few * 20, "{few:?}, then {many:?}");
+    let is_linear = || {
+        let [few, many] = [3_000, 30_000].map(|members| {
+            let members = (0..members).map(|at| (format!("member{at:06}"), at.into()));
+            export("members.csv", &[Value::Object(members.collect())]).1
+        });
+        println!("{few:?}, then {many:?}");
+        // With what the program takes to start, it is less than ten times; it was a hundred times.
+        many < few * 20
+    };
+    // A busy machine may hold one export up, but not the larger one each time.
+    assert!((0..5).any(|_| is_linear()));
 }

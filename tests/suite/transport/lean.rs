@@ -176,7 +176,7 @@ async fn fault_45_a_connection_on_which_an_attempt_timed_out_is_not_used_again(o
         // A connection of streams is not to blame for a caller who waits no longer.
         drop_when(peer.saw(2), get_person(&crm).send()).await;
 
-        let call = get_person(&crm).timeout(Duration::from_millis(60));
+        let call = get_person(&crm).timeout(Duration::from_millis(500));
         assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Timeout);
         for _ in 0..2 {
             get_person(&crm).await.unwrap();

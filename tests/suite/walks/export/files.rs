@@ -7,7 +7,10 @@ mod private;
 mod target;
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
 
 use sdk_core::Checkpoint;
 use serde_json::json;
@@ -20,8 +23,17 @@ fn checkpoint(finished: bool) -> Checkpoint {
     serde_json::from_value(json!({"version": 1, "finished": finished})).unwrap()
 }
 
+/// Waits while the part is locked: a process that another test starts holds the lock too, until it runs its program.
 fn place(file: &Path) -> Place {
-    Place::claim(file).unwrap()
+    for _ in 0..10_000 {
+        match Place::claim(file) {
+            Err(error) if error.kind() == ErrorKind::ResourceBusy => {
+                sleep(Duration::from_millis(1));
+            }
+            claimed => return claimed.unwrap(),
+        }
+    }
+    panic!("another export still writes to {}", file.display());
 }
 
 /// An export that has saved `one` and written `two` besides.
