@@ -56,7 +56,15 @@ pub(crate) fn program(name: &str) -> PathBuf {
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if !built.contains(name) && (!program.exists() || is_stale(&program)) {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet", "--package", "suite-sdk"]);
+        // `--workspace` selects the features that the tests were built with.
+        cargo.args(["build", "--quiet", "--workspace"]);
+        // Cargo sets these for the tests. A build script that reads one would run again.
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
+                cargo.env_remove(&name);
+            }
+        }
         assert!(cargo.args(["--example", name]).status().unwrap().success());
     }
     built.insert(name.to_owned());
