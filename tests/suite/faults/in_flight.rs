@@ -1,5 +1,7 @@
 //! Row 51: a cap on what is in flight, and too few file descriptors.
 
+mod lost;
+
 use std::pin::Pin;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
