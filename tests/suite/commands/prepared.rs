@@ -1,11 +1,11 @@
 //! Prepared commands: what is stored is what is sent, by any process, or it is refused.
 
-use sdk_core::{CallOptions, ErrorKind, PreparedCommand};
+use sdk_core::{CallOptions, ErrorKind, ExactReplay, PreparedCommand};
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
 use super::stage::Stage;
-use crate::samples::kick_off;
+use crate::samples::{kick_off, new_person};
 use crate::support::{assert_unsent, stored};
 
 #[tokio::test]
@@ -41,6 +41,33 @@ async fn what_was_changed_in_the_store_is_refused() {
         assert!(edited.verify().is_err(), "{member}");
         let error = stage.calendar.send_prepared(&edited).await.unwrap_err();
         assert_unsent(&error, ErrorKind::PreparedCommand, &[]);
+    }
+    assert!(stage.server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_stored_command_with_another_flag_is_rejected_before_anything_is_sent() {
+    let stage = Stage::start().await;
+    let call = || stage.crm.commands().submit(new_person("Ann Example"));
+    let replays = [ExactReplay::Allowed, ExactReplay::Forbidden];
+    let [allowed, forbidden] = replays.map(|replay| call().exact_replay(replay));
+    for (call, others) in [
+        (call(), [Some(true), Some(false)]),
+        (allowed.without_token(), [None, Some(false)]),
+        (forbidden, [None, Some(true)]),
+    ] {
+        let form = serde_json::to_value(call.prepare().unwrap()).unwrap();
+        let flags = ["sent", "replayShown", "withoutToken"];
+        let flags = flags.map(|flag| (flag, json!(form[flag] != true)));
+        let exact = others.map(|other| ("replayExact", json!(other)));
+        for (flag, value) in flags.into_iter().chain(exact) {
+            let mut edited = form.clone();
+            edited[flag] = value;
+            let edited: PreparedCommand = serde_json::from_value(edited).unwrap();
+            assert!(edited.verify().is_err(), "{flag}");
+            let error = stage.crm.send_prepared(&edited).await.unwrap_err();
+            assert_unsent(&error, ErrorKind::PreparedCommand, &[]);
+        }
     }
     assert!(stage.server.requests().is_empty());
 }
