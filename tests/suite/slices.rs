@@ -1,8 +1,11 @@
 //! What of a reply shares its memory, and what does not.
 
+use std::fmt::Debug;
+
 use sdk_core::{Page, Record, Response, Text};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::support::{answer, crm_for};
 
@@ -104,4 +107,39 @@ fn an_amount_is_never_cut_off() {
         .get::<u8>("a")
         .unwrap_err();
     assert!(!error.to_string().contains("s3cret"), "{error}");
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+struct Score<F> {
+    score: F,
+}
+
+/// Compares every way to decode a number with `serde_json`.
+async fn decodes_like_serde_json<F>(server: &ReferenceServer, number: &str)
+where
+    F: DeserializeOwned + PartialEq + Debug + Send + 'static,
+{
+    let item = format!(r#"{{"score":{number}}}"#);
+    let page = format!(r#"{{"items":[{item}],"nextCursor":null}}"#);
+    let expected = serde_json::from_str::<Score<F>>(&item).ok();
+    answer(server, Operation::ListPeople, page).times(1);
+    let mut scores = crm_for(server).people().list().items().decode::<Score<F>>();
+    let record: Record = item.parse().unwrap();
+
+    assert_eq!(scores.try_next().await.ok().flatten(), expected, "{number}");
+    assert_eq!(record.decode::<Score<F>>().ok(), expected, "{number}");
+    let score = record.get::<F>("score").ok().flatten();
+    assert_eq!(score, expected.map(|it| it.score), "{number}");
+}
+
+#[tokio::test]
+async fn a_number_beyond_the_range_of_floats_is_an_error_and_never_infinite() {
+    let server = ReferenceServer::start().await;
+    let beyond = "1.0e999 -1.0e999 1e999 1.7976931348623159e308";
+    let within = "1.7976931348623157e308 -1.7976931348623157e308 3.5e38 5.0e-324 -1.0e-999";
+    for number in [beyond, within].join(" ").split(' ') {
+        decodes_like_serde_json::<f64>(&server, number).await;
+        decodes_like_serde_json::<Option<f64>>(&server, number).await;
+        decodes_like_serde_json::<f32>(&server, number).await;
+    }
 }
