@@ -4,7 +4,8 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use futures_util::future::ready;
-use sdk_core::{App, Effect, ErrorKind, Method};
+use sdk_core::{App, Effect, ErrorKind, Method, RetryPolicy};
+use sdk_crm::GetPerson;
 use tokio::time::{Instant, timeout};
 
 use super::fixtures::{get_person, person};
@@ -118,6 +119,27 @@ async fn fault_20_the_budget_refills_with_successes() {
     }
 
     assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
+}
+
+#[tokio::test]
+async fn fault_20_a_retry_that_deadline_or_attempts_forbid_costs_no_budget() {
+    let busy = reply(503).header("retry-after", "9");
+    let limits: [fn(GetPerson) -> GetPerson; 2] = [
+        |call| call.deadline(Duration::from_secs(8)),
+        |call| call.retry(RetryPolicy::none()),
+    ];
+    for limit in limits {
+        let steps = [busy.clone(), reply(503), person(), reply(503)];
+        let peer = Peer::start(script(steps).then_always(person()));
+        // Room for one retry.
+        let crm = builder_at(&peer.url()).retry_budget(5).crm();
+
+        let denied = limit(get_person(&crm)).await.unwrap_err();
+
+        assert_eq!(denied.attempts(), 1);
+        assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
+        assert_eq!(get_person(&crm).await.unwrap_err().attempts(), 1);
+    }
 }
 
 #[tokio::test]
