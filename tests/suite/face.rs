@@ -10,9 +10,10 @@ use sdk_core::{App, ErrorKind, Method};
 use sdk_reference_server::ReferenceServer;
 use serde_json::json;
 
+use crate::faults::fixtures::{PERSON, add_person, get_person};
 use crate::peer::{self, Peer, always};
 use crate::samples::event;
-use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_at, crm_for};
+use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_at, crm_for, stored};
 
 /// The words that follow a mark in a file of this repository.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
@@ -112,6 +113,31 @@ async fn each_client_says_where_its_requests_go() {
         (App::Platform, suite.platform().origin()),
     ] {
         assert_eq!(said, format!("{origin}/{app}"));
+    }
+}
+
+#[tokio::test]
+async fn a_base_url_with_a_path_may_end_in_a_slash() {
+    let empty = json!({"items": [], "nextCursor": null});
+    let peer = Peer::start(always(peer::json(200, &empty)));
+    for base in ["/prefix", "/prefix/"] {
+        let url = format!("{}{base}", peer.url());
+        let crm = builder_at(&peer.url()).application_url(App::Crm, url).crm();
+        let before = peer.requests().len();
+
+        crm.people().list().await.unwrap();
+        get_person(&crm).await.unwrap();
+        let command = add_person(&crm).prepare().unwrap();
+        add_person(&crm).await.unwrap();
+        crm.send_prepared(&stored(&command)).await.unwrap();
+
+        assert_eq!(command.path(), "/api/crm/v1/commands");
+        let commands = "/prefix/api/crm/v1/commands";
+        let people = "/prefix/api/crm/v1/people";
+        let person = format!("{people}/{PERSON}");
+        let seen = peer.requests().into_iter().skip(before);
+        let seen: Vec<_> = seen.map(|seen| seen.target).collect();
+        assert_eq!(seen, [people, &person, commands, commands], "{base}");
     }
 }
 
