@@ -112,6 +112,12 @@ impl Checkpoint {
         self.delivered = self.delivered.saturating_add(1);
     }
 
+    /// The same position, once items of a page of this size follow: from here on, `skip` counts items of that page.
+    pub(super) fn within_page_of(self, limit: Option<&str>) -> Self {
+        let limit = limit.map(str::to_owned);
+        Self { limit, ..self }
+    }
+
     /// Records that the current page was delivered without its first `skipped` items. A page of another size may be shorter
     /// than what has to be skipped; the following pages then skip the rest.
     ///

@@ -121,7 +121,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 None => return Poll::Ready(None),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(page)) => {
-                    self.at = before;
+                    self.at = before.within_page_of(self.pages.limit());
                     if let Err(error) = page.items() {
                         self.itemless = true;
                         self.pages.end();

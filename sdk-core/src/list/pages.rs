@@ -204,6 +204,10 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         &self.call
     }
 
+    pub(super) fn limit(&self) -> Option<&str> {
+        self.limit.as_deref()
+    }
+
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, State::Over)
     }

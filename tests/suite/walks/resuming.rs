@@ -98,6 +98,32 @@ async fn fault_26_a_walk_goes_on_with_pages_of_another_size() {
     }
 }
 
+#[tokio::test]
+async fn fault_26_a_list_resumes_after_page_sizes_that_alternate() {
+    let server = server_of(100).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    let mut names = Vec::new();
+    let mut checkpoint = crm.people().list().limit(10).items().checkpoint();
+    for (limit, count) in [
+        (10, 4),
+        (50, 21),
+        (10, 2),
+        (7, 30),
+        (10, 1),
+        (50, 30),
+        (10, 1),
+    ] {
+        let items = crm.people().list().limit(limit).items();
+        let mut items = items.resume(stored(&checkpoint));
+        for _ in 0..count {
+            names.push(name(&items.try_next().await.unwrap().unwrap()));
+        }
+        checkpoint = items.checkpoint();
+    }
+    assert_eq!(names, all[..names.len()]);
+}
+
 async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Protocol) {
     for ahead in [false, true] {
         let peer = over.start([
