@@ -17,19 +17,23 @@ pub enum Event {
         installation: u32,
         sent: Sent,
     },
-    /// The network took the body of a request: from here on its suite cannot know that it did not arrive.
-    Begun { request: u64 },
+    /// The network took the body of a request: from here on its suite cannot know that it did not arrive. A body of 0 is none.
+    Begun { request: u64, body: Digest },
     /// The server read a request whole.
     Arrived { request: u64 },
     /// The server decided on its answer, which the network may lose: the HTTP status, the digest of the body, what it did, and
-    /// how long to wait before the next attempt, if it says so.
+    /// how long to wait before the next attempt, if it says so. An `odd` answer differs from the contract, so a suite may
+    /// reject it.
     Answered {
         request: u64,
         status: u16,
         body: Digest,
         done: Done,
         wait: Option<Micros>,
+        odd: bool,
     },
+    /// The answer came back to the suite, which can read it to its end within `takes`.
+    Offered { request: u64, takes: Micros },
     /// The suite read the reply to its end.
     Delivered { request: u64 },
     /// The network told the suite that the request failed: refused, reset, or broken off.
@@ -37,19 +41,27 @@ pub enum Event {
     /// The suite stopped waiting for the reply.
     Abandoned { request: u64 },
 
-    /// A suite was built that may have so many attempts at once under way to an application.
-    Opened { suite: u32, most: Option<usize> },
+    /// A suite was built that may have so many concurrent attempts to an application, and whose budget pays for so many
+    /// retries to an application without a single success.
+    Opened {
+        suite: u32,
+        most: Option<usize>,
+        retries: usize,
+    },
     /// A caller began a call, which ends at `deadline` at the latest, makes so many attempts at the most, those after a 401
-    /// not counted, and sends the stored `command`, if any. What it sends may have been sent before if that is in `doubt`.
+    /// not counted, waits at most `backoff` between them, and sends the stored `command`, if any. It may send the command
+    /// that the error of an earlier call returned, which is the call that it `resends`.
     Called {
         call: u64,
+        caller: u64,
         suite: u32,
         operation: String,
         kind: Kind,
         deadline: Option<Micros>,
         command: Option<u64>,
         attempts: Option<u32>,
-        doubt: bool,
+        backoff: Micros,
+        resends: Option<u64>,
     },
     /// A caller was told how its call ended.
     Returned { call: u64, told: Told },
@@ -71,11 +83,11 @@ pub enum Event {
     /// A consumer was told that the list has ended.
     WalkEnded { walk: u64 },
 
-    /// A service stored a command for an installation, with its key if its operation has one, before it was sent.
+    /// A service stored a command for an installation before it was sent.
     Stored {
         command: u64,
         installation: u32,
-        key: Option<String>,
+        form: Command,
     },
     /// A service stored the receipt of a command, and will not send it again.
     Settled { command: u64, reference: String },
@@ -89,8 +101,12 @@ pub enum Event {
 
     /// A service was killed, with all its suites.
     Crashed { suites: Vec<u32> },
+    /// No request is struck in this simulation, so that only rejected calls fail.
+    Faultless,
     /// From here on nothing goes wrong any more, and services have the time they need.
     Calm,
+    /// The simulation passed this limit on its steps or its virtual time, and was stopped.
+    Stuck { limit: String },
     /// The world ended; everything that was going to happen has.
     Ended,
 
@@ -106,15 +122,25 @@ pub enum Event {
 pub enum Sent {
     /// An exchange of the credential for a token of this audience.
     Exchange { audience: String },
-    /// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any. Its
-    /// body is 0 if there is none, or if it has no key: of such a command nobody has taken the body yet.
+    /// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any, and
+    /// its path and query. The default header of the client names the installation `tenant`.
     Attempt {
         call: u64,
         audience: String,
         token: Option<Digest>,
+        tenant: u32,
         key: Option<String>,
-        body: Digest,
+        target: String,
     },
+}
+
+/// A command as it is sent: its idempotency key, if any, its path and query, and its body.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the text above names the fields")]
+pub struct Command {
+    pub key: Option<String>,
+    pub target: String,
+    pub body: Digest,
 }
 
 /// What an answer did at the server.
@@ -160,13 +186,14 @@ pub enum Told {
         reference: String,
         replayed: bool,
     },
-    /// An error: what it says of the effect, its kind for people, whether there was no token to send, and how many attempts it
-    /// says were made.
+    /// An error: what it says of the effect, its kind for people, whether there was no token to send, how many attempts it
+    /// says were made, and the command that it returns for a resend.
     Error {
         effect: Effect,
         kind: String,
         tokenless: bool,
         attempts: u32,
+        command: Option<Command>,
     },
     /// Nothing: its caller dropped it.
     Dropped,

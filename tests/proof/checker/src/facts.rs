@@ -1,8 +1,8 @@
 //! A history, sorted by what it is about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{Digest, Done, Event, Kind, Micros, Sent, Told};
+use crate::event::{Command, Digest, Done, Event, Kind, Micros, Sent, Told};
 use crate::history::History;
 
 /// How a request ended for the suite that sent it.
@@ -22,6 +22,7 @@ pub(crate) struct Answer<'a> {
     pub(crate) done: &'a Done,
     /// How long to wait before the next attempt.
     pub(crate) wait: Option<Micros>,
+    pub(crate) odd: bool,
 }
 
 #[derive(Debug)]
@@ -31,9 +32,12 @@ pub(crate) struct Request<'a> {
     pub(crate) installation: u32,
     pub(crate) sent: &'a Sent,
     pub(crate) departed: Micros,
-    pub(crate) begun: bool,
+    /// The body, once the network took it.
+    pub(crate) begun: Option<Digest>,
     pub(crate) arrived: bool,
     pub(crate) answer: Option<Answer<'a>>,
+    /// When the suite could have read the answer to its end.
+    pub(crate) offered: Option<Micros>,
     pub(crate) end: Option<(Micros, End)>,
 }
 
@@ -56,11 +60,49 @@ impl<'a> Request<'a> {
         self.answer.filter(|_| delivered)
     }
 
-    pub(crate) fn key(&self) -> Option<&'a str> {
-        match self.sent {
-            Sent::Attempt { key, .. } => key.as_deref(),
-            Sent::Exchange { .. } => None,
+    /// The status of the answer, if the suite read it whole.
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.delivered().map(|answer| answer.status)
+    }
+
+    /// Whether the suite read a 2xx whole that it has no reason to reject.
+    pub(crate) fn succeeded(&self) -> bool {
+        let answer = self.delivered();
+        answer.is_some_and(|it| it.status / 100 == 2 && !it.odd)
+    }
+
+    /// Whether the service rejected it, and the suite knows.
+    pub(crate) fn was_rejected(&self) -> bool {
+        self.status().is_some_and(|it| it / 100 == 4)
+    }
+
+    /// Whether it may have taken effect, for all that its suite knows. The evidence that an abandoned request never left is
+    /// its body, which the network takes of an unkeyed command only when it sends it.
+    pub(crate) fn is_open(&self, kind: Kind) -> bool {
+        match self.end {
+            Some((_, End::Delivered)) => !self.succeeded() && !self.was_rejected(),
+            Some((_, End::Broke)) => self.begun.is_some() || self.arrived,
+            Some((_, End::Abandoned)) => self.begun.is_some() || kind != Kind::Unkeyed,
+            None => true,
         }
+    }
+
+    /// Whether it is the command, as far as the network saw it.
+    pub(crate) fn is(&self, command: &Command) -> bool {
+        self.command() == (command.key.as_deref(), Some(command.target.as_str()))
+            && self.begun.is_none_or(|body| body == command.body)
+    }
+
+    /// Its key, and its path and query.
+    pub(crate) fn command(&self) -> (Option<&'a str>, Option<&'a str>) {
+        match self.sent {
+            Sent::Attempt { key, target, .. } => (key.as_deref(), Some(target)),
+            Sent::Exchange { .. } => (None, None),
+        }
+    }
+
+    pub(crate) fn key(&self) -> Option<&'a str> {
+        self.command().0
     }
 }
 
@@ -74,7 +116,7 @@ pub(crate) struct Call<'a> {
     pub(crate) deadline: Option<Micros>,
     pub(crate) command: Option<u64>,
     pub(crate) most: Option<u32>,
-    pub(crate) doubt: bool,
+    pub(crate) resends: Option<u64>,
     pub(crate) told: Option<(Micros, &'a Told)>,
     /// Its attempts, in the order in which they left.
     pub(crate) attempts: Vec<u64>,
@@ -110,11 +152,18 @@ const LONGEST: Micros = 300_000_000;
 /// The shortest lifetime that a suite assumes, or it would never do anything but exchange.
 const SHORTEST: Micros = 1_000_000;
 
+/// The timer of a runtime counts whole milliseconds.
+pub(crate) const TICK: Micros = 2_000;
+
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
     pub(crate) requests: BTreeMap<u64, Request<'a>>,
     pub(crate) calls: BTreeMap<u64, Call<'a>>,
     pub(crate) tokens: BTreeMap<Digest, Token<'a>>,
+    /// When each suite learned that a service does not accept a token.
+    pub(crate) rejections: BTreeSet<(Digest, Micros)>,
+    /// The concurrent attempts that each suite allows, and the retries that its budget pays for.
+    pub(crate) suites: BTreeMap<u32, (Option<usize>, usize)>,
     pub(crate) calm: Option<Micros>,
     pub(crate) ended: Option<Micros>,
 }
@@ -126,6 +175,7 @@ impl<'a> Facts<'a> {
             facts.take(at, event);
         }
         facts.tokens = facts.requests.values().filter_map(token).collect();
+        facts.rejections = facts.requests.values().filter_map(rejection).collect();
         facts
     }
 
@@ -148,14 +198,20 @@ impl<'a> Facts<'a> {
                     installation: *installation,
                     sent,
                     departed: at,
-                    begun: false,
+                    begun: None,
                     arrived: false,
                     answer: None,
+                    offered: None,
                     end: None,
                 };
                 self.requests.insert(*request, departed);
             }
-            Event::Begun { request } => self.change(*request, |it| it.begun = true),
+            Event::Begun { request, body } => {
+                self.change(*request, |it| it.begun = Some(*body));
+            }
+            Event::Offered { request, takes } => {
+                self.change(*request, |it| it.offered = Some(at + takes));
+            }
             Event::Arrived { request } => self.change(*request, |it| it.arrived = true),
             Event::Answered {
                 request,
@@ -163,20 +219,29 @@ impl<'a> Facts<'a> {
                 body,
                 done,
                 wait,
+                odd,
             } => {
-                let (status, body, wait) = (*status, *body, *wait);
+                let (status, body, wait, odd) = (*status, *body, *wait, *odd);
                 let answer = Answer {
                     at,
                     status,
                     body,
                     done,
                     wait,
+                    odd,
                 };
                 self.change(*request, |it| it.answer = Some(answer));
             }
             Event::Delivered { request } => self.end(*request, at, End::Delivered),
             Event::Broke { request } => self.end(*request, at, End::Broke),
             Event::Abandoned { request } => self.end(*request, at, End::Abandoned),
+            Event::Opened {
+                suite,
+                most,
+                retries,
+            } => {
+                self.suites.insert(*suite, (*most, *retries));
+            }
             Event::Called {
                 call,
                 suite,
@@ -185,7 +250,8 @@ impl<'a> Facts<'a> {
                 deadline,
                 command,
                 attempts,
-                doubt,
+                resends,
+                ..
             } => {
                 let began = Call {
                     id: *call,
@@ -196,7 +262,7 @@ impl<'a> Facts<'a> {
                     deadline: *deadline,
                     command: *command,
                     most: *attempts,
-                    doubt: *doubt,
+                    resends: *resends,
                     told: None,
                     attempts: Vec::new(),
                 };
@@ -229,6 +295,48 @@ impl<'a> Facts<'a> {
         call: &'f Call<'a>,
     ) -> impl Iterator<Item = &'f Request<'a>> {
         call.attempts.iter().map(|id| &self.requests[id])
+    }
+
+    /// Whether a call, or an earlier one whose command it resends, may have taken effect, for all that its suite knows.
+    pub(crate) fn is_open(&self, call: &Call<'a>) -> bool {
+        self.attempts(call).any(|it| it.is_open(call.kind)) || self.resends_open(call)
+    }
+
+    /// Whether the call whose command this one resends may have taken effect.
+    pub(crate) fn resends_open(&self, call: &Call<'a>) -> bool {
+        let earlier = call.resends.and_then(|it| self.calls.get(&it));
+        earlier.is_some_and(|it| self.is_open(it))
+    }
+
+    /// A token that a suite has at `now`, with less than these hundredths of its lifetime over.
+    pub(crate) fn token(
+        &self,
+        (suite, audience): (u32, &str),
+        now: Micros,
+        hundredths: Micros,
+    ) -> Option<&Token<'a>> {
+        let own = |it: &Token<'_>| (it.suite, it.audience) == (suite, audience);
+        let held = || self.tokens.iter().filter(move |(_, it)| own(it));
+        let found = held().find(|(digest, token)| {
+            let known = token.delivered.is_some_and(|it| it < now);
+            let young = now + TICK < token.asked + token.lifetime * hundredths / 100;
+            let mut rejected = self.rejections.range((**digest, 0)..=(**digest, now));
+            known
+                && young
+                && rejected.next().is_none()
+                && !held().any(|(_, other)| token.is_in_shadow_of(other, now))
+        });
+        found.map(|(_, token)| token)
+    }
+}
+
+/// The token that a service answered with a 401, and when the suite read that.
+fn rejection(request: &Request<'_>) -> Option<(Digest, Micros)> {
+    match (request.sent, request.end) {
+        (Sent::Attempt { token, .. }, Some((at, _))) if request.status() == Some(401) => {
+            Some(((*token)?, at))
+        }
+        _ => None,
     }
 }
 

@@ -9,11 +9,11 @@ mod laws;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Done, Effect, Event, Kind, Micros, Sent, Told};
+pub use event::{Command, Done, Effect, Event, Kind, Micros, Sent, Told};
 pub use history::History;
 
 use facts::Facts;
-use laws::{Found, calls, commands, places, secrets, stored, tokens, walks};
+use laws::{Found, calls, commands, effects, places, secrets, stored, tokens, walks};
 
 /// A law that a history breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +32,10 @@ pub fn check(history: &History) -> Vec<Violation> {
     let mut found = Found::default();
     calls::hold(&facts, &mut found);
     commands::hold(&facts, &mut found);
+    effects::hold(&facts, &mut found);
     tokens::hold(&facts, &mut found);
     places::hold(history, &mut found);
-    walks::hold(history, &mut found);
+    walks::hold(history, &facts, &mut found);
     stored::hold(history, &facts, &mut found);
     secrets::hold(history, &mut found);
     found.0.sort_by_key(|violation| violation.at);

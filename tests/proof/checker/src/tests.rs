@@ -1,12 +1,12 @@
 //! One history that keeps all laws, and for each law a change of it that breaks this one. An event is a line of words.
 
-use crate::event::{Done, Effect, Event, Kind, Sent, Told};
+use crate::event::{Command, Done, Effect, Event, Kind, Sent, Told};
 use crate::{History, check};
 
 const SECOND: u64 = 1_000_000;
 
 /// A token, a command whose first reply is lost and that is stored, a refusal, and a walk.
-const GOOD: &str = "opened
+const GOOD: &str = "opened 1
 secret hush
 exists a
 exists b
@@ -17,24 +17,28 @@ arrived 1
 issued 1
 delivered 1
 attempt 2 1 key
+begun 2 1
 arrived 2
 committed 2 made
 broke 2
 attempt 3 1 key
+begun 3 1
 arrived 3
 replayed 3 made
+offered 3 1
 delivered 3
 receipt 1 3 made
 settled made
 called 2 unkeyed
 attempt 4 2 -
+begun 4 2
 arrived 4
 status 4 409
 delivered 4
 error 2 refused 1
 began
 took a
-took new
+took made
 took b
 ended
 line nothing to see
@@ -56,7 +60,7 @@ an error counts its attempts
 what begins in calm succeeds
   end -> wait 180, called 3 read, error 3 unknown 0, end
 a key has one body
-  calm -> called 3 keyed, attempt 5 3 key, dropped 3, calm
+  calm -> called 3 keyed, attempt 5 3 key, begun 5 3, dropped 3, calm
 a key commits once
   replayed 3 made -> committed 3 made
 a call commits once
@@ -68,10 +72,37 @@ what has no key is sent again only if it had no effect
   error 2 refused 1 -> attempt 5 2 -, broke 5, error 2 unknown 2
 a receipt has its commit
   receipt 1 3 made -> receipt 1 3 other
-an error tells the effect
-  error 2 refused 1 -> error 2 not-sent 1
-an error tells the effect
+not sent: the service saw nothing
+  error 2 refused 1 -> error 2 not-sent 1 2
+refused: the service said so
   status 4 409 -> committed 4 too
+refused: the service said so
+  arrived 4 ->
+  status 4 409 ->
+  delivered 4 -> broke 4
+refused: the service said so
+  attempt 4 2 - -> attempt 5 2 -, begun 5 2, broke 5, attempt 4 2 -
+  error 2 refused 1 -> error 2 refused 2
+unknown: an attempt is open
+  error 2 refused 1 -> error 2 unknown 1 2
+an error returns the command that was sent
+  error 2 refused 1 -> error 2 unknown 1 1
+an error returns the command that was sent
+  error 2 refused 1 -> error 2 unknown 1
+a resend is the same command
+  called 2 unkeyed -> called 3 unkeyed, error 3 not-sent 0 1, called 2 unkeyed resends 3
+a whole response is a result
+  receipt 1 3 made -> error 1 unknown 2
+headers stay in their installation
+  attempt 4 2 - -> attempt 4 2 - 1 2
+a rejected call is not sent again
+  error 2 refused 1 -> attempt 5 2 -, begun 5 2, status 5 409, delivered 5, error 2 refused 2
+rejected exchanges are not repeated in a loop
+  calm -> exchange 8, status 8 401, delivered 8, exchange 9, =status 9 401, =delivered 9, =exchange 10, calm
+a call keeps its key
+  attempt 4 2 - -> attempt 4 2 key
+a list delivers its own records
+  took made -> took other
 a token stays in its installation
   attempt 4 2 - -> attempt 4 2 - 2
 no dead token is sent
@@ -83,15 +114,15 @@ one exchange a generation
 a live token serves
   calm -> called 3 read, error 3 not-sent 0 tokenless, calm
 a walk delivers once
-  took new -> took new, took new
+  took made -> took made, took made
 a walk keeps the order
   took a -> took b
   took b -> took a
   ended ->
 a walk ends at the end
   took b ->
-an error tells the effect
-  called 2 unkeyed -> called 2 unkeyed doubt
+refused: the service said so
+  called 2 unkeyed -> called 3 unkeyed, attempt 5 3 -, begun 5 2, broke 5, error 3 unknown 1 2, called 2 unkeyed resends 3
 a receipt says what the server said
   receipt 1 3 made -> receipt 1 3 made new
 an attempt belongs to its call
@@ -108,9 +139,9 @@ no more attempts at once than allowed
   broke 2 ->
 a walk ends once the world is calm
   ended ->
-a stored command keeps its key and place
+a stored command is sent as it is
   attempt 3 1 key -> attempt 3 1 key 2
-a stored command keeps its key and place
+a stored command is sent as it is
   attempt 3 1 key -> attempt 3 1 -
 a stored receipt has its one commit
   settled made -> settled other
@@ -148,6 +179,7 @@ fn event(line: &str) -> Event {
                 .get(3)
                 .and_then(|it| it.parse::<u64>().ok())
                 .map(|it| it * SECOND),
+            odd: false,
         }
     };
     let told = |told| Event::Returned {
@@ -171,20 +203,23 @@ fn event(line: &str) -> Event {
                 "unkeyed" => Kind::Unkeyed,
                 _ => Kind::Read,
             },
+            caller: 1,
             // The calls that come after a wait have none.
             deadline: (number(1) < 3).then_some(60 * SECOND),
             command: words.get(3).and_then(|it| it.parse().ok()),
             attempts: Some(2),
-            doubt: words.contains(&"doubt"),
+            backoff: 0,
+            resends: words.get(4).and_then(|it| it.parse().ok()),
         },
         "opened" => Event::Opened {
             suite: 1,
-            most: Some(1),
+            most: words.get(1).and_then(|it| it.parse().ok()),
+            retries: 100,
         },
         "stored" => Event::Stored {
             command: 9,
             installation: 1,
-            key: Some("key".to_owned()),
+            form: form(Some("key"), 1),
         },
         "exchange" => departed(
             1,
@@ -194,16 +229,25 @@ fn event(line: &str) -> Event {
         ),
         "attempt" => {
             let key = Some(text(3)).filter(|key| key != "-");
-            let installation = words.get(4).map_or(1, |it| it.parse().unwrap());
-            let (call, body, token) = (number(2), number(2), Some(7));
+            let place = |at: usize| words.get(at).and_then(|it| it.parse().ok());
+            let installation = place(4).unwrap_or(1);
             let sent = Sent::Attempt {
-                call,
+                call: number(2),
                 audience: audience(),
-                token,
+                token: Some(7),
+                tenant: place(5).unwrap_or(installation),
                 key,
-                body,
+                target: "/".to_owned(),
             };
             departed(installation, sent)
+        }
+        "begun" => {
+            let (request, body) = (number(1), number(2));
+            Event::Begun { request, body }
+        }
+        "offered" => {
+            let (request, takes) = (number(1), number(2) * SECOND);
+            Event::Offered { request, takes }
         }
         "arrived" => Event::Arrived { request: number(1) },
         "issued" => {
@@ -241,6 +285,10 @@ fn event(line: &str) -> Event {
             kind: String::new(),
             attempts: words[3].parse().unwrap(),
             tokenless: words.contains(&"tokenless"),
+            command: words
+                .get(4)
+                .and_then(|it| it.parse().ok())
+                .map(|body| form(None, body)),
         }),
         "dropped" => told(Told::Dropped),
         "began" => Event::WalkBegan {
@@ -269,21 +317,35 @@ fn event(line: &str) -> Event {
         "line" => Event::Logged {
             line: line.to_owned(),
         },
+        "faultless" => Event::Faultless,
+        "stuck" => Event::Stuck {
+            limit: "it took all its steps".to_owned(),
+        },
         "calm" => Event::Calm,
         "end" => Event::Ended,
         other => panic!("no event is called {other}"),
     }
 }
 
-/// A history of these lines, each a second after the one before.
+fn form(key: Option<&str>, body: u64) -> Command {
+    Command {
+        key: key.map(str::to_owned),
+        target: "/".to_owned(),
+        body,
+    }
+}
+
+/// A history of these lines, each a second after the one before, unless that is a delivery or this begins with `=`.
 fn history(lines: &[&str]) -> History {
-    let (mut history, mut now) = (History::default(), 0);
+    let (mut history, mut now, mut instant) = (History::default(), 0, true);
     for line in lines.iter().filter(|line| !line.is_empty()) {
+        let whole = line.trim_start_matches('=');
+        now += SECOND * u64::from(!instant && whole == *line);
         match line.strip_prefix("wait ") {
             Some(seconds) => now += seconds.parse::<u64>().unwrap() * SECOND,
-            None => history.record(now, event(line)),
+            None => history.record(now, event(whole)),
         }
-        now += SECOND;
+        instant = line.starts_with("delivered");
     }
     history
 }

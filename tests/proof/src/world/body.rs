@@ -13,7 +13,7 @@ use suite_checker::Event;
 use tokio::time::{Sleep, sleep};
 
 use super::fate::Fault;
-use super::stage::Stage;
+use super::stage::{Stage, micros};
 
 /// A request that its suite waits for. Dropped before its end, it was abandoned.
 pub(super) struct Ticket {
@@ -34,6 +34,14 @@ impl Ticket {
     pub(super) fn broke(mut self) -> io::Error {
         self.close(true);
         io::ErrorKind::ConnectionReset.into()
+    }
+
+    /// Records that the answer came back, and how long its body takes.
+    fn offer(&self, takes: Duration) {
+        self.stage.record(Event::Offered {
+            request: self.request,
+            takes: micros(takes),
+        });
     }
 
     fn close(&mut self, broke: bool) {
@@ -91,6 +99,9 @@ impl Arriving {
             Some(Fault::Replace(_)) => ([body].into(), Duration::ZERO, true),
             _ => ([body].into(), Duration::ZERO, false),
         };
+        let pieces: VecDeque<Bytes> = pieces;
+        let pauses = u32::try_from(pieces.len()).unwrap_or(u32::MAX) + 1;
+        ticket.offer(pause * pauses);
         Self {
             pieces,
             pause,

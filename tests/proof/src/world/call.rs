@@ -1,15 +1,21 @@
 //! One call of a caller: what it was to be, and what the caller was told.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sdk_core::{self as sdk, Backoff, Error, Receipt, Response, RetryPolicy};
-use suite_checker::{Effect, Event, Kind, Told};
+use sdk_core::{
+    self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
+    StoredOutcome,
+};
+use suite_checker::{Command, Effect, Event, Kind, Told};
 use tokio::time::timeout;
 
+use super::broken;
 use super::installation::{json, reference};
-use super::stage::{Number, Stage, digest};
+use super::network::body_digest;
+use super::stage::{Number, Stage, digest, micros};
 
 /// The options of a call, drawn for it.
 pub(super) struct Options {
@@ -26,7 +32,8 @@ pub(super) struct Options {
 impl Options {
     pub(super) fn draw(stage: &Stage, rng: &mut Rng) -> Self {
         let number = stage.next(Number::Call);
-        let one_in = |rng: &mut Rng, of: u8| !stage.is_calm() && rng.u8(..of) == 0;
+        let quiet = stage.is_calm() || stage.is_faultless();
+        let one_in = |rng: &mut Rng, of: u8| !quiet && rng.u8(..of) == 0;
         let seconds = |rng: &mut Rng, most: f64| Duration::from_secs_f64(0.05 + most * rng.f64());
         Self {
             number,
@@ -36,6 +43,11 @@ impl Options {
             retry: one_in(rng, 8).then(|| retry(rng)),
             patience: one_in(rng, 25).then(|| seconds(rng, 3.0).mul_f64(rng.f64())),
         }
+    }
+
+    /// The policy that the SDK gets.
+    pub(super) fn policy(&self) -> Option<RetryPolicy> {
+        self.retry
     }
 }
 
@@ -58,7 +70,7 @@ macro_rules! with_options {
         if let Some(deadline) = $options.deadline {
             call = call.deadline(deadline);
         }
-        if let Some(retry) = $options.retry {
+        if let Some(retry) = $options.policy() {
             call = call.retry(retry);
         }
         call
@@ -108,71 +120,131 @@ impl Drop for Open<'_> {
     }
 }
 
+/// An error as the SDK reports it.
+pub(super) struct Failure {
+    pub(super) effect: sdk::Effect,
+    pub(super) kind: ErrorKind,
+    pub(super) tokenless: bool,
+    pub(super) attempts: u32,
+    pub(super) retry_after: Option<Duration>,
+    pub(super) command: Option<Box<PreparedCommand>>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        // The token endpoint refused the credential, if no attempt failed like that.
+        let last = error.attempt_log().last().map(|it| it.kind);
+        let tokenless = error.is_unauthenticated() && last != Some(error.kind());
+        Self {
+            effect: error.effect(),
+            kind: error.kind(),
+            tokenless: tokenless || error.is_token_unavailable(),
+            attempts: error.attempts(),
+            retry_after: error.retry_after(),
+            command: error.into_command().map(Box::new),
+        }
+    }
+}
+
+impl Failure {
+    fn told(&self) -> Told {
+        Told::Error {
+            effect: match self.effect {
+                sdk::Effect::NotSent => Effect::NotSent,
+                sdk::Effect::Refused => Effect::Refused,
+                sdk::Effect::Unknown => Effect::Unknown,
+            },
+            kind: self.kind.as_str().to_owned(),
+            tokenless: self.tokenless,
+            attempts: self.attempts,
+            command: self.command.as_deref().map(form),
+        }
+    }
+
+    /// What it means for a stored command.
+    pub(super) fn outcome(&self) -> StoredOutcome {
+        StoredOutcome::Failed {
+            effect: self.effect,
+            kind: self.kind,
+            retry_after: self.retry_after,
+        }
+    }
+}
+
+/// A command as the checker knows it.
+pub(super) fn form(command: &PreparedCommand) -> Command {
+    Command {
+        key: command.idempotency_key().map(|it| it.as_str().to_owned()),
+        target: command.path().to_owned(),
+        body: body_digest(command.body().as_bytes()),
+    }
+}
+
 /// What a call is besides its options.
 pub(super) struct About {
     pub(super) stage: Arc<Stage>,
+    pub(super) caller: u64,
     pub(super) suite: u32,
     pub(super) operation: &'static str,
     pub(super) kind: Kind,
-    /// The deadline of calls that set none.
+    /// The deadline of calls that set none; `None` if the call has none as a whole.
     pub(super) deadline: Option<Duration>,
     /// The stored command.
     pub(super) command: Option<u64>,
-    /// The attempts of calls that set no policy.
-    pub(super) attempts: u32,
-    /// Whether what it sends may have been sent before.
-    pub(super) doubt: bool,
+    /// The retries of calls that set none.
+    pub(super) policy: RetryPolicy,
+    /// The call whose error returned the command.
+    pub(super) resends: Option<u64>,
 }
 
 impl About {
+    /// Records that the call begins.
+    pub(super) fn begin<'a>(&'a self, options: &Options) -> Open<'a> {
+        let stage = &*self.stage;
+        let policy = options.retry.unwrap_or(self.policy);
+        let time = self.deadline.map(|usual| options.deadline.unwrap_or(usual));
+        stage.record(Event::Called {
+            call: options.number,
+            caller: self.caller,
+            suite: self.suite,
+            operation: self.operation.to_owned(),
+            kind: self.kind,
+            deadline: time.map(|it| stage.now().saturating_add(micros(it))),
+            command: self.command,
+            attempts: time.map(|_| policy.attempts),
+            backoff: micros(policy.backoff.cap),
+            resends: self.resends,
+        });
+        Open(stage, options.number, None)
+    }
+
     /// Makes the call and records it; `None` if its caller lost patience.
     pub(super) async fn make<R: Reply>(
         &self,
         options: &Options,
         call: impl Future<Output = Result<R, Error>>,
-    ) -> Option<Result<R, Error>> {
+    ) -> Option<Result<R, Failure>> {
         let stage = &*self.stage;
-        let deadline = self.deadline.map(|usual| options.deadline.unwrap_or(usual));
-        let micros = |it: Duration| u64::try_from(it.as_micros()).unwrap_or(u64::MAX);
-        stage.record(Event::Called {
-            call: options.number,
-            suite: self.suite,
-            operation: self.operation.to_owned(),
-            kind: self.kind,
-            deadline: deadline.map(|it| stage.now().saturating_add(micros(it))),
-            command: self.command,
-            attempts: Some(options.retry.map_or(self.attempts, |it| it.attempts)),
-            doubt: self.doubt,
-        });
-        let mut open = Open(stage, options.number, None);
+        if stage.is_stuck() {
+            return pending().await;
+        }
+        let mut open = self.begin(options);
+        let time = options.deadline.or(self.deadline).unwrap_or_default();
+        let call = broken::call(stage, time, call);
         let result = match options.patience {
             Some(patience) => timeout(patience, call).await.ok()?,
             None => call.await,
         };
         open.2 = Some(match &result {
             Ok(reply) => reply.told(),
-            Err(error) => told(stage, error),
+            Err(failure) => {
+                stage.count(match failure.effect {
+                    sdk::Effect::Refused => "calls rejected",
+                    _ => "calls failed",
+                });
+                failure.told()
+            }
         });
         Some(result)
-    }
-}
-
-/// What an error tells.
-fn told(stage: &Stage, error: &Error) -> Told {
-    stage.count("calls failed");
-    if stage.keeps_lines() {
-        stage.log(error);
-        stage.log(&format!("{error:?}"));
-    }
-    let tokenless = error.attempts() == 0 && error.is_unauthenticated();
-    Told::Error {
-        effect: match error.effect() {
-            sdk::Effect::NotSent => Effect::NotSent,
-            sdk::Effect::Refused => Effect::Refused,
-            sdk::Effect::Unknown => Effect::Unknown,
-        },
-        kind: error.kind().as_str().to_owned(),
-        tokenless: tokenless || error.is_token_unavailable(),
-        attempts: error.attempts(),
     }
 }

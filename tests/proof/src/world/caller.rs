@@ -5,14 +5,17 @@ use std::time::Duration;
 use fastrand::Rng;
 use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::EventCommand;
-use sdk_core::{Effect, Error, IdempotencyKey};
+use sdk_core::{Effect, IdempotencyKey, PreparedCommand};
 use serde_json::{Value, json};
 use suite_checker::Kind;
 use tokio::time::{sleep, timeout};
 
-use super::call::{Options, with_options};
+use super::call::{Failure, Options, with_options};
 use super::network::CALL;
 use super::suites::Seat;
+
+/// A person that no installation has.
+const UNKNOWN: &str = "PER-FFFFFFFFFFFF";
 
 /// Calls until nobody begins anything new. `pace` is the longest usual pause, in milliseconds.
 pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
@@ -51,8 +54,7 @@ async fn pause(rng: &mut Rng, pace: u64) {
 async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
     seat.stage.count("reads");
     let about = |operation| seat.about(operation, Kind::Read);
-    let (people, limit) = (&seat.installation().people, rng.u32(1..=50));
-    let person = people[rng.usize(..people.len())].as_str();
+    let (person, limit) = (someone(seat, rng), rng.u32(1..=50));
     macro_rules! read {
         ($operation:literal, $call:expr) => {{
             let call = with_options!($call, options, CALL[0]);
@@ -60,7 +62,7 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
         }};
     }
     match rng.u8(..10) {
-        0..4 => read!("getPerson", seat.crm.people().get(person)),
+        0..4 => read!("getPerson", seat.crm.people().get(person.as_str())),
         4 | 5 => read!("listPeople", seat.crm.people().list().limit(limit)),
         6 => read!("getToday", seat.crm.today().get()),
         7 => read!("listTasks", seat.crm.tasks().list().limit(limit)),
@@ -85,11 +87,17 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
                 return;
             };
             seat.stage.count("commands: sent again by hand");
+            let seat = if rng.bool() {
+                &seat.elsewhere(rng)
+            } else {
+                seat
+            };
+            let earlier = options.number;
             let options = Options::draw(&seat.stage, rng);
             let call = seat.$client.send_prepared(&command);
             let call = with_options!(call, options, CALL[1]);
-            let mut about = about($operation);
-            about.doubt = true;
+            let mut about = seat.about($operation, Kind::Keyed);
+            about.resends = Some(earlier);
             let _told = about.make(&options, call.send()).await;
         }};
     }
@@ -104,7 +112,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             accounting,
             seat.accounting
                 .invoice_drafts()
-                .create(&draft(seat, &options.header))
+                .create(&draft(counterparty(seat, rng), &options.header))
         ),
         _ => command!(
             "createImportRun",
@@ -117,21 +125,31 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
 }
 
 /// The command of an error that does not say whether it took effect.
-fn in_doubt<R>(made: Option<Result<R, Error>>) -> Option<sdk_core::PreparedCommand> {
-    let error = made?.err()?;
-    (error.effect() == Effect::Unknown).then(|| error.into_command())?
+fn in_doubt<R>(made: Option<Result<R, Failure>>) -> Option<PreparedCommand> {
+    let failure = made?.err()?;
+    let command = (failure.effect == Effect::Unknown).then_some(failure.command)?;
+    command.map(|it| *it)
+}
+
+/// A person of the installation, rarely one that it does not have, so that the service rejects the call.
+fn someone(seat: &Seat, rng: &mut Rng) -> String {
+    let people = &seat.installation().people;
+    if rng.u8(..12) == 0 {
+        UNKNOWN.to_owned()
+    } else {
+        people[rng.usize(..people.len())].clone()
+    }
 }
 
 async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
     seat.stage.count("commands: unkeyed");
-    let people = &seat.installation().people;
     let about = |operation| seat.about(operation, Kind::Unkeyed);
     // A list that grows makes every walk longer, so most commands change what is there.
     let body = match rng.u8(..6) {
         0 => person(&options.header),
         1..4 => json!({
             "commandType": "person.update",
-            "subjectReference": people[rng.usize(..people.len())],
+            "subjectReference": someone(seat, rng),
             "payload": {"jobTitle": format!("job {}", options.header)},
         }),
         _ => {
@@ -181,13 +199,21 @@ pub(super) fn reply(note: &str) -> Value {
     json!({"note": note})
 }
 
-pub(super) fn draft(seat: &Seat, note: &str) -> InvoiceDraftCreate {
+/// The counterparty of an installation, rarely one that it does not have.
+fn counterparty<'a>(seat: &'a Seat, rng: &mut Rng) -> &'a str {
+    if rng.u8(..6) == 0 {
+        "FCP-ZZZZZZZZZZZZ"
+    } else {
+        &seat.installation().counterparty
+    }
+}
+
+pub(super) fn draft(counterparty: &str, note: &str) -> InvoiceDraftCreate {
     let tax = TaxAmount::new()
         .currency("EUR")
         .minor_units("1900")
         .scale(2);
     let line = json!({"description": note}).into();
-    let counterparty = seat.installation().counterparty.as_str();
     InvoiceDraftCreate::new(counterparty, tax, [line])
 }
 

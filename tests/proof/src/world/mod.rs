@@ -1,6 +1,7 @@
 //! A small world of services, installations and a network, all from one seed on a clock that stands still.
 
 mod body;
+mod broken;
 mod call;
 mod caller;
 mod fate;
@@ -14,6 +15,7 @@ mod suites;
 mod totals;
 mod walk;
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -22,12 +24,17 @@ use suite_checker::{Event, History};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+pub use broken::Sdk;
 pub use totals::Totals;
 
+use broken::Wire;
 use installation::{APPS, Installation};
 use network::Network;
 use service::Service;
 use stage::Stage;
+
+/// How long a simulation may need for its requests.
+const BUSY: Duration = Duration::from_secs(4 * 3_600);
 
 /// How long a world may need once it is calm: all that is under way, and all that is stored, after the longest wait that the
 /// rule for stored commands grants a server.
@@ -44,6 +51,10 @@ pub struct World {
     pub crowded: bool,
     /// Whether it keeps all lines that anybody may read.
     pub logged: bool,
+    /// Whether no request is struck.
+    pub faultless: bool,
+    /// The SDK that its services use.
+    pub sdk: Sdk,
 }
 
 impl World {
@@ -56,7 +67,14 @@ impl World {
             requests: rng.u64(1_000..4_000),
             crowded: seed % 20 == 19,
             logged: seed % 10 == 9,
+            faultless: seed % 20 == 10,
+            sdk: Sdk::Correct,
         }
+    }
+
+    /// How many records it may take: twice as many for each request as any of 120 simulations took, and the start.
+    pub(crate) fn steps(&self) -> u64 {
+        30 * self.requests + 5_000
     }
 
     /// Lets it happen.
@@ -73,7 +91,10 @@ impl World {
 
     async fn happen(&self) -> (History, Totals) {
         let mut rng = Rng::with_seed(self.seed ^ 0x5eed);
-        let stage = Stage::new(self.logged);
+        let stage = Stage::new(self);
+        if self.faultless {
+            stage.record(Event::Faultless);
+        }
         let _lines = self.logged.then(|| lines::keep(&stage));
         let mut installations = Vec::new();
         let (count, shared) = if self.crowded {
@@ -87,6 +108,7 @@ impl World {
         }
         let installations = Arc::new(installations);
         let network = Network::new(&stage, &installations, &mut rng);
+        let wire = Wire::new(&network, self.sdk);
         let mut services = JoinSet::new();
         for _ in 0..if self.crowded { 1 } else { rng.u8(1..=3) } {
             let crowd = rng.usize(100..150);
@@ -94,28 +116,33 @@ impl World {
                 stage: Arc::clone(&stage),
                 installations: Arc::clone(&installations),
                 network: network.clone(),
+                wire: wire.clone(),
                 callers: if self.crowded {
                     crowd
                 } else {
                     rng.usize(3..=20)
                 },
                 walks: rng.usize(1..=3),
-                life: rng.bool().then(|| rng.u64(2_000..60_000)),
+                life: (rng.bool() && !self.faultless).then(|| rng.u64(2_000..60_000)),
                 pace: [10, 300, 3_000][rng.usize(..3)],
                 epoch: SystemTime::now(),
             };
             services.spawn(service.run(rng.fork()));
         }
-        let trouble = trouble(&stage, &installations, &network, rng.fork());
+        let faults = rng.fork();
+        let trouble = async {
+            if self.faultless {
+                pending::<()>().await;
+            }
+            trouble(&stage, &installations, &network, faults).await;
+        };
         let enough = async {
-            while stage.requests() < self.requests && stage.now() < 4 * 3_600 * 1_000_000 {
+            while stage.requests() < self.requests {
                 sleep(Duration::from_millis(100)).await;
             }
         };
-        tokio::select! {
-            biased;
-            () = enough => {}
-            () = trouble => {}
+        if let Err(limit) = within(&stage, BUSY, trouble, enough).await {
+            return stuck(&stage, services, limit).await;
         }
         stage.calm();
         for installation in &*installations {
@@ -128,14 +155,38 @@ impl World {
                 ended.expect("a service does not panic");
             }
         };
-        let _late = timeout(PATIENCE, ending).await;
-        services.shutdown().await;
+        if let Err(limit) = within(&stage, PATIENCE, pending(), ending).await {
+            return stuck(&stage, services, limit).await;
+        }
         // What is still on its way arrives.
         sleep(Duration::from_secs(120)).await;
         stage.record(Event::Ended);
         stage.count("worlds");
         stage.end()
     }
+}
+
+/// Runs a part of a simulation with all that goes wrong in it, within its limits.
+async fn within(
+    stage: &Stage,
+    time: Duration,
+    trouble: impl Future<Output = ()>,
+    part: impl Future<Output = ()>,
+) -> Result<(), String> {
+    tokio::select! {
+        biased;
+        () = stage.stuck.notified() => Err("it took all its steps".to_owned()),
+        ended = timeout(time, part) => ended.map_err(|_elapsed| format!("{time:?} passed")),
+        () = trouble => unreachable!("it goes on"),
+    }
+}
+
+/// Stops a simulation that passed a limit.
+async fn stuck(stage: &Stage, mut services: JoinSet<()>, limit: String) -> (History, Totals) {
+    services.shutdown().await;
+    stage.record(Event::Stuck { limit });
+    stage.count("worlds");
+    stage.end()
 }
 
 /// What goes wrong besides single requests: outages, revocations, rotations.

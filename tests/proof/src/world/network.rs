@@ -3,9 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::future::pending;
 use std::io;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,23 +12,25 @@ use http::{HeaderMap, Method, Request, Response, StatusCode, header, request};
 use http_body_util::Full;
 use sdk_core::App;
 use sdk_core::transport::{RequestBody, TransportError};
-use suite_checker::{Done, Event, Micros, Sent};
+use suite_checker::{Done, Event, Sent};
 use tokio::sync::oneshot::{Sender, channel};
 use tokio::time::{Instant, sleep};
-use tower_service::Service;
 
 use super::body::{Arriving, Ticket};
 use super::fate::{Fate, Fault, Weather};
-use super::installation::{APPS, Answer, Installation, NAMES, json, reference, uri};
-use super::stage::{Number, Stage, digest, locked};
+use super::installation::{APPS, Answer, Installation, LATER, NAMES, json, reference, uri};
+use super::stage::{Number, Stage, digest, locked, micros};
 
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The header with the number of the call, which texts may show. A call has one of them.
 pub(super) const CALL: [&str; 2] = ["x-correlation-id", "x-request-id"];
 
 /// The header with the idempotency key.
-const KEY: &str = "idempotency-key";
+pub(super) const KEY: &str = "idempotency-key";
+
+/// The default header of a client with the number of its installation.
+pub(super) const TENANT: &str = "x-tenant";
 
 /// What the user agent of a suite begins with, before its number.
 pub(super) const AGENT: &str = "suite/";
@@ -95,7 +95,7 @@ impl Network {
 
     fn fate(&self, installation: usize, app: usize) -> Fate {
         let it = &self.0;
-        if it.stage.is_calm() {
+        if it.stage.is_calm() || it.stage.is_faultless() {
             return Fate::calm();
         }
         let place = (it.installations[installation].number, APPS[app].0);
@@ -114,7 +114,10 @@ impl Network {
         fate
     }
 
-    async fn carry(self, request: Request<RequestBody>) -> Result<Response<Arriving>, BoxError> {
+    pub(super) async fn carry(
+        self,
+        request: Request<RequestBody>,
+    ) -> Result<Response<Arriving>, BoxError> {
         let (head, body) = request.into_parts();
         let suite = text(&head.headers, header::USER_AGENT.as_str());
         let suite = suite.trim_start_matches(AGENT).split(' ').next();
@@ -123,7 +126,7 @@ impl Network {
             .expect("a suite of this world");
         let (installation, app) = place(head.uri.host().unwrap_or_default());
         let mut fate = self.fate(installation, app);
-        if self.is_dead(suite) {
+        if self.is_dead(suite) || self.0.stage.is_stuck() {
             return pending().await;
         }
         let number = self.0.stage.next(Number::Request);
@@ -161,12 +164,15 @@ impl Network {
         if let Some(body) = body {
             parcel.body = body.into_bytes()?;
         }
-        self.0.stage.record(Event::Begun { request: number });
+        self.0.stage.record(Event::Begun {
+            request: number,
+            body: body_digest(&parcel.body),
+        });
         if let Some(Fault::Gateway(status, seconds)) = fate.fault {
             wait(fate.out).await;
             let said = text(&parcel.head.headers, header::AUTHORIZATION.as_str());
             let answer = gateway(status, seconds, said);
-            self.answered(number, &answer, Done::Nothing);
+            self.answered(number, &answer, Done::Nothing, false);
             return Ok(response(answer, None, ticket));
         }
         let (tell, told) = channel();
@@ -194,16 +200,19 @@ impl Network {
                 audience: field(form, "audience"),
             }
         } else {
-            let call = CALL.map(|name| text(headers, name).parse().ok());
+            let number = |name| text(headers, name).parse().ok();
             let token = text(headers, header::AUTHORIZATION.as_str());
             let token = token.strip_prefix("Bearer ");
+            let call = number(CALL[1]).or_else(|| number(CALL[0]));
+            let tenant = text(headers, TENANT).parse().unwrap_or(u32::MAX);
             let key = headers.get(KEY);
             Sent::Attempt {
-                call: call[1].or(call[0]).unwrap_or_default(),
+                call: call.unwrap_or_default(),
                 audience,
                 token: token.map(|it| self.token(it)),
+                tenant,
                 key: key.map(|it| it.to_str().unwrap_or_default().to_owned()),
-                body: body_digest(&parcel.body),
+                target: parcel.target().to_owned(),
             }
         };
         it.stage.record(Event::Departed {
@@ -261,23 +270,26 @@ impl Network {
             std::str::from_utf8(&parcel.body).unwrap_or_default(),
             "audience",
         );
+        let mut odd = false;
         let cursor = loops.then(|| field(parcel.head.uri.query().unwrap_or_default(), "cursor"));
         let request = parcel.into_request();
         stage.record(Event::Arrived { request: number });
         let mut answer = installation.serve(request).await;
         if let Some(cursor) = cursor.filter(|it| !it.is_empty()) {
-            name_next(&mut answer, cursor);
+            odd = name_next(&mut answer, cursor);
         }
+        let version = &json(&answer.body)["schemaVersion"];
+        odd |= version.as_str().is_some_and(|it| it.ends_with(LATER));
         let done = match (answer.status.is_success(), is_exchange) {
             (true, true) => self.issued(&answer.body, lasts, audience),
             (true, false) if method == Method::POST => committed(&answer),
             _ => Done::Nothing,
         };
-        self.answered(number, &answer, done);
+        self.answered(number, &answer, done, odd);
         answer
     }
 
-    fn answered(&self, request: u64, answer: &Answer, done: Done) {
+    fn answered(&self, request: u64, answer: &Answer, done: Done, odd: bool) {
         let seconds = text(&answer.headers, header::RETRY_AFTER.as_str()).parse();
         self.0.stage.record(Event::Answered {
             request,
@@ -285,6 +297,7 @@ impl Network {
             body: digest(&answer.body),
             done,
             wait: seconds.ok().map(|it: u64| it * 1_000_000),
+            odd,
         });
     }
 
@@ -303,30 +316,20 @@ impl Network {
     }
 }
 
-impl Service<Request<RequestBody>> for Network {
-    type Response = Response<Arriving>;
-    type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Arriving>, BoxError>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
-        Box::pin(self.clone().carry(request))
-    }
-}
-
 impl Parcel {
     fn is_exchange(&self) -> bool {
         self.head.uri.path() == "/oauth/token"
     }
 
+    /// Its path and query.
+    fn target(&self) -> &str {
+        let target = self.head.uri.path_and_query();
+        target.map_or("/", http::uri::PathAndQuery::as_str)
+    }
+
     /// The request, at the server's own address.
     fn into_request(self) -> Request<Full<Bytes>> {
-        let path = self.head.uri.path_and_query();
-        let path = path.map_or("/", http::uri::PathAndQuery::as_str);
-        let uri = uri(APPS[self.app].2, path);
+        let uri = uri(APPS[self.app].2, self.target());
         let mut request = Request::from_parts(self.head, self.body.into());
         *request.uri_mut() = uri;
         request.headers_mut().remove(header::HOST);
@@ -377,14 +380,16 @@ fn gateway(status: u16, seconds: Option<u32>, said: &str) -> Answer {
     }
 }
 
-/// Names the next page, if this is one and not the last.
-fn name_next(answer: &mut Answer, cursor: String) {
+/// Names the next page, if this is one and not the last, and says whether it is.
+fn name_next(answer: &mut Answer, cursor: String) -> bool {
     let mut page = json(&answer.body);
-    if page["nextCursor"].is_string() {
+    let is_one = page["nextCursor"].is_string();
+    if is_one {
         page["nextCursor"] = cursor.into();
         answer.body = page.to_string().into();
         answer.headers.remove(header::CONTENT_LENGTH);
     }
+    is_one
 }
 
 /// What a command did, by the documented members of its result.
@@ -413,12 +418,8 @@ fn field(form: &str, name: &str) -> String {
     value.replace("%3A", ":").replace("%2F", "/")
 }
 
-fn body_digest(body: &[u8]) -> u64 {
+pub(super) fn body_digest(body: &[u8]) -> u64 {
     if body.is_empty() { 0 } else { digest(body) }
-}
-
-fn micros(time: Duration) -> Micros {
-    u64::try_from(time.as_micros()).unwrap_or(Micros::MAX)
 }
 
 async fn wait(time: Duration) {

@@ -5,12 +5,14 @@ use std::time::{Duration, SystemTime};
 use fastrand::Rng;
 use sdk_accounting::types::AccountingCommandResult;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Backoff, Effect, ParkReason, PreparedCommand, StoredRule, StoredState, StoredStep};
+use sdk_core::{
+    Backoff, Effect, ParkReason, PreparedCommand, StoredOutcome, StoredRule, StoredState,
+    StoredStep,
+};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
-use super::call::{Options, with_options};
-
+use super::call::{Failure, Options, form, with_options};
 use super::caller::{draft, event, key, person, reply};
 use super::installation::{json, reference};
 use super::network::CALL;
@@ -30,16 +32,16 @@ pub(super) struct Row {
     attempts: u32,
     /// When it is to be looked at again.
     due: Option<SystemTime>,
-    /// Whether a sending left it in doubt.
-    doubt: bool,
+    /// The call that left it in doubt.
+    resends: Option<u64>,
 }
 
 impl Row {
     /// Stores its command anew, if this is its number.
-    pub(super) fn replace_if(&mut self, number: u64, command: &PreparedCommand) {
+    pub(super) fn replace_if(&mut self, number: u64, command: &PreparedCommand, call: u64) {
         if self.number == number {
             self.command = serde_json::to_string(command).expect("a command is JSON");
-            self.doubt = true;
+            self.resends = Some(call);
         }
     }
 
@@ -106,7 +108,7 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
         3 => seat
             .accounting
             .invoice_drafts()
-            .create(&draft(seat, &name))
+            .create(&draft(&seat.installation().counterparty, &name))
             .prepare(),
         4 => seat.crm.commands().submit(person(&name)).prepare(),
         _ => seat.calendar.attendance().respond(reply(&name)).prepare(),
@@ -115,7 +117,7 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
     seat.stage.record(Event::Stored {
         command: number,
         installation: seat.installation().number,
-        key: command.idempotency_key().map(|it| it.as_str().to_owned()),
+        form: form(&command),
     });
     locked(&store.rows).push(Row {
         number,
@@ -124,7 +126,7 @@ fn place(seat: &Seat, store: &Store, rng: &mut Rng) {
         first_sent: None,
         attempts: 0,
         due: None,
-        doubt: false,
+        resends: None,
     });
 }
 
@@ -154,7 +156,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
     let mut about = seat.about(stored(&command), kind);
-    (about.command, about.doubt) = (Some(row.number), row.doubt);
+    (about.command, about.resends) = (Some(row.number), row.resends);
     macro_rules! sent {
         ($client:ident $(, $typed:ty)?) => {{
             let call = seat.$client.send_prepared(&command)$(.typed::<$typed>())?;
@@ -171,11 +173,14 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     };
     // A sending that was dropped leaves the command as one that may have been sent.
     let Some(made) = made else { return };
-    let state = state.with_attempts(row.attempts + 1).with_outcome(&made);
+    let outcome = made
+        .as_ref()
+        .map_or_else(Failure::outcome, |_| StoredOutcome::Done);
+    let state = state.with_attempts(row.attempts + 1).with_outcome(outcome);
     match rule.next(&state, now) {
         StoredStep::Send => unreachable!("it was just sent"),
         StoredStep::Park(reason) => {
-            let in_doubt = matches!(&made, Err(error) if error.effect() == Effect::Unknown);
+            let in_doubt = matches!(&made, Err(it) if it.effect == Effect::Unknown);
             return park(&reason, before || in_doubt);
         }
         StoredStep::SendAt(at) => {
@@ -192,9 +197,9 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
             reference,
         }),
         // It remembers that it was sent.
-        Err(error) if error.effect() == Effect::Unknown => {
-            if let Some(command) = error.into_command() {
-                store.replace(row.number, &command);
+        Err(failure) if failure.effect == Effect::Unknown => {
+            if let Some(command) = failure.command {
+                store.replace(row.number, &command, options.number);
             }
         }
         Err(_) => {}

@@ -9,6 +9,7 @@ use suite_checker::Event;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::broken::Wire;
 use super::installation::Installation;
 use super::network::Network;
 use super::outbox::Row;
@@ -32,6 +33,7 @@ pub(super) struct Service {
     pub(super) stage: Arc<Stage>,
     pub(super) installations: Arc<Vec<Installation>>,
     pub(super) network: Network,
+    pub(super) wire: Wire,
     pub(super) callers: usize,
     pub(super) walks: usize,
     /// How long it lives on average, in milliseconds, if it is killed at all.
@@ -53,7 +55,7 @@ impl Service {
         loop {
             let seats = self.seats(&mut rng);
             let suites: Vec<u32> = seats.iter().map(|it| it.suite).collect();
-            let mut tasks = self.start(seats, &store, &mut rng);
+            let mut tasks = self.start(&seats, &store, &mut rng);
             let life = self.life.filter(|_| !self.stage.is_calm());
             let life = life.map_or(A_YEAR, |it| Duration::from_millis(rng.u64(1..2 * it)));
             let ended = timeout(life, all(&mut tasks)).await.is_ok();
@@ -76,7 +78,7 @@ impl Service {
             seats.push(Seat::new(
                 &self.stage,
                 &self.installations,
-                &self.network,
+                &self.wire,
                 at,
                 beside,
                 rng,
@@ -85,24 +87,27 @@ impl Service {
         seats
     }
 
-    fn start(&self, seats: Vec<Seat>, store: &Store, rng: &mut Rng) -> JoinSet<()> {
+    fn start(&self, seats: &[Seat], store: &Store, rng: &mut Rng) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
         for _ in 0..self.callers {
-            tasks.spawn(caller::call(seats.clone(), rng.fork(), self.pace));
+            let seats = Seat::for_caller(seats);
+            tasks.spawn(caller::call(seats, rng.fork(), self.pace));
         }
         for slot in 0..self.walks {
-            tasks.spawn(walk::walk(seats.clone(), store.clone(), slot, rng.fork()));
+            let seats = Seat::for_caller(seats);
+            tasks.spawn(walk::walk(seats, store.clone(), slot, rng.fork()));
         }
+        let seats = Seat::for_caller(seats);
         tasks.spawn(outbox::work(seats, store.clone(), self.epoch, rng.fork()));
         tasks
     }
 }
 
 impl Store {
-    /// Stores a command anew.
-    pub(super) fn replace(&self, number: u64, command: &PreparedCommand) {
+    /// Stores a command anew, as the error of a call returned it.
+    pub(super) fn replace(&self, number: u64, command: &PreparedCommand, call: u64) {
         for row in &mut *locked(&self.rows) {
-            row.replace_if(number, command);
+            row.replace_if(number, command, call);
         }
     }
 

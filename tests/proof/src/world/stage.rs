@@ -7,10 +7,13 @@ use std::hash::{Hash as _, Hasher as _};
 use std::mem::take;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use suite_checker::{Event, History, Micros};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::World;
 use super::totals::Totals;
 
 /// The stage of one world. It runs on one thread, so nobody ever waits for its locks.
@@ -22,6 +25,10 @@ pub(super) struct Stage {
     calm: AtomicBool,
     /// The lines so far, if this world keeps any.
     lines: Option<Mutex<HashSet<String>>>,
+    faultless: bool,
+    /// How many records it may still take, and who waits for the last one.
+    left: AtomicU64,
+    pub(super) stuck: Notify,
 }
 
 /// What is numbered.
@@ -33,14 +40,16 @@ pub(super) enum Number {
     Walk,
     Command,
     Token,
+    Caller,
 }
 
 impl Number {
-    const ALL: usize = 6;
+    const ALL: usize = 7;
 }
 
 impl Stage {
-    pub(super) fn new(keeps_lines: bool) -> Arc<Self> {
+    pub(super) fn new(world: &World) -> Arc<Self> {
+        let keeps_lines = world.logged;
         Arc::new(Self {
             began: Instant::now(),
             history: Mutex::default(),
@@ -48,16 +57,33 @@ impl Stage {
             numbers: Default::default(),
             calm: AtomicBool::new(false),
             lines: keeps_lines.then(Mutex::default),
+            faultless: world.faultless,
+            left: world.steps().into(),
+            stuck: Notify::new(),
         })
     }
 
     /// Time since the world began.
     pub(super) fn now(&self) -> Micros {
-        u64::try_from(self.began.elapsed().as_micros()).unwrap_or(Micros::MAX)
+        micros(self.began.elapsed())
     }
 
     pub(super) fn record(&self, event: Event) {
+        match self.left.load(Ordering::Relaxed) {
+            0 => self.stuck.notify_one(),
+            left => self.left.store(left - 1, Ordering::Relaxed),
+        }
         locked(&self.history).record(self.now(), event);
+    }
+
+    /// Whether it took as many records as it may: nothing more is called or sent.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.left.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether no request is struck, and no caller gives up.
+    pub(super) fn is_faultless(&self) -> bool {
+        self.faultless
     }
 
     /// The next number of its kind, from 1.
@@ -124,6 +150,10 @@ impl Stage {
 /// The content of a lock that nobody holds for long.
 pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(super) fn micros(time: Duration) -> Micros {
+    u64::try_from(time.as_micros()).unwrap_or(Micros::MAX)
 }
 
 /// A digest of bytes, never 0.

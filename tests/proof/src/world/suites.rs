@@ -4,13 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sdk_core::{Backoff, Error, RetryPolicy, Suite, TokenPolicy};
+use sdk_core::{Backoff, CallOptions, Error, RetryPolicy, Suite, TokenPolicy};
 use suite_checker::{Event, Kind};
 
+use super::broken::Wire;
 use super::call::{About, retry};
 use super::installation::Installation;
-use super::network::{AGENT, Network};
-use super::stage::Stage;
+use super::network::{AGENT, TENANT};
+use super::stage::{Number, Stage};
+
+/// The retry budget of a suite: each retry takes 5 from it.
+const BUDGET: u32 = 500;
 
 /// A suite and its clients.
 #[derive(Clone)]
@@ -21,9 +25,12 @@ pub(super) struct Seat {
     pub(super) suite: u32,
     /// The place of its installation.
     pub(super) at: usize,
-    /// The deadline of calls that set none, and their attempts.
+    /// Who calls with it.
+    pub(super) caller: u64,
+    /// The deadline of calls that set none, and their retries.
     deadline: Duration,
-    attempts: u32,
+    policy: RetryPolicy,
+    wire: Wire,
     shared: Suite,
     pub(super) crm: sdk_crm::Client,
     pub(super) calendar: sdk_calendar::Client,
@@ -35,7 +42,7 @@ impl Seat {
     pub(super) fn new(
         stage: &Arc<Stage>,
         installations: &Arc<Vec<Installation>>,
-        network: &Network,
+        wire: &Wire,
         at: usize,
         beside: Option<&Self>,
         rng: &mut Rng,
@@ -48,14 +55,17 @@ impl Seat {
             .user_agent(format!("{AGENT}{suite}"));
         builder = match beside {
             Some(other) => builder.transport_of(&other.shared),
-            None => builder.transport(network.clone()),
+            None => builder.transport(wire.clone()),
         };
         let (mut deadline, mut policy) = (Duration::from_secs(30), RetryPolicy::default());
         if rng.bool() {
             deadline = Duration::from_millis(rng.u64(2_000..20_000));
             let timeout = Duration::from_millis(rng.u64(500..4_000));
             policy = retry(rng);
-            builder = builder.deadline(deadline).timeout(timeout).retry(policy);
+            if !stage.is_faultless() {
+                builder = builder.deadline(deadline).timeout(timeout);
+            }
+            builder = builder.retry(policy);
         }
         if rng.bool() {
             builder = builder.token_policy(quick(rng));
@@ -64,16 +74,25 @@ impl Seat {
         if let Some(most) = most {
             builder = builder.max_in_flight(most);
         }
-        stage.record(Event::Opened { suite, most });
+        let retries = BUDGET as usize / 5;
+        stage.record(Event::Opened {
+            suite,
+            most,
+            retries,
+        });
+        let builder = builder.retry_budget(BUDGET);
         let shared = builder.build().expect("its settings are sound");
-        let (crm, calendar, accounting) = clients(&shared).expect("they have addresses");
+        let number = installations[at].number;
+        let (crm, calendar, accounting) = clients(&shared, number).expect("they have addresses");
         Self {
             stage: Arc::clone(stage),
             installations: Arc::clone(installations),
             suite,
             at,
+            caller: 0,
             deadline,
-            attempts: policy.attempts,
+            policy,
+            wire: wire.clone(),
             shared,
             crm,
             calendar,
@@ -83,9 +102,33 @@ impl Seat {
 
     /// The same suite with other clients.
     pub(super) fn with_new_clients(mut self) -> Self {
-        let clients = clients(&self.shared).expect("they have addresses");
+        let number = self.installation().number;
+        let clients = clients(&self.shared, number).expect("they have addresses");
         (self.crm, self.calendar, self.accounting) = clients;
         self
+    }
+
+    /// Another process of the same service.
+    pub(super) fn elsewhere(&self, rng: &mut Rng) -> Self {
+        let new = Self::new(
+            &self.stage,
+            &self.installations,
+            &self.wire,
+            self.at,
+            None,
+            rng,
+        );
+        Self {
+            caller: self.caller,
+            ..new
+        }
+    }
+
+    /// The same suites for one more caller.
+    pub(super) fn for_caller(seats: &[Self]) -> Vec<Self> {
+        let caller = seats[0].stage.next(Number::Caller);
+        let seats = seats.iter().cloned();
+        seats.map(|it| Self { caller, ..it }).collect()
     }
 
     pub(super) fn installation(&self) -> &Installation {
@@ -95,13 +138,14 @@ impl Seat {
     pub(super) fn about(&self, operation: &'static str, kind: Kind) -> About {
         About {
             stage: Arc::clone(&self.stage),
+            caller: self.caller,
             suite: self.suite,
             operation,
             kind,
             deadline: Some(self.deadline),
             command: None,
-            attempts: self.attempts,
-            doubt: false,
+            policy: self.policy,
+            resends: None,
         }
     }
 }
@@ -112,11 +156,13 @@ type Clients = (
     sdk_accounting::Client,
 );
 
-fn clients(suite: &Suite) -> Result<Clients, Error> {
+/// The clients of an installation, which they name in a header of all their calls.
+fn clients(suite: &Suite, installation: u32) -> Result<Clients, Error> {
+    let defaults = CallOptions::default().with_header(TENANT, &installation.to_string());
     Ok((
-        sdk_crm::Client::new(suite)?,
-        sdk_calendar::Client::new(suite)?,
-        sdk_accounting::Client::new(suite)?,
+        sdk_crm::Client::new(suite)?.with_defaults(defaults.clone()),
+        sdk_calendar::Client::new(suite)?.with_defaults(defaults.clone()),
+        sdk_accounting::Client::new(suite)?.with_defaults(defaults),
     ))
 }
 

@@ -7,7 +7,7 @@ use sdk_core::{Checkpoint, Pages, Record};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
-use super::call::{Open, Options, with_options};
+use super::call::{Options, with_options};
 use super::installation::LISTS;
 use super::network::CALL;
 use super::service::Store;
@@ -125,18 +125,10 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
         items = items.read_ahead();
     }
     let (batch, enough) = (rng.usize(1..30), rng.usize(1..200));
-    seat.stage.record(Event::Called {
-        call: options.number,
-        suite: seat.suite,
-        operation: "walk".to_owned(),
-        kind: Kind::Read,
-        deadline: None,
-        command: None,
-        attempts: None,
-        doubt: false,
-    });
+    let mut about = seat.about("walk", Kind::Read);
+    about.deadline = None;
     // What a page failed with is not recorded: the attempts of the call are those of all its pages.
-    let _open = Open(&seat.stage, options.number, None);
+    let _open = about.begin(&options);
     let keep = |records: &[Record], at: Checkpoint| keep(seat, store, slot, &kept, records, &at);
     let (mut records, mut taken) = (Vec::new(), 0);
     while taken < enough {

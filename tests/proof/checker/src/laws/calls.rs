@@ -1,11 +1,8 @@
 //! Every call ends in time, with what the server said.
 
 use crate::event::{Effect, Told};
-use crate::facts::{Call, Facts};
+use crate::facts::{Call, Facts, TICK};
 use crate::laws::Found;
-
-/// The timer of a runtime counts whole milliseconds.
-const TICK: u64 = 2_000;
 
 /// What retries, backoffs and tokens need until an outage is forgotten.
 const AFTERMATH: u64 = 180_000_000;
@@ -36,7 +33,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
 
 /// The attempts of a call are its own, no more than its policy allows, and none is sooner than the server asks.
 fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
-    let (mut counted, mut earliest) = (0, 0);
+    let (mut counted, mut earliest, mut rejected) = (0, 0, None);
     for attempt in facts.attempts(call) {
         let (now, id) = (attempt.departed, attempt.id);
         let own = attempt.suite == call.suite && call.told.is_none_or(|(end, _)| now <= end);
@@ -54,6 +51,14 @@ fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
                 )
             },
         );
+        found.hold(
+            "a rejected call is not sent again",
+            now,
+            rejected.is_none(),
+            || format!("call {}: request {id} after a status {rejected:?}", call.id),
+        );
+        let passes = |it: &u16| !matches!(it, 401 | 408 | 429);
+        rejected = attempt.status().filter(|it| it / 100 == 4 && passes(it));
         let answer = attempt.delivered();
         if let (Some(wait), Some((read, _))) = (answer.and_then(|it| it.wait), attempt.end) {
             earliest = read + wait;
@@ -94,6 +99,7 @@ fn answered(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mu
             kind,
             tokenless,
             attempts,
+            command: _,
         } => {
             let made = call.attempts.len();
             found.hold(
@@ -102,6 +108,11 @@ fn answered(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mu
                 *attempts as usize == made,
                 || format!("call {id} says {attempts}, the network took {made}; {kind}"),
             );
+            let whole = facts.attempts(call).find(|it| it.succeeded());
+            found.hold("a whole response is a result", at, whole.is_none(), || {
+                let request = whole.map(|it| it.id);
+                format!("call {id} read the response to request {request:?}; {kind}")
+            });
             let settled = facts.calm.is_none_or(|calm| call.began < calm + AFTERMATH);
             let fails = *effect != Effect::Refused || *tokenless;
             found.hold(

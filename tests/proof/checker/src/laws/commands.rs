@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Done, Effect, Kind, Sent, Told};
-use crate::facts::{Call, End, Facts, Request};
+use crate::facts::{Call, Facts, Request};
 use crate::laws::Found;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
@@ -15,6 +15,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
         if let Some((at, told)) = call.told {
             truth(facts, call, at, told, found);
         }
+        resent(facts, call, found);
     }
 }
 
@@ -23,30 +24,46 @@ fn keys(facts: &Facts<'_>, found: &mut Found) {
     let mut bodies = BTreeMap::new();
     let mut commits = BTreeMap::new();
     for request in facts.requests.values() {
-        let Sent::Attempt {
-            body,
-            call,
-            audience,
-            ..
-        } = request.sent
-        else {
+        let Sent::Attempt { call, audience, .. } = request.sent else {
             continue;
         };
         let Some(key) = request.key() else { continue };
         let at = (request.installation, audience, key);
-        let first = *bodies.entry(at).or_insert(*body);
-        found.hold(
-            "a key has one body",
-            request.departed,
-            first == *body,
-            || format!("key {key} of call {call} came with another body before"),
-        );
+        if let Some(body) = request.begun {
+            let first = *bodies.entry(at).or_insert(body);
+            found.hold(
+                "a key has one body",
+                request.departed,
+                first == body,
+                || format!("key {key} of call {call} came with another body before"),
+            );
+        }
         if let Some(answer) = request.answer.filter(|_| request.committed().is_some()) {
             let earlier = commits.insert(at, request.id);
             found.hold("a key commits once", answer.at, earlier.is_none(), || {
                 format!("key {key}: requests {earlier:?} and {}", request.id)
             });
         }
+    }
+}
+
+/// A command that an error returned is sent as it was, whatever process sends it.
+fn resent(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
+    let earlier = call.resends.and_then(|it| facts.calls.get(&it));
+    let Some((_, Told::Error { command, .. })) = earlier.and_then(|it| it.told) else {
+        return;
+    };
+    for attempt in facts.attempts(call) {
+        let same = command.as_ref().is_some_and(|it| attempt.is(it));
+        found.hold(
+            "a resend is the same command",
+            attempt.departed,
+            same,
+            || {
+                let sent = (attempt.sent, attempt.begun);
+                format!("call {} sent {sent:?}, returned was {command:?}", call.id)
+            },
+        );
     }
 }
 
@@ -60,12 +77,18 @@ fn attempts(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     });
     for attempt in &made {
         let keyed = attempt.key().is_some() == (call.kind == Kind::Keyed);
-        let same = attempt.key() == made[0].key();
+        let same = attempt.command() == made[0].command();
         found.hold(
             "a call keeps its key",
             attempt.departed,
             keyed && same,
-            || format!("call {id}: {:?}, then {:?}", made[0].key(), attempt.key()),
+            || {
+                format!(
+                    "call {id}: {:?}, then {:?}",
+                    made[0].command(),
+                    attempt.command()
+                )
+            },
         );
     }
     let resent = made.iter().rev().skip(1).rev();
@@ -73,18 +96,9 @@ fn attempts(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         found.hold(
             "what has no key is sent again only if it had no effect",
             began,
-            had_no_effect(earlier),
+            !earlier.is_open(call.kind) && !earlier.succeeded(),
             || format!("call {id}: request {} was followed by another", earlier.id),
         );
-    }
-}
-
-/// Whether a suite can know that a request had no effect.
-fn had_no_effect(request: &Request<'_>) -> bool {
-    match (request.delivered(), request.end) {
-        (Some(answer), _) => answer.status / 100 == 4,
-        (None, Some((_, End::Broke | End::Abandoned))) => !request.begun && !request.arrived,
-        _ => false,
     }
 }
 
@@ -123,21 +137,23 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
                 format!("call {id}: nobody committed {reference}, replayed: {replayed}")
             });
         }
-        Told::Error { effect, kind, .. } => {
-            let arrived = facts.attempts(call).any(|it| it.arrived);
-            let committed = facts.attempts(call).any(|it| it.committed().is_some());
-            let true_ = match effect {
-                Effect::NotSent => !arrived && !call.doubt,
-                Effect::Refused => !committed && !call.doubt,
-                Effect::Unknown => true,
-            };
-            found.hold("an error tells the effect", at, true_, || {
-                format!(
-                    "call {id}: {kind} says {effect:?}; arrived: {arrived}, committed: {committed}, in doubt: {}",
-                    call.doubt
-                )
+        Told::Error {
+            effect, command, ..
+        } if call.kind != Kind::Read => {
+            let sent = facts.attempts(call).find(|it| match command {
+                Some(command) => !it.is(command),
+                None => *effect != Effect::Refused,
             });
+            found.hold(
+                "an error returns the command that was sent",
+                at,
+                sent.is_none(),
+                || {
+                    let sent = sent.map(|it| (it.sent, it.begun));
+                    format!("call {id} returns {command:?} after {sent:?}")
+                },
+            );
         }
-        Told::Reply { .. } | Told::Dropped => {}
+        Told::Error { .. } | Told::Reply { .. } | Told::Dropped => {}
     }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod commands;
+pub(crate) mod effects;
 pub(crate) mod places;
 pub(crate) mod secrets;
 pub(crate) mod stored;

@@ -11,7 +11,7 @@ pub(crate) fn hold(history: &History, found: &mut Found) {
     let mut taken: BTreeMap<(u32, &str), usize> = BTreeMap::new();
     for (at, event) in history.events() {
         match event {
-            Event::Opened { suite, most } => {
+            Event::Opened { suite, most, .. } => {
                 limits.extend(most.map(|most| (*suite, most)));
             }
             Event::Departed {

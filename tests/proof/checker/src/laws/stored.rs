@@ -21,7 +21,7 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
         match event {
             Event::Stored {
                 command,
-                key,
+                form,
                 installation,
             } => {
                 let sent = facts
@@ -29,14 +29,13 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
                     .values()
                     .filter(|it| it.command == Some(*command));
                 let sent = sent.flat_map(|it| facts.attempts(it));
-                let place = (*installation, key.as_deref());
                 let same = sent
                     .into_iter()
-                    .all(|it| (it.installation, it.key()) == place);
-                found.hold("a stored command keeps its key and place", at, same, || {
-                    format!("command {command}, stored for {place:?}")
+                    .all(|it| it.installation == *installation && it.is(form));
+                found.hold("a stored command is sent as it is", at, same, || {
+                    format!("command {command}, stored for {installation}: {form:?}")
                 });
-                waiting.insert(*command, (at, key.is_some()));
+                waiting.insert(*command, (at, form.key.is_some()));
             }
             Event::Settled { command, reference } => {
                 waiting.remove(command);

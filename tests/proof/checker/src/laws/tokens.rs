@@ -1,13 +1,10 @@
 //! A token is used by the suite that asked for it, while it lives, and no sooner replaced than needed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::event::{Sent, Told};
-use crate::facts::{Facts, Token};
+use crate::facts::{Facts, TICK};
 use crate::laws::Found;
-
-/// The timer of a runtime counts whole milliseconds.
-const TICK: u64 = 2_000;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     used(facts, found);
@@ -18,6 +15,13 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
 
 fn used(facts: &Facts<'_>, found: &mut Found) {
     for request in facts.requests.values() {
+        if let Sent::Attempt { call, tenant, .. } = request.sent {
+            let (now, own) = (request.departed, *tenant == request.installation);
+            found.hold("headers stay in their installation", now, own, || {
+                let place = request.installation;
+                format!("call {call} sent the header of installation {tenant} to {place}")
+            });
+        }
         let Sent::Attempt {
             call,
             audience,
@@ -50,33 +54,34 @@ fn used(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// When each suite was told that a service does not accept a token.
-fn rejections(facts: &Facts<'_>) -> BTreeSet<(u64, u64)> {
-    let attempts = facts.requests.values();
-    attempts
-        .filter_map(|it| match (it.sent, it.end) {
-            (Sent::Attempt { token, .. }, Some((at, _))) if it.delivered()?.status == 401 => {
-                Some(((*token)?, at))
-            }
-            _ => None,
-        })
-        .collect()
-}
+/// The shortest wait after a failed renewal that any suite is set to.
+const PAUSE: u64 = 50_000;
 
 fn exchanged(facts: &Facts<'_>, found: &mut Found) {
-    let rejected = rejections(facts);
     let mut flights: BTreeMap<(u32, &str), (u64, u64)> = BTreeMap::new();
-    let mut tokens: BTreeMap<(u32, &str), Vec<(u64, Token<'_>)>> = BTreeMap::new();
-    for (digest, token) in &facts.tokens {
-        let at = (token.suite, token.audience);
-        tokens.entry(at).or_default().push((*digest, *token));
-    }
+    let mut refused: BTreeMap<(u32, &str), Vec<u64>> = BTreeMap::new();
     for request in facts.requests.values() {
         let Sent::Exchange { audience } = request.sent else {
             continue;
         };
         let at = (request.suite, audience.as_str());
         let now = request.departed;
+        // The credential may change once between them.
+        let ends = refused.entry(at).or_default();
+        let soon = ends
+            .iter()
+            .rev()
+            .nth(1)
+            .is_some_and(|end| now < end + PAUSE);
+        found.hold(
+            "rejected exchanges are not repeated in a loop",
+            now,
+            !soon,
+            || format!("request {} of suite {}", request.id, at.0),
+        );
+        if let (Some((end, _)), 400 | 401) = (request.end, request.status().unwrap_or_default()) {
+            ends.push(end);
+        }
         if let Some((other, end)) = flights.get(&at) {
             found.hold("one exchange at a time", now, *end <= now, || {
                 format!(
@@ -87,29 +92,14 @@ fn exchanged(facts: &Facts<'_>, found: &mut Found) {
         }
         let end = request.end.map_or(u64::MAX, |(end, _)| end);
         flights.insert(at, (request.id, end));
-        let held = tokens.get(&at).map_or(&[][..], Vec::as_slice);
-        let useful = held.iter().filter(|(digest, token)| {
-            let known = token.delivered.is_some_and(|delivered| delivered <= now);
-            // A quarter is left for the renewal, and up to a twentieth of chance.
-            let fresh = now + TICK < token.asked + token.lifetime * 7 / 10;
-            known
-                && fresh
-                && !held
-                    .iter()
-                    .any(|(_, other)| token.is_in_shadow_of(other, now))
-                && rejected
-                    .range((*digest, 0)..=(*digest, now))
-                    .next()
-                    .is_none()
+        // A quarter is left for the renewal, and up to a twentieth of chance.
+        let fresh = facts.token(at, now, 70);
+        found.hold("one exchange a generation", now, fresh.is_none(), || {
+            format!(
+                "request {} of suite {}, which has {fresh:?}",
+                request.id, at.0
+            )
         });
-        for (_, token) in useful {
-            found.hold("one exchange a generation", now, false, || {
-                format!(
-                    "request {} of suite {}, which has {token:?}",
-                    request.id, at.0
-                )
-            });
-        }
     }
 }
 
@@ -118,7 +108,7 @@ const DOUBT: u64 = 5_000_000;
 
 /// A token that worked and is refused was revoked: nobody sends it any more.
 fn resent(facts: &Facts<'_>, found: &mut Found) {
-    let rejected = rejections(facts);
+    let rejected = &facts.rejections;
     let mut worked: BTreeMap<u64, u64> = BTreeMap::new();
     for request in facts.requests.values() {
         let Sent::Attempt {
@@ -152,7 +142,6 @@ fn resent(facts: &Facts<'_>, found: &mut Found) {
 
 /// No caller goes without a token while its suite has one.
 fn missed(facts: &Facts<'_>, found: &mut Found) {
-    let rejected = rejections(facts);
     let audiences: BTreeMap<&str, &str> = facts
         .requests
         .values()
@@ -174,25 +163,7 @@ fn missed(facts: &Facts<'_>, found: &mut Found) {
             continue;
         };
         let audience = audiences.get(call.operation);
-        let held = facts.tokens.iter().find(|(digest, token)| {
-            let known = token.delivered.is_some_and(|delivered| delivered < at);
-            let live = at + TICK < token.asked + token.lifetime;
-            let own = token.suite == call.suite && Some(&token.audience) == audience;
-            let replaced = || {
-                let others = facts.tokens.values();
-                let mut others =
-                    others.filter(|it| (it.suite, it.audience) == (token.suite, token.audience));
-                others.any(|other| token.is_in_shadow_of(other, at))
-            };
-            known
-                && live
-                && own
-                && !replaced()
-                && rejected
-                    .range((**digest, 0)..=(**digest, at))
-                    .next()
-                    .is_none()
-        });
+        let held = audience.and_then(|it| facts.token((call.suite, it), at, 100));
         found.hold("a live token serves", at, held.is_none(), || {
             format!(
                 "call {} of {} failed without a token: {held:?}",

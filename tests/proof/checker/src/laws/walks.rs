@@ -3,17 +3,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::event::Event;
+use crate::facts::Facts;
 use crate::history::History;
 use crate::laws::Found;
 
 struct Walk<'a> {
+    installation: u32,
     list: &'a [&'a str],
     /// How many of the list were taken.
     taken: usize,
     seen: BTreeSet<&'a str>,
 }
 
-pub(crate) fn hold(history: &History, found: &mut Found) {
+pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
+    let created = facts.requests.values();
+    let created: BTreeSet<_> = created
+        .filter_map(|it| Some((it.installation, it.committed()?)))
+        .collect();
     let mut lists: BTreeMap<(u32, &str), Vec<&str>> = BTreeMap::new();
     for (_, event) in history.events() {
         if let Event::Exists {
@@ -35,6 +41,7 @@ pub(crate) fn hold(history: &History, found: &mut Found) {
             } => {
                 let list = lists.get(&(*installation, list.as_str()));
                 let began = Walk {
+                    installation: *installation,
                     list: list.map_or(&[], Vec::as_slice),
                     taken: 0,
                     seen: BTreeSet::new(),
@@ -58,6 +65,11 @@ pub(crate) fn hold(history: &History, found: &mut Found) {
                 } else if state.list.contains(&record) {
                     found.hold("a walk keeps the order", at, false, || {
                         format!("walk {walk} took {record} where {next:?} was next")
+                    });
+                } else {
+                    let own = created.contains(&(state.installation, record));
+                    found.hold("a list delivers its own records", at, own, || {
+                        format!("walk {walk} took {record}")
                     });
                 }
             }
