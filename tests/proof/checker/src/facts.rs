@@ -101,6 +101,12 @@ impl<'a> Request<'a> {
         }
     }
 
+    pub(crate) fn audience(&self) -> &'a str {
+        match self.sent {
+            Sent::Attempt { audience, .. } | Sent::Exchange { audience } => audience,
+        }
+    }
+
     pub(crate) fn key(&self) -> Option<&'a str> {
         self.command().0
     }
@@ -116,6 +122,7 @@ pub(crate) struct Call<'a> {
     pub(crate) deadline: Option<Micros>,
     pub(crate) command: Option<u64>,
     pub(crate) most: Option<u32>,
+    pub(crate) backoff: Micros,
     pub(crate) resends: Option<u64>,
     pub(crate) told: Option<(Micros, &'a Told)>,
     /// Its attempts, in the order in which they left.
@@ -250,6 +257,7 @@ impl<'a> Facts<'a> {
                 deadline,
                 command,
                 attempts,
+                backoff,
                 resends,
                 ..
             } => {
@@ -262,6 +270,7 @@ impl<'a> Facts<'a> {
                     deadline: *deadline,
                     command: *command,
                     most: *attempts,
+                    backoff: *backoff,
                     resends: *resends,
                     told: None,
                     attempts: Vec::new(),

@@ -13,7 +13,7 @@ pub use event::{Command, Done, Effect, Event, Kind, Micros, Sent, Told};
 pub use history::History;
 
 use facts::Facts;
-use laws::{Found, calls, commands, effects, places, secrets, stored, tokens, walks};
+use laws::{Found, calls, commands, effects, pace, places, secrets, stored, tokens, walks};
 
 /// A law that a history breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,7 @@ pub fn check(history: &History) -> Vec<Violation> {
     calls::hold(&facts, &mut found);
     commands::hold(&facts, &mut found);
     effects::hold(&facts, &mut found);
+    pace::hold(&facts, &mut found);
     tokens::hold(&facts, &mut found);
     places::hold(history, &mut found);
     walks::hold(history, &facts, &mut found);

@@ -95,6 +95,20 @@ a whole response is a result
   receipt 1 3 made -> error 1 unknown 2
 headers stay in their installation
   attempt 4 2 - -> attempt 4 2 - 1 2
+a call that can leave leaves
+  opened 1 -> opened
+a response is read when it comes
+  offered 3 1 -> offered 3 0
+a call ends with its response
+  delivered 3 -> delivered 3, wait 5
+a failure that may pass is tried again
+  called 2 unkeyed -> called 2 read
+  status 4 409 -> status 4 503
+  error 2 refused 1 -> error 2 unknown 1
+a rejected token is renewed
+  status 4 409 -> status 4 401
+a call is attempted
+  called 2 unkeyed -> called 2 unkeyed, called 1 keyed, error 1 not-sent 0 1
 a rejected call is not sent again
   error 2 refused 1 -> attempt 5 2 -, begun 5 2, status 5 409, delivered 5, error 2 refused 2
 rejected exchanges are not repeated in a loop

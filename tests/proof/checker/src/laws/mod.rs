@@ -3,6 +3,7 @@
 pub(crate) mod calls;
 pub(crate) mod commands;
 pub(crate) mod effects;
+pub(crate) mod pace;
 pub(crate) mod places;
 pub(crate) mod secrets;
 pub(crate) mod stored;

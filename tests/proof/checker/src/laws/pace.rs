@@ -1,0 +1,200 @@
+//! Nothing that can go on waits: calls leave, responses are read, and failures that may pass are tried again.
+
+use std::collections::BTreeMap;
+
+use crate::event::{Kind, Micros, Sent, Told};
+use crate::facts::{Call, Facts, Request, TICK};
+use crate::laws::Found;
+
+pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+    read(facts, found);
+    let failures = failures(facts);
+    for call in facts.calls.values() {
+        leaves(facts, call, found);
+        if let Some((at, Told::Error { tokenless, .. })) = call.told {
+            attempted(facts, call, at, *tokenless, found);
+            if !tokenless {
+                repeated(facts, call, at, &failures, found);
+                renewed(facts, call, at, found);
+            }
+        }
+        returned(facts, call, found);
+    }
+}
+
+/// A suite reads a response when it comes.
+fn read(facts: &Facts<'_>, found: &mut Found) {
+    for request in facts.requests.values() {
+        let (Some(offered), Some((end, _))) = (request.offered, request.end) else {
+            continue;
+        };
+        let prompt = end <= offered + TICK;
+        found.hold("a response is read when it comes", end, prompt, || {
+            let (id, suite) = (request.id, request.suite);
+            format!("suite {suite} could have read request {id} by {offered}")
+        });
+    }
+}
+
+/// Neither a call nor its next attempt waits if its suite has a token, allows any number of concurrent attempts, and has
+/// waited as long as it must.
+fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
+    let mut ready = Some(call.began);
+    for attempt in facts.attempts(call) {
+        let Sent::Attempt {
+            audience, token, ..
+        } = attempt.sent
+        else {
+            continue;
+        };
+        let now = attempt.departed;
+        let late = ready.filter(|ready| {
+            let capped = facts
+                .suites
+                .get(&call.suite)
+                .is_none_or(|it| it.0.is_some());
+            // A tenth is left for the call itself, and half as much for a renewal that is late.
+            let place = (call.suite, audience.as_str());
+            let fresh = || facts.token(place, *ready, 85).is_some();
+            now > ready + TICK && !capped && (token.is_none() || fresh())
+        });
+        found.hold("a call that can leave leaves", now, late.is_none(), || {
+            format!(
+                "call {} of {}: request {} could have left at {late:?}",
+                call.id, call.operation, attempt.id
+            )
+        });
+        // An attempt after a 401 waits for another token; a list waits for its consumer.
+        ready = attempt
+            .end
+            .map(|(end, _)| end + asked(attempt) + call.backoff);
+        ready = ready.filter(|_| attempt.status() != Some(401) && call.most.is_some());
+    }
+}
+
+/// A call that has time is attempted, unless its suite asked for a token and got none.
+fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, tokenless: bool, found: &mut Found) {
+    let time = call.deadline.is_some_and(|deadline| at + TICK < deadline);
+    let asked = |it: &Request<'_>| {
+        let own = it.suite == call.suite && it.departed <= at;
+        own && matches!(it.sent, Sent::Exchange { .. })
+    };
+    let kept =
+        !call.attempts.is_empty() || !time || tokenless && facts.requests.values().any(asked);
+    found.hold("a call is attempted", at, kept, || {
+        format!(
+            "call {} of {} until {:?}",
+            call.id, call.operation, call.deadline
+        )
+    });
+}
+
+/// A call ends with its response.
+fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
+    let (Some((at, told)), Some(last)) = (call.told, facts.attempts(call).last()) else {
+        return;
+    };
+    let is_final = match told {
+        Told::Reply { .. } | Told::Receipt { .. } => true,
+        Told::Error { .. } => last.was_rejected() && !matches!(last.status(), Some(401 | 429)),
+        Told::Dropped => false,
+    };
+    let prompt = last.end.is_none_or(|(end, _)| at <= end + TICK);
+    found.hold(
+        "a call ends with its response",
+        at,
+        !is_final || prompt,
+        || {
+            format!(
+                "call {} of {}: request {}",
+                call.id, call.operation, last.id
+            )
+        },
+    );
+}
+
+/// When attempts of each suite to each application failed.
+fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
+    let mut failures: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for request in facts.requests.values().filter(|it| !it.succeeded()) {
+        let at = (request.suite, request.audience());
+        let ended = request.end.map_or(request.departed, |(end, _)| end);
+        failures.entry(at).or_default().push(ended);
+    }
+    failures
+}
+
+/// A read, a command with a key, and whatever never left are tried again after a failure that may pass, as long as
+/// attempts, time and budget are left.
+fn repeated(
+    facts: &Facts<'_>,
+    call: &Call<'_>,
+    at: Micros,
+    failures: &BTreeMap<(u32, &str), Vec<Micros>>,
+    found: &mut Found,
+) {
+    let (Some(last), Some(most), Some(deadline)) =
+        (facts.attempts(call).last(), call.most, call.deadline)
+    else {
+        return;
+    };
+    let may_pass = match last.status() {
+        Some(status) => matches!(status, 408 | 429 | 500 | 502..=504) && call.kind != Kind::Unkeyed,
+        None => call.kind != Kind::Unkeyed || !last.is_open(call.kind),
+    };
+    let made = facts
+        .attempts(call)
+        .filter(|it| it.status() != Some(401))
+        .count();
+    let time = at + asked(last) + call.backoff + TICK < deadline;
+    let paid = failures
+        .get(&(call.suite, last.audience()))
+        .is_none_or(|failed| {
+            let budget = facts.suites.get(&call.suite).map_or(0, |it| it.1);
+            failed.iter().filter(|failed| **failed <= at).count() < budget
+        });
+    let left = made < most as usize && time && paid;
+    found.hold(
+        "a failure that may pass is tried again",
+        at,
+        !(may_pass && left),
+        || {
+            let (id, operation) = (call.id, call.operation);
+            format!("call {id} of {operation} made {made} of {most} attempts until {deadline}")
+        },
+    );
+}
+
+/// A call whose token is rejected for the first time makes its suite ask for another.
+fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
+    let rejected = |it: &&Request<'_>| it.status() == Some(401);
+    let Some(last) = facts.attempts(call).last().filter(rejected) else {
+        return;
+    };
+    let Sent::Attempt {
+        token: Some(token), ..
+    } = last.sent
+    else {
+        return;
+    };
+    let time = call.deadline.is_some_and(|deadline| at + TICK < deadline);
+    let own = |it: &Request<'_>| it.suite == last.suite && it.audience() == last.audience();
+    let asked = facts.tokens.get(token).map_or(0, |it| it.asked);
+    let mut others = facts.requests.values().filter(|it| own(it));
+    let moved = others.any(|it| {
+        let another = matches!(it.sent, Sent::Exchange { .. }) && it.departed > asked;
+        another || rejected(&it) && it.id != last.id
+    });
+    found.hold("a rejected token is renewed", at, !time || moved, || {
+        format!(
+            "call {} of {} gave up with token {token}",
+            call.id, call.operation
+        )
+    });
+}
+
+/// How long the service asked to wait.
+fn asked(attempt: &Request<'_>) -> Micros {
+    let answer = attempt.delivered();
+    answer.and_then(|it| it.wait).unwrap_or_default()
+}
