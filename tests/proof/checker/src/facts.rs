@@ -122,6 +122,7 @@ pub(crate) struct Call<'a> {
     pub(crate) deadline: Option<Micros>,
     pub(crate) command: Option<u64>,
     pub(crate) most: Option<u32>,
+    pub(crate) caller: u64,
     pub(crate) backoff: Micros,
     pub(crate) resends: Option<u64>,
     pub(crate) told: Option<(Micros, &'a Told)>,
@@ -251,6 +252,7 @@ impl<'a> Facts<'a> {
             }
             Event::Called {
                 call,
+                caller,
                 suite,
                 operation,
                 kind,
@@ -259,7 +261,6 @@ impl<'a> Facts<'a> {
                 attempts,
                 backoff,
                 resends,
-                ..
             } => {
                 let began = Call {
                     id: *call,
@@ -270,6 +271,7 @@ impl<'a> Facts<'a> {
                     deadline: *deadline,
                     command: *command,
                     most: *attempts,
+                    caller: *caller,
                     backoff: *backoff,
                     resends: *resends,
                     told: None,

@@ -13,7 +13,9 @@ pub use event::{Command, Done, Effect, Event, Kind, Micros, Sent, Told};
 pub use history::History;
 
 use facts::Facts;
-use laws::{Found, calls, commands, effects, pace, places, secrets, stored, tokens, walks};
+use laws::{
+    Found, calls, commands, effects, pace, places, progress, secrets, stored, tokens, walks,
+};
 
 /// A law that a history breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +39,7 @@ pub fn check(history: &History) -> Vec<Violation> {
     tokens::hold(&facts, &mut found);
     places::hold(history, &mut found);
     walks::hold(history, &facts, &mut found);
+    progress::hold(history, &facts, &mut found);
     stored::hold(history, &facts, &mut found);
     secrets::hold(history, &mut found);
     found.0.sort_by_key(|violation| violation.at);

@@ -107,6 +107,9 @@ a failure that may pass is tried again
   error 2 refused 1 -> error 2 unknown 1
 a rejected token is renewed
   status 4 409 -> status 4 401
+without faults only rejected calls fail
+  opened 1 -> faultless, opened 1
+  called 2 unkeyed -> called 2 unkeyed, called 3 read, error 3 unknown 0
 a call is attempted
   called 2 unkeyed -> called 2 unkeyed, called 1 keyed, error 1 not-sent 0 1
 a rejected call is not sent again
@@ -117,6 +120,8 @@ a call keeps its key
   attempt 4 2 - -> attempt 4 2 key
 a list delivers its own records
   took made -> took other
+a simulation ends within its limits
+  end -> stuck
 a token stays in its installation
   attempt 4 2 - -> attempt 4 2 - 2
 no dead token is sent

@@ -5,6 +5,7 @@ pub(crate) mod commands;
 pub(crate) mod effects;
 pub(crate) mod pace;
 pub(crate) mod places;
+pub(crate) mod progress;
 pub(crate) mod secrets;
 pub(crate) mod stored;
 pub(crate) mod tokens;

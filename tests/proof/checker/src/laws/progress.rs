@@ -1,0 +1,55 @@
+//! A simulation ends within its limits, and without faults only rejected calls fail.
+
+use std::collections::BTreeMap;
+
+use crate::event::{Effect, Event, Told};
+use crate::facts::Facts;
+use crate::history::History;
+use crate::laws::Found;
+
+/// How many of the callers that make no progress are named.
+const NAMED: usize = 3;
+
+pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
+    let mut faultless = false;
+    for (at, event) in history.events() {
+        match event {
+            Event::Faultless => faultless = true,
+            Event::Returned { call, told } if faultless => {
+                let kept = match told {
+                    Told::Error { effect, .. } => *effect == Effect::Refused,
+                    _ => true,
+                };
+                found.hold("without faults only rejected calls fail", at, kept, || {
+                    format!("call {call}: {told:?}")
+                });
+            }
+            Event::Stuck { limit } => {
+                found.hold("a simulation ends within its limits", at, false, || {
+                    format!("{limit}; {}", stuck(facts))
+                });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The callers that made the most calls since one of theirs got a response.
+fn stuck(facts: &Facts<'_>) -> String {
+    let mut callers = BTreeMap::new();
+    for call in facts.calls.values() {
+        let (made, operation) = callers.entry(call.caller).or_insert((0, ""));
+        let answered = facts.attempts(call).any(|it| it.delivered().is_some());
+        *made = if answered { 0 } else { *made + 1 };
+        *operation = call.operation;
+    }
+    let mut callers: Vec<_> = callers.into_iter().collect();
+    callers.sort_by_key(|(_, (made, _))| std::cmp::Reverse(*made));
+    let named = callers
+        .iter()
+        .take(NAMED)
+        .map(|(caller, (made, operation))| {
+            format!("caller {caller} made {made} calls of {operation} without a response")
+        });
+    named.collect::<Vec<_>>().join("; ")
+}
