@@ -5,6 +5,7 @@
 //! cargo run --release -p suite-proof -- --worlds 40        # the worlds of seeds 1 to 40
 //! cargo run --release -p suite-proof -- --seconds 3600 --from 1000000
 //! cargo run --release -p suite-proof -- --seed 17          # this world once more
+//! cargo run --release -p suite-proof -- --sdk NeverRetries # with an SDK that is broken on purpose
 //! ```
 
 use std::panic::catch_unwind;
@@ -12,9 +13,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use suite_checker::{Event, History, Sent, Violation, check};
-use suite_proof::world::{Totals, World};
+use suite_proof::world::{Sdk, Totals, World};
 
-const USAGE: &str = "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]]";
+const USAGE: &str =
+    "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]] [--sdk NAME]";
 
 /// Runs one world once more, before its seed.
 const AGAIN: &str = "cargo run --release -p suite-proof -- --seed";
@@ -26,7 +28,10 @@ fn main() -> ExitCode {
     let plan = Plan::read(std::env::args().skip(1));
     plan.map_or_else(
         || {
-            eprintln!("{USAGE}");
+            eprintln!("{USAGE}\nbroken SDKs:");
+            for (sdk, invariant) in Sdk::BROKEN {
+                eprintln!("{:16} violates: {invariant}", format!("{sdk:?}"));
+            }
             ExitCode::from(2)
         },
         |plan| plan.run(),
@@ -38,6 +43,7 @@ struct Plan {
     from: u64,
     worlds: u64,
     seconds: u64,
+    sdk: Sdk,
 }
 
 impl Plan {
@@ -47,9 +53,16 @@ impl Plan {
             from,
             worlds,
             seconds,
+            sdk: Sdk::Correct,
         };
         while let Some(name) = arguments.next() {
-            let value = arguments.next()?.parse().ok()?;
+            let value = arguments.next()?;
+            if name == "--sdk" {
+                let mut broken = Sdk::BROKEN.into_iter().map(|(sdk, _)| sdk);
+                plan.sdk = broken.find(|sdk| format!("{sdk:?}") == value)?;
+                continue;
+            }
+            let value = value.parse().ok()?;
             match name.as_str() {
                 "--seed" => (plan.from, plan.worlds) = (value, 1),
                 "--from" => plan.from = value,
@@ -70,14 +83,19 @@ impl Plan {
             if began.elapsed().as_secs() >= self.seconds {
                 break;
             }
-            let Ok((history, world)) = catch_unwind(|| World::of(seed).run()) else {
-                println!("seed {seed} panics; again: {AGAIN} {seed}");
+            let world = World {
+                sdk: self.sdk,
+                ..World::of(seed)
+            };
+            let Ok((history, world)) = catch_unwind(|| world.run()) else {
+                println!("seed {seed} panics; again: {}", self.again(seed));
                 return ExitCode::FAILURE;
             };
             totals += &world;
             digest = digest.rotate_left(1) ^ history.digest();
             if let Some(broken) = check(&history).first() {
                 report(seed, &history, broken);
+                println!("again: {}", self.again(seed));
                 summary(&totals, began.elapsed());
                 return ExitCode::FAILURE;
             }
@@ -90,6 +108,16 @@ impl Plan {
         println!("digest {digest:016x}");
         summary(&totals, began.elapsed());
         ExitCode::SUCCESS
+    }
+}
+
+impl Plan {
+    /// The command that runs one simulation once more.
+    fn again(&self, seed: u64) -> String {
+        match self.sdk {
+            Sdk::Correct => format!("{AGAIN} {seed}"),
+            sdk => format!("{AGAIN} {seed} --sdk {sdk:?}"),
+        }
     }
 }
 
@@ -126,7 +154,6 @@ fn report(seed: u64, history: &History, broken: &Violation) {
     for (_, line) in before.iter().chain(after.iter().take(SHOWN)) {
         println!("{line}");
     }
-    println!("again: {AGAIN} {seed}");
 }
 
 /// What a text names, such as `call 17`, in the form in which events show it.

@@ -3,7 +3,7 @@
 use std::thread;
 
 use suite_checker::check;
-use suite_proof::world::World;
+use suite_proof::world::{Sdk, World};
 
 /// Runs a world twice, each time on a thread of its own, as another process would.
 #[track_caller]
@@ -50,4 +50,42 @@ fn a_world_whose_lines_are_kept_does_the_same_again() {
         requests: 300,
         ..world
     });
+}
+
+/// A short simulation.
+fn short(seed: u64, sdk: Sdk) -> World {
+    World {
+        requests: 150,
+        crowded: false,
+        sdk,
+        ..World::of(seed)
+    }
+}
+
+/// The first seed whose simulation of a broken SDK violates this invariant.
+fn rejected((sdk, invariant): (Sdk, &str)) -> Option<u64> {
+    let violates = |seed: &u64| {
+        let found = check(&short(*seed, sdk).run().0);
+        found.iter().any(|it| it.law == invariant)
+    };
+    (1..=40).find(violates)
+}
+
+#[test]
+fn each_broken_sdk_is_rejected_where_the_correct_one_passes() {
+    let half = |part: &'static [(Sdk, &str)]| {
+        thread::spawn(move || part.iter().copied().map(rejected).collect::<Vec<_>>())
+    };
+    let (some, others) = Sdk::BROKEN.split_at(Sdk::BROKEN.len() / 2);
+    let seeds = [half(some), half(others)].map(|it| it.join().unwrap());
+    println!("{:16} {:55} simulation", "broken SDK", "violated invariant");
+    let mut last = 0;
+    for ((sdk, invariant), seed) in Sdk::BROKEN.iter().zip(seeds.concat()) {
+        let name = format!("{sdk:?}");
+        println!("{name:16} {invariant:55} {seed:?}");
+        last = last.max(seed.expect("it is rejected"));
+    }
+    for seed in 1..=last {
+        assert_eq!(check(&short(seed, Sdk::Correct).run().0), []);
+    }
 }

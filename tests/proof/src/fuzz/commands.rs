@@ -107,7 +107,7 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a [u8]> {
 }
 
 /// The digest as the stored form's documentation tells it, read from the JSON.
-fn digest(stored: &Value) -> String {
+pub(crate) fn digest(stored: &Value) -> String {
     let version = stored["version"].as_u64().unwrap_or_default();
     let mut hash = Sha256::new();
     hash.update(u32::try_from(version).unwrap_or_default().to_be_bytes());

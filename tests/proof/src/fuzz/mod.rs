@@ -15,6 +15,8 @@ mod tree;
 mod values;
 mod waits;
 
+pub(crate) use commands::digest as command_digest;
+
 /// A property. It panics where the input breaks it.
 pub type Target = fn(&[u8]);
 

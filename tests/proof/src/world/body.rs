@@ -111,6 +111,13 @@ impl Arriving {
             ticket,
         }
     }
+
+    /// Changes a body that comes whole.
+    pub(super) fn change(&mut self, change: impl FnOnce(&[u8]) -> Bytes) {
+        if let ([body], false) = (self.pieces.make_contiguous(), self.cut) {
+            *body = change(body);
+        }
+    }
 }
 
 impl Body for Arriving {

@@ -12,7 +12,7 @@ use sdk_core::{
 use suite_checker::{Command, Effect, Event, Kind, Told};
 use tokio::time::timeout;
 
-use super::broken;
+use super::broken::{self, Sdk};
 use super::installation::{json, reference};
 use super::network::body_digest;
 use super::stage::{Number, Stage, digest, micros};
@@ -27,6 +27,7 @@ pub(super) struct Options {
     pub(super) retry: Option<RetryPolicy>,
     /// When its caller loses patience.
     patience: Option<Duration>,
+    retries: bool,
 }
 
 impl Options {
@@ -42,12 +43,14 @@ impl Options {
             deadline: one_in(rng, 6).then(|| seconds(rng, 20.0)),
             retry: one_in(rng, 8).then(|| retry(rng)),
             patience: one_in(rng, 25).then(|| seconds(rng, 3.0).mul_f64(rng.f64())),
+            retries: stage.sdk != Sdk::NeverRetries,
         }
     }
 
     /// The policy that the SDK gets.
     pub(super) fn policy(&self) -> Option<RetryPolicy> {
-        self.retry
+        let never = (!self.retries).then(RetryPolicy::none);
+        never.or(self.retry)
     }
 }
 

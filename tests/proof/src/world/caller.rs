@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use suite_checker::Kind;
 use tokio::time::{sleep, timeout};
 
+use super::broken::resent;
 use super::call::{Failure, Options, with_options};
 use super::network::CALL;
 use super::suites::Seat;
@@ -86,6 +87,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let Some(command) = in_doubt(made).filter(|_| rng.bool()) else {
                 return;
             };
+            let command = resent(&seat.stage, command);
             seat.stage.count("commands: sent again by hand");
             let seat = if rng.bool() {
                 &seat.elsewhere(rng)

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::World;
+use super::broken::Sdk;
 use super::totals::Totals;
 
 /// The stage of one world. It runs on one thread, so nobody ever waits for its locks.
@@ -25,6 +26,9 @@ pub(super) struct Stage {
     calm: AtomicBool,
     /// The lines so far, if this world keeps any.
     lines: Option<Mutex<HashSet<String>>>,
+    pub(super) sdk: Sdk,
+    /// Who calls, in an SDK that makes one call at a time.
+    pub(super) turn: tokio::sync::Mutex<()>,
     faultless: bool,
     /// How many records it may still take, and who waits for the last one.
     left: AtomicU64,
@@ -57,6 +61,8 @@ impl Stage {
             numbers: Default::default(),
             calm: AtomicBool::new(false),
             lines: keeps_lines.then(Mutex::default),
+            sdk: world.sdk,
+            turn: tokio::sync::Mutex::default(),
             faultless: world.faultless,
             left: world.steps().into(),
             stuck: Notify::new(),

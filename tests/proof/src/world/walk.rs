@@ -7,6 +7,7 @@ use sdk_core::{Checkpoint, Pages, Record};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
+use super::broken::Sdk;
 use super::call::{Options, with_options};
 use super::installation::LISTS;
 use super::network::CALL;
@@ -32,7 +33,7 @@ pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: R
         let kept = kept.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
         let seat = seats.iter().find(|it| it.at == kept.at);
         let seat = seat.expect("a seat for each installation");
-        if rng.bool() {
+        if rng.bool() || stage.sdk == Sdk::RejectsAll {
             one_page(seat, &store, slot, kept, &mut rng).await;
         } else {
             many(seat, &store, slot, kept, &mut rng).await;
