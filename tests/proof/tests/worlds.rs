@@ -32,7 +32,10 @@ fn a_hundred_callers_and_more_on_one_suite_do_the_same_again() {
 #[test]
 fn worlds_of_several_services_do_the_same_again() {
     for seed in [1, 2, 4] {
-        holds(World::of(seed));
+        holds(World {
+            requests: 1_000,
+            ..World::of(seed)
+        });
     }
 }
 
