@@ -31,7 +31,8 @@ fn a_hundred_callers_and_more_on_one_suite_do_the_same_again() {
 
 #[test]
 fn worlds_of_several_services_do_the_same_again() {
-    for seed in [1, 2, 4] {
+    // Nothing strikes the requests of the last one.
+    for seed in [1, 2, 4, 10] {
         holds(World {
             requests: 1_000,
             ..World::of(seed)
@@ -91,4 +92,14 @@ fn each_broken_sdk_is_rejected_where_the_correct_one_passes() {
     for seed in 1..=last {
         assert_eq!(check(&short(seed, Sdk::Correct).run().0), []);
     }
+}
+
+#[test]
+fn a_simulation_whose_calls_are_all_rejected_ends_and_names_the_callers() {
+    let found = check(&short(1, Sdk::RejectsAll).run().0);
+    let stuck = found
+        .iter()
+        .find(|it| it.law == "a simulation ends within its limits");
+    let named = stuck.unwrap().what.matches("; caller ").count();
+    assert_eq!(named, 3, "{stuck:?}");
 }
