@@ -58,7 +58,7 @@ impl Plan {
         while let Some(name) = arguments.next() {
             let value = arguments.next()?;
             if name == "--sdk" {
-                let mut broken = Sdk::BROKEN.into_iter().map(|(sdk, _)| sdk);
+                let mut broken = Sdk::BROKEN.iter().map(|(sdk, _)| *sdk);
                 plan.sdk = broken.find(|sdk| format!("{sdk:?}") == value)?;
                 continue;
             }

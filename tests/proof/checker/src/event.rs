@@ -17,7 +17,8 @@ pub enum Event {
         installation: u32,
         sent: Sent,
     },
-    /// The network took the body of a request: from here on its suite cannot know that it did not arrive. A body of 0 is none.
+    /// The network began to send a request, with this body (0 if it is empty). From here on its suite cannot know that it did
+    /// not arrive.
     Begun { request: u64, body: Digest },
     /// The server read a request whole.
     Arrived { request: u64 },
@@ -41,8 +42,8 @@ pub enum Event {
     /// The suite stopped waiting for the reply.
     Abandoned { request: u64 },
 
-    /// A suite was built that may have so many concurrent attempts to an application, and whose budget pays for so many
-    /// retries to an application without a single success.
+    /// A suite was built that allows at most `most` concurrent attempts per application, and whose budget for an application
+    /// pays for `retries` retries without a success.
     Opened {
         suite: u32,
         most: Option<usize>,
@@ -136,7 +137,7 @@ pub enum Sent {
 
 /// A command as it is sent: its idempotency key, if any, its path and query, and its body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the text above names the fields")]
+#[expect(missing_docs, reason = "the comment above names the fields")]
 pub struct Command {
     pub key: Option<String>,
     pub target: String,
@@ -186,8 +187,8 @@ pub enum Told {
         reference: String,
         replayed: bool,
     },
-    /// An error: what it says of the effect, its kind for people, whether there was no token to send, how many attempts it
-    /// says were made, and the command that it returns for a resend.
+    /// An error: its effect, its kind, whether the call had no token, its attempt count, and the command that it returns for a
+    /// resend.
     Error {
         effect: Effect,
         kind: String,

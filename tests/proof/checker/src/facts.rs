@@ -32,7 +32,7 @@ pub(crate) struct Request<'a> {
     pub(crate) installation: u32,
     pub(crate) sent: &'a Sent,
     pub(crate) departed: Micros,
-    /// The body, once the network took it.
+    /// The body, once the network began to send the request.
     pub(crate) begun: Option<Digest>,
     pub(crate) arrived: bool,
     pub(crate) answer: Option<Answer<'a>>,
@@ -76,12 +76,22 @@ impl<'a> Request<'a> {
         self.status().is_some_and(|it| it / 100 == 4)
     }
 
-    /// Whether it may have taken effect, for all that its suite knows. The evidence that an abandoned request never left is
-    /// its body, which the network takes of an unkeyed command only when it sends it.
+    /// Whether the network began to send it.
+    pub(crate) fn was_sent(&self) -> bool {
+        self.begun.is_some() || self.arrived
+    }
+
+    /// Whether the service's answer is the last word on its call.
+    pub(crate) fn is_final(&self) -> bool {
+        self.succeeded() || self.was_rejected() && !matches!(self.status(), Some(401 | 408 | 429))
+    }
+
+    /// Whether its suite cannot know if it took effect. An abandoned request without a key is known to be unsent if its body
+    /// was never read. The body of a keyed request is read before it connects, so it proves nothing.
     pub(crate) fn is_open(&self, kind: Kind) -> bool {
         match self.end {
             Some((_, End::Delivered)) => !self.succeeded() && !self.was_rejected(),
-            Some((_, End::Broke)) => self.begun.is_some() || self.arrived,
+            Some((_, End::Broke)) => self.was_sent(),
             Some((_, End::Abandoned)) => self.begun.is_some() || kind != Kind::Unkeyed,
             None => true,
         }
@@ -128,6 +138,13 @@ pub(crate) struct Call<'a> {
     pub(crate) told: Option<(Micros, &'a Told)>,
     /// Its attempts, in the order in which they left.
     pub(crate) attempts: Vec<u64>,
+}
+
+impl Call<'_> {
+    /// Whether its deadline is still ahead.
+    pub(crate) fn has_time(&self, at: Micros) -> bool {
+        self.deadline.is_some_and(|deadline| at + TICK < deadline)
+    }
 }
 
 /// A token, as the suite that asked for it may use it.
@@ -308,29 +325,29 @@ impl<'a> Facts<'a> {
         call.attempts.iter().map(|id| &self.requests[id])
     }
 
-    /// Whether a call, or an earlier one whose command it resends, may have taken effect, for all that its suite knows.
+    /// Whether the suite of a call cannot know if its command took effect, in this call or an earlier one.
     pub(crate) fn is_open(&self, call: &Call<'a>) -> bool {
         self.attempts(call).any(|it| it.is_open(call.kind)) || self.resends_open(call)
     }
 
-    /// Whether the call whose command this one resends may have taken effect.
+    /// Whether the suite cannot know if the resent command took effect in an earlier call.
     pub(crate) fn resends_open(&self, call: &Call<'a>) -> bool {
         let earlier = call.resends.and_then(|it| self.calls.get(&it));
         earlier.is_some_and(|it| self.is_open(it))
     }
 
-    /// A token that a suite has at `now`, with less than these hundredths of its lifetime over.
+    /// A token that a suite can use at `now`, with less than `percent` of its lifetime elapsed.
     pub(crate) fn token(
         &self,
         (suite, audience): (u32, &str),
         now: Micros,
-        hundredths: Micros,
+        percent: Micros,
     ) -> Option<&Token<'a>> {
         let own = |it: &Token<'_>| (it.suite, it.audience) == (suite, audience);
         let held = || self.tokens.iter().filter(move |(_, it)| own(it));
         let found = held().find(|(digest, token)| {
             let known = token.delivered.is_some_and(|it| it < now);
-            let young = now + TICK < token.asked + token.lifetime * hundredths / 100;
+            let young = now + TICK < token.asked + token.lifetime * percent / 100;
             let mut rejected = self.rejections.range((**digest, 0)..=(**digest, now));
             known
                 && young

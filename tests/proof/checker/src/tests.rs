@@ -5,6 +5,16 @@ use crate::{History, check};
 
 const SECOND: u64 = 1_000_000;
 
+/// The lines with their words, all of which are numbers unless they say what they are:
+///
+/// ```text
+/// opened [LIMIT]                                  called CALL KIND [STORED] [resends CALL]
+/// exchange REQUEST                                attempt REQUEST CALL KEY [INSTALLATION [TENANT]]
+/// begun REQUEST BODY                              status REQUEST STATUS [RETRY-AFTER]
+/// offered REQUEST SECONDS                         receipt CALL BODY RECORD [new]
+/// error CALL EFFECT ATTEMPTS [BODY | tokenless]   wait SECONDS
+/// ```
+///
 /// A token, a command whose first reply is lost and that is stored, a refusal, and a walk.
 const GOOD: &str = "opened 1
 secret hush
@@ -45,7 +55,7 @@ line nothing to see
 calm
 end";
 
-/// Each invariant, and the lines that break it with what takes their place.
+/// Each invariant, with the replaced lines that violate it.
 const BROKEN: &str = "
 every call ends
   error 2 refused 1 ->
@@ -354,7 +364,7 @@ fn form(key: Option<&str>, body: u64) -> Command {
     }
 }
 
-/// A history of these lines, each a second after the one before, unless that is a delivery or this begins with `=`.
+/// A history of these lines. Each is one second after the line before, unless that is a delivery or this begins with `=`.
 fn history(lines: &[&str]) -> History {
     let (mut history, mut now, mut instant) = (History::default(), 0, true);
     for line in lines.iter().filter(|line| !line.is_empty()) {

@@ -23,7 +23,8 @@ use super::network::{BoxError, KEY, Network, TENANT};
 use super::stage::{Number, Stage, locked};
 use crate::fuzz::command_digest;
 
-/// Which SDK a simulation runs.
+/// The SDK that a simulation runs. A further broken SDK is a variant here, its row in [`BROKEN`](Sdk::BROKEN), and a branch in
+/// `call`, `report`, `resent` or `Wire::carry`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sdk {
     /// The SDK as it is.
@@ -50,11 +51,11 @@ pub enum Sdk {
     RepeatsItem,
     /// It exchanges the credential for each attempt.
     RenewsAlways,
-    /// It uses the first token for ever.
+    /// It never renews a token.
     DeadToken,
-    /// It returns a result when the deadline of the call is there.
+    /// It returns each result only at the deadline of its call.
     HoldsResponses,
-    /// It reports a request whose response was lost as not sent.
+    /// It reports each request without a response as not sent.
     LostAsNotSent,
     /// It sends the default header of the client of another installation.
     ForeignHeader,
@@ -62,7 +63,7 @@ pub enum Sdk {
 
 impl Sdk {
     /// Each broken SDK with the invariant that it violates.
-    pub const BROKEN: [(Self, &'static str); 15] = [
+    pub const BROKEN: &[(Self, &'static str)] = &[
         (Self::RejectsAll, "refused: the service said so"),
         (Self::ReportsRefused, "refused: the service said so"),
         (Self::ReportsUnknown, "unknown: an attempt is open"),
@@ -105,25 +106,25 @@ impl Sdk {
     }
 }
 
-/// Makes a call as the SDK of this simulation does, with its deadline after `time`.
+/// Runs a call with the faults of the SDK of this simulation. `time` is what the call has until its deadline.
 pub(super) async fn call<R>(
     stage: &Stage,
     time: Duration,
     call: impl Future<Output = Result<R, Error>>,
 ) -> Result<R, Failure> {
     let (sdk, began) = (stage.sdk, Instant::now());
+    if sdk == Sdk::RejectsAll {
+        return Err(Failure {
+            effect: Effect::Refused,
+            kind: ErrorKind::Rejected,
+            tokenless: false,
+            attempts: 0,
+            retry_after: None,
+            command: None,
+        });
+    }
     let _turn = match sdk {
         Sdk::OneAtATime => Some(stage.turn.lock().await),
-        Sdk::RejectsAll => {
-            return Err(Failure {
-                effect: Effect::Refused,
-                kind: ErrorKind::Rejected,
-                tokenless: false,
-                attempts: 0,
-                retry_after: None,
-                command: None,
-            });
-        }
         _ => None,
     };
     let result = call.await;
@@ -158,12 +159,12 @@ pub(super) struct Wire {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What a broken SDK remembers of requests, by suite and host.
+/// The requests that a broken SDK has seen, by suite and host.
 #[derive(Default)]
 struct Seen {
     tokens: HashMap<String, HeaderValue>,
     exchanges: HashMap<String, (http::request::Parts, Bytes)>,
-    /// Of each installation.
+    /// Each once.
     tenants: Vec<HeaderValue>,
 }
 
@@ -183,7 +184,9 @@ impl Wire {
         let is_exchange = request.uri().path() == "/oauth/token";
         match self.sdk {
             Sdk::RenewsAlways => request = self.renew(request, is_exchange).await?,
-            Sdk::DeadToken | Sdk::ForeignHeader if !is_exchange => self.disguise(&mut request),
+            Sdk::DeadToken | Sdk::ForeignHeader if !is_exchange => {
+                self.replace_header(&mut request);
+            }
             Sdk::RetriesUnkeyed if !is_exchange && may_not_repeat(&request) => {
                 let (head, body) = request.into_parts();
                 let body = body.into_bytes()?;
@@ -247,7 +250,7 @@ impl Wire {
     }
 
     /// Replaces a header by another that was seen before.
-    fn disguise(&self, request: &mut Request<RequestBody>) {
+    fn replace_header(&self, request: &mut Request<RequestBody>) {
         let place = place(request.headers(), request.uri().host());
         let mut seen = locked(&self.seen);
         let headers = request.headers_mut();
@@ -257,7 +260,9 @@ impl Wire {
                 *token = first.clone();
             }
         } else if let Some(tenant) = headers.get_mut(TENANT) {
-            seen.tenants.push(tenant.clone());
+            if !seen.tenants.contains(tenant) {
+                seen.tenants.push(tenant.clone());
+            }
             let other = seen.tenants.iter().find(|it| *it != tenant);
             *tenant = other.cloned().unwrap_or_else(|| tenant.clone());
         }
@@ -289,7 +294,7 @@ fn place(headers: &HeaderMap, host: Option<&str>) -> String {
     format!("{} {}", suite.unwrap_or_default(), host.unwrap_or_default())
 }
 
-/// The response with another page, if it is one.
+/// Changes a response whose body is a page.
 fn changed(
     mut response: Response<Arriving>,
     change: impl FnOnce(&mut Value),

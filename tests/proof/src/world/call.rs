@@ -135,7 +135,7 @@ pub(super) struct Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        // The token endpoint refused the credential, if no attempt failed like that.
+        // If no attempt failed like that, the error comes from the token endpoint.
         let last = error.attempt_log().last().map(|it| it.kind);
         let tokenless = error.is_unauthenticated() && last != Some(error.kind());
         Self {
@@ -164,7 +164,7 @@ impl Failure {
         }
     }
 
-    /// What it means for a stored command.
+    /// Its outcome for a stored command.
     pub(super) fn outcome(&self) -> StoredOutcome {
         StoredOutcome::Failed {
             effect: self.effect,
@@ -201,11 +201,16 @@ pub(super) struct About {
 }
 
 impl About {
+    /// The time until its deadline.
+    fn time(&self, options: &Options) -> Option<Duration> {
+        self.deadline.map(|usual| options.deadline.unwrap_or(usual))
+    }
+
     /// Records that the call begins.
     pub(super) fn begin<'a>(&'a self, options: &Options) -> Open<'a> {
         let stage = &*self.stage;
         let policy = options.retry.unwrap_or(self.policy);
-        let time = self.deadline.map(|usual| options.deadline.unwrap_or(usual));
+        let time = self.time(options);
         stage.record(Event::Called {
             call: options.number,
             caller: self.caller,
@@ -214,6 +219,7 @@ impl About {
             kind: self.kind,
             deadline: time.map(|it| stage.now().saturating_add(micros(it))),
             command: self.command,
+            // A list limits neither the time nor the attempts of all its pages.
             attempts: time.map(|_| policy.attempts),
             backoff: micros(policy.backoff.cap),
             resends: self.resends,
@@ -232,7 +238,7 @@ impl About {
             return pending().await;
         }
         let mut open = self.begin(options);
-        let time = options.deadline.or(self.deadline).unwrap_or_default();
+        let time = self.time(options).unwrap_or_default();
         let call = broken::call(stage, time, call);
         let result = match options.patience {
             Some(patience) => timeout(patience, call).await.ok()?,

@@ -90,7 +90,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let command = resent(&seat.stage, command);
             seat.stage.count("commands: sent again by hand");
             let seat = if rng.bool() {
-                &seat.elsewhere(rng)
+                &seat.in_another_process(rng)
             } else {
                 seat
             };

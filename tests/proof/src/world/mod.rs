@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// How many records it may take: at most 14 for each request were ever seen, those of its start included.
+    /// The number of its steps: each record is one. Correct SDKs took at most 14 for each request.
     pub(crate) fn steps(&self) -> u64 {
         20 * self.requests + 3_000
     }
@@ -175,7 +175,7 @@ async fn within(
 ) -> Result<(), String> {
     tokio::select! {
         biased;
-        () = stage.stuck.notified() => Err("it took all its steps".to_owned()),
+        () = stage.stuck.notified() => Err("no step was left".to_owned()),
         ended = timeout(time, part) => ended.map_err(|_elapsed| format!("{time:?} passed")),
         () = trouble => unreachable!("it goes on"),
     }

@@ -380,7 +380,7 @@ fn gateway(status: u16, seconds: Option<u32>, said: &str) -> Answer {
     }
 }
 
-/// Names the next page, if this is one and not the last, and says whether it is.
+/// Makes a page name itself as the next, unless it is the last; returns whether it changed.
 fn name_next(answer: &mut Answer, cursor: String) -> bool {
     let mut page = json(&answer.body);
     let is_one = page["nextCursor"].is_string();

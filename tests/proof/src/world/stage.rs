@@ -27,11 +27,12 @@ pub(super) struct Stage {
     /// The lines so far, if this world keeps any.
     lines: Option<Mutex<HashSet<String>>>,
     pub(super) sdk: Sdk,
-    /// Who calls, in an SDK that makes one call at a time.
+    /// Held by the current call of `Sdk::OneAtATime`.
     pub(super) turn: tokio::sync::Mutex<()>,
     faultless: bool,
-    /// How many records it may still take, and who waits for the last one.
+    /// The steps that are left: each record is one.
     left: AtomicU64,
+    /// Notified when none is left.
     pub(super) stuck: Notify,
 }
 
@@ -82,7 +83,7 @@ impl Stage {
         locked(&self.history).record(self.now(), event);
     }
 
-    /// Whether it took as many records as it may: nothing more is called or sent.
+    /// Whether no step is left: nothing more is called or sent.
     pub(super) fn is_stuck(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }

@@ -13,8 +13,9 @@ use super::installation::Installation;
 use super::network::{AGENT, TENANT};
 use super::stage::{Number, Stage};
 
-/// The retry budget of a suite: each retry takes 5 from it.
+/// The retry budget of a suite, and the cost of a retry.
 const BUDGET: u32 = 500;
+const RETRY_COST: u32 = 5;
 
 /// A suite and its clients.
 #[derive(Clone)]
@@ -25,7 +26,7 @@ pub(super) struct Seat {
     pub(super) suite: u32,
     /// The place of its installation.
     pub(super) at: usize,
-    /// Who calls with it.
+    /// The caller that uses it.
     pub(super) caller: u64,
     /// The deadline of calls that set none, and their retries.
     deadline: Duration,
@@ -59,13 +60,14 @@ impl Seat {
         };
         let (mut deadline, mut policy) = (Duration::from_secs(30), RetryPolicy::default());
         if rng.bool() {
-            deadline = Duration::from_millis(rng.u64(2_000..20_000));
+            let short = Duration::from_millis(rng.u64(2_000..20_000));
             let timeout = Duration::from_millis(rng.u64(500..4_000));
             policy = retry(rng);
+            builder = builder.retry(policy);
             if !stage.is_faultless() {
+                deadline = short;
                 builder = builder.deadline(deadline).timeout(timeout);
             }
-            builder = builder.retry(policy);
         }
         if rng.bool() {
             builder = builder.token_policy(quick(rng));
@@ -74,7 +76,7 @@ impl Seat {
         if let Some(most) = most {
             builder = builder.max_in_flight(most);
         }
-        let retries = BUDGET as usize / 5;
+        let retries = (BUDGET / RETRY_COST) as usize;
         stage.record(Event::Opened {
             suite,
             most,
@@ -108,8 +110,8 @@ impl Seat {
         self
     }
 
-    /// Another process of the same service.
-    pub(super) fn elsewhere(&self, rng: &mut Rng) -> Self {
+    /// The same installation with a new suite, as in another process.
+    pub(super) fn in_another_process(&self, rng: &mut Rng) -> Self {
         let new = Self::new(
             &self.stage,
             &self.installations,
@@ -124,7 +126,7 @@ impl Seat {
         }
     }
 
-    /// The same suites for one more caller.
+    /// The seats of a new caller.
     pub(super) fn for_caller(seats: &[Self]) -> Vec<Self> {
         let caller = seats[0].stage.next(Number::Caller);
         let seats = seats.iter().cloned();

@@ -33,6 +33,7 @@ pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: R
         let kept = kept.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
         let seat = seats.iter().find(|it| it.at == kept.at);
         let seat = seat.expect("a seat for each installation");
+        // Only the call of a page can be rejected.
         if rng.bool() || stage.sdk == Sdk::RejectsAll {
             one_page(seat, &store, slot, kept, &mut rng).await;
         } else {

@@ -57,8 +57,9 @@ fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
             rejected.is_none(),
             || format!("call {}: request {id} after a status {rejected:?}", call.id),
         );
-        let passes = |it: &u16| !matches!(it, 401 | 408 | 429);
-        rejected = attempt.status().filter(|it| it / 100 == 4 && passes(it));
+        rejected = attempt
+            .status()
+            .filter(|_| attempt.is_final() && !attempt.succeeded());
         let answer = attempt.delivered();
         if let (Some(wait), Some((read, _))) = (answer.and_then(|it| it.wait), attempt.end) {
             earliest = read + wait;

@@ -61,7 +61,10 @@ fn resent(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
             same,
             || {
                 let sent = (attempt.sent, attempt.begun);
-                format!("call {} sent {sent:?}, returned was {command:?}", call.id)
+                format!(
+                    "call {} sent {sent:?}, the error returned {command:?}",
+                    call.id
+                )
             },
         );
     }

@@ -23,13 +23,12 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// No attempt reached the service, and no attempt of an earlier call with the same command may have done so.
+/// No attempt was sent, and no earlier call with the same command is open.
 fn not_sent(facts: &Facts<'_>, call: &Call<'_>) -> bool {
-    let mut attempts = facts.attempts(call);
-    !attempts.any(|it| it.begun.is_some() || it.arrived) && !facts.resends_open(call)
+    !facts.attempts(call).any(Request::was_sent) && !facts.resends_open(call)
 }
 
-/// The service rejected this very call, and no other attempt may have taken effect.
+/// An attempt of this call was rejected, none succeeded, and none is open.
 fn refused(facts: &Facts<'_>, call: &Call<'_>) -> bool {
     let rejected = facts.attempts(call).any(Request::was_rejected);
     let succeeded = facts.attempts(call).any(Request::succeeded);

@@ -1,4 +1,4 @@
-//! Nothing that can go on waits: calls leave, responses are read, and failures that may pass are tried again.
+//! Progress: calls leave, responses are read, and failures that may pass are tried again.
 
 use std::collections::BTreeMap;
 
@@ -53,7 +53,7 @@ fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
                 .suites
                 .get(&call.suite)
                 .is_none_or(|it| it.0.is_some());
-            // A tenth is left for the call itself, and half as much for a renewal that is late.
+            // Of the lifetime, 10 % is reserved for the call and 5 % for a late renewal.
             let place = (call.suite, audience.as_str());
             let fresh = || facts.token(place, *ready, 85).is_some();
             now > ready + TICK && !capped && (token.is_none() || fresh())
@@ -67,20 +67,20 @@ fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         // An attempt after a 401 waits for another token; a list waits for its consumer.
         ready = attempt
             .end
-            .map(|(end, _)| end + asked(attempt) + call.backoff);
+            .map(|(end, _)| end + retry_after(attempt) + call.backoff);
         ready = ready.filter(|_| attempt.status() != Some(401) && call.most.is_some());
     }
 }
 
-/// A call that has time is attempted, unless its suite asked for a token and got none.
+/// A call that has time is attempted, unless it has no token, and its suite has requested tokens.
 fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, tokenless: bool, found: &mut Found) {
-    let time = call.deadline.is_some_and(|deadline| at + TICK < deadline);
-    let asked = |it: &Request<'_>| {
+    let exchanged = |it: &Request<'_>| {
         let own = it.suite == call.suite && it.departed <= at;
         own && matches!(it.sent, Sent::Exchange { .. })
     };
-    let kept =
-        !call.attempts.is_empty() || !time || tokenless && facts.requests.values().any(asked);
+    let kept = !call.attempts.is_empty()
+        || !call.has_time(at)
+        || tokenless && facts.requests.values().any(exchanged);
     found.hold("a call is attempted", at, kept, || {
         format!(
             "call {} of {} until {:?}",
@@ -96,7 +96,7 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     };
     let is_final = match told {
         Told::Reply { .. } | Told::Receipt { .. } => true,
-        Told::Error { .. } => last.was_rejected() && !matches!(last.status(), Some(401 | 429)),
+        Told::Error { .. } => last.is_final(),
         Told::Dropped => false,
     };
     let prompt = last.end.is_none_or(|(end, _)| at <= end + TICK);
@@ -113,7 +113,8 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     );
 }
 
-/// When attempts of each suite to each application failed.
+/// When requests of each suite and audience failed, token exchanges and rejections included: an upper bound on the retries
+/// that the budget paid for.
 fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
     let mut failures: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for request in facts.requests.values().filter(|it| !it.succeeded()) {
@@ -124,7 +125,7 @@ fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
     failures
 }
 
-/// A read, a command with a key, and whatever never left are tried again after a failure that may pass, as long as
+/// A read, a command with a key, and a request that was never sent are tried again after a failure that may pass, as long as
 /// attempts, time and budget are left.
 fn repeated(
     facts: &Facts<'_>,
@@ -146,7 +147,7 @@ fn repeated(
         .attempts(call)
         .filter(|it| it.status() != Some(401))
         .count();
-    let time = at + asked(last) + call.backoff + TICK < deadline;
+    let time = at + retry_after(last) + call.backoff + TICK < deadline;
     let paid = failures
         .get(&(call.suite, last.audience()))
         .is_none_or(|failed| {
@@ -165,7 +166,7 @@ fn repeated(
     );
 }
 
-/// A call whose token is rejected for the first time makes its suite ask for another.
+/// If a token is rejected for the first time and the call has time left, its suite requests another.
 fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
     let rejected = |it: &&Request<'_>| it.status() == Some(401);
     let Some(last) = facts.attempts(call).last().filter(rejected) else {
@@ -177,24 +178,28 @@ fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
     else {
         return;
     };
-    let time = call.deadline.is_some_and(|deadline| at + TICK < deadline);
-    let own = |it: &Request<'_>| it.suite == last.suite && it.audience() == last.audience();
-    let asked = facts.tokens.get(token).map_or(0, |it| it.asked);
-    let mut others = facts.requests.values().filter(|it| own(it));
-    let moved = others.any(|it| {
-        let another = matches!(it.sent, Sent::Exchange { .. }) && it.departed > asked;
-        another || rejected(&it) && it.id != last.id
+    let requested = facts.tokens.get(token).map_or(0, |it| it.asked);
+    let renewed = facts.requests.values().any(|it| {
+        let own = it.suite == last.suite && it.audience() == last.audience();
+        let exchange = matches!(it.sent, Sent::Exchange { .. });
+        let before = it.departed <= at && it.id != last.id;
+        own && before && (exchange && it.departed > requested || rejected(&it))
     });
-    found.hold("a rejected token is renewed", at, !time || moved, || {
-        format!(
-            "call {} of {} gave up with token {token}",
-            call.id, call.operation
-        )
-    });
+    found.hold(
+        "a rejected token is renewed",
+        at,
+        !call.has_time(at) || renewed,
+        || {
+            format!(
+                "call {} of {} gave up with token {token}",
+                call.id, call.operation
+            )
+        },
+    );
 }
 
 /// How long the service asked to wait.
-fn asked(attempt: &Request<'_>) -> Micros {
+fn retry_after(attempt: &Request<'_>) -> Micros {
     let answer = attempt.delivered();
     answer.and_then(|it| it.wait).unwrap_or_default()
 }

@@ -59,15 +59,15 @@ const PAUSE: u64 = 50_000;
 
 fn exchanged(facts: &Facts<'_>, found: &mut Found) {
     let mut flights: BTreeMap<(u32, &str), (u64, u64)> = BTreeMap::new();
-    let mut refused: BTreeMap<(u32, &str), Vec<u64>> = BTreeMap::new();
+    let mut rejected: BTreeMap<(u32, &str), Vec<u64>> = BTreeMap::new();
     for request in facts.requests.values() {
         let Sent::Exchange { audience } = request.sent else {
             continue;
         };
         let at = (request.suite, audience.as_str());
         let now = request.departed;
-        // The credential may change once between them.
-        let ends = refused.entry(at).or_default();
+        // One repeat is allowed, because the credential may have changed in between.
+        let ends = rejected.entry(at).or_default();
         let soon = ends
             .iter()
             .rev()
