@@ -60,7 +60,7 @@ fn a_world_whose_lines_are_kept_does_the_same_again() {
 fn short(seed: u64, sdk: Sdk) -> World {
     World {
         requests: 150,
-        crowded: false,
+        crowded: sdk == Sdk::TenAtATime,
         sdk,
         ..World::of(seed)
     }

@@ -50,8 +50,8 @@ pub enum Event {
         retries: usize,
     },
     /// A caller began a call, which ends at `deadline` at the latest, makes so many attempts at the most, those after a 401
-    /// not counted, waits at most `backoff` between them, and sends the stored `command`, if any. It may send the command
-    /// that the error of an earlier call returned, which is the call that it `resends`.
+    /// not counted, each of which may take `timeout`, waits at most `backoff` between them, and sends the stored `command`,
+    /// if any. It may send the command that the error of an earlier call returned, which is the call that it `resends`.
     Called {
         call: u64,
         caller: u64,
@@ -61,8 +61,10 @@ pub enum Event {
         deadline: Option<Micros>,
         command: Option<u64>,
         attempts: Option<u32>,
+        timeout: Micros,
         backoff: Micros,
         resends: Option<u64>,
+        asked: Asked,
     },
     /// A caller was told how its call ended.
     Returned { call: u64, told: Told },
@@ -133,6 +135,15 @@ pub enum Sent {
         key: Option<String>,
         target: String,
     },
+}
+
+/// The parts of a request that its caller determines, as far as the simulation knows their form.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "they are named as those of a command")]
+pub struct Asked {
+    pub key: Option<String>,
+    pub target: Option<String>,
+    pub body: Option<Digest>,
 }
 
 /// A command as it is sent: its idempotency key, if any, its path and query, and its body.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{Command, Digest, Done, Event, Kind, Micros, Sent, Told};
+use crate::event::{Asked, Command, Digest, Done, Event, Kind, Micros, Sent, Told};
 use crate::history::History;
 
 /// How a request ended for the suite that sent it.
@@ -97,6 +97,15 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Whether it is what its caller asked for.
+    pub(crate) fn is_asked(&self, asked: &Asked) -> bool {
+        let (key, target) = self.command();
+        let differs = |own: Option<&str>, seen| own.is_some() && own != seen;
+        !differs(asked.key.as_deref(), key)
+            && !differs(asked.target.as_deref(), target)
+            && (self.begun.is_none() || asked.body.is_none() || self.begun == asked.body)
+    }
+
     /// Whether it is the command, as far as the network saw it.
     pub(crate) fn is(&self, command: &Command) -> bool {
         self.command() == (command.key.as_deref(), Some(command.target.as_str()))
@@ -133,7 +142,9 @@ pub(crate) struct Call<'a> {
     pub(crate) command: Option<u64>,
     pub(crate) most: Option<u32>,
     pub(crate) caller: u64,
+    pub(crate) timeout: Micros,
     pub(crate) backoff: Micros,
+    pub(crate) asked: &'a Asked,
     pub(crate) resends: Option<u64>,
     pub(crate) told: Option<(Micros, &'a Told)>,
     /// Its attempts, in the order in which they left.
@@ -204,6 +215,7 @@ impl<'a> Facts<'a> {
         facts
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each event")]
     fn take(&mut self, at: Micros, event: &'a Event) {
         match event {
             Event::Departed {
@@ -276,8 +288,10 @@ impl<'a> Facts<'a> {
                 deadline,
                 command,
                 attempts,
+                timeout,
                 backoff,
                 resends,
+                asked,
             } => {
                 let began = Call {
                     id: *call,
@@ -289,7 +303,9 @@ impl<'a> Facts<'a> {
                     command: *command,
                     most: *attempts,
                     caller: *caller,
+                    timeout: *timeout,
                     backoff: *backoff,
+                    asked,
                     resends: *resends,
                     told: None,
                     attempts: Vec::new(),

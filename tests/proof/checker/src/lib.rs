@@ -9,7 +9,7 @@ mod laws;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Command, Done, Effect, Event, Kind, Micros, Sent, Told};
+pub use event::{Asked, Command, Done, Effect, Event, Kind, Micros, Sent, Told};
 pub use history::History;
 
 use facts::Facts;

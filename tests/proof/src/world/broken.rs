@@ -2,7 +2,8 @@
 //! each of them.
 
 use std::collections::HashMap;
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub enum Sdk {
     NeverRetries,
     /// It begins a call when the one before has ended.
     OneAtATime,
+    /// It has at most ten calls in flight.
+    TenAtATime,
     /// It resends a command with another key.
     FreshKey,
     /// Its errors return the command with another key.
@@ -69,6 +72,7 @@ impl Sdk {
         (Self::ReportsUnknown, "unknown: an attempt is open"),
         (Self::NeverRetries, "a failure that may pass is tried again"),
         (Self::OneAtATime, "a call that can leave leaves"),
+        (Self::TenAtATime, "a call that can leave leaves"),
         (Self::FreshKey, "a resend is the same command"),
         (
             Self::ReturnsFreshKey,
@@ -124,10 +128,19 @@ pub(super) async fn call<R>(
         });
     }
     let _turn = match sdk {
-        Sdk::OneAtATime => Some(stage.turn.lock().await),
+        Sdk::OneAtATime | Sdk::TenAtATime => Some(stage.turns.acquire().await),
         _ => None,
     };
-    let result = call.await;
+    let mut call = pin!(call);
+    // A call that is polled without end, and never waits, takes all steps.
+    let result = poll_fn(|context| {
+        if stage.step() {
+            call.as_mut().poll(context)
+        } else {
+            Poll::Pending
+        }
+    });
+    let result = result.await;
     if sdk == Sdk::HoldsResponses && result.is_ok() {
         sleep_until(began + time).await;
     }

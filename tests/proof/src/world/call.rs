@@ -9,7 +9,7 @@ use sdk_core::{
     self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
     StoredOutcome,
 };
-use suite_checker::{Command, Effect, Event, Kind, Told};
+use suite_checker::{Asked, Command, Effect, Event, Kind, Told};
 use tokio::time::timeout;
 
 use super::broken::{self, Sdk};
@@ -192,15 +192,24 @@ pub(super) struct About {
     pub(super) kind: Kind,
     /// The deadline of calls that set none; `None` if the call has none as a whole.
     pub(super) deadline: Option<Duration>,
+    /// The timeout of attempts of calls that set none.
+    pub(super) timeout: Duration,
     /// The stored command.
     pub(super) command: Option<u64>,
     /// The retries of calls that set none.
     pub(super) policy: RetryPolicy,
     /// The call whose error returned the command.
     pub(super) resends: Option<u64>,
+    pub(super) asked: Asked,
 }
 
 impl About {
+    /// The same call, as one to this path and query.
+    pub(super) fn to(mut self, target: impl Into<String>) -> Self {
+        self.asked.target = Some(target.into());
+        self
+    }
+
     /// The time until its deadline.
     fn time(&self, options: &Options) -> Option<Duration> {
         self.deadline.map(|usual| options.deadline.unwrap_or(usual))
@@ -221,8 +230,10 @@ impl About {
             command: self.command,
             // A list limits neither the time nor the attempts of all its pages.
             attempts: time.map(|_| policy.attempts),
+            timeout: micros(options.timeout.unwrap_or(self.timeout)),
             backoff: micros(policy.backoff.cap),
             resends: self.resends,
+            asked: self.asked.clone(),
         });
         Open(stage, options.number, None)
     }

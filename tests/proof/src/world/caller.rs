@@ -13,6 +13,7 @@ use tokio::time::{sleep, timeout};
 use super::broken::resent;
 use super::call::{Failure, Options, with_options};
 use super::network::CALL;
+use super::stage::digest;
 use super::suites::Seat;
 
 /// A person that no installation has.
@@ -57,18 +58,35 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
     let about = |operation| seat.about(operation, Kind::Read);
     let (person, limit) = (someone(seat, rng), rng.u32(1..=50));
     macro_rules! read {
-        ($operation:literal, $call:expr) => {{
+        ($operation:literal, $target:expr, $call:expr) => {{
             let call = with_options!($call, options, CALL[0]);
-            let _told = about($operation).make(options, call.send()).await;
+            let about = about($operation).to($target);
+            let _told = about.make(options, call.send()).await;
         }};
     }
+    let (crm, accounting) = (&seat.crm, &seat.accounting);
+    let path = |rest: &str| format!("/api/crm/v1/{rest}");
+    let page = |list: &str| path(&format!("{list}?limit={limit}"));
+    let one = path(&format!("people/{person}"));
     match rng.u8(..10) {
-        0..4 => read!("getPerson", seat.crm.people().get(person.as_str())),
-        4 | 5 => read!("listPeople", seat.crm.people().list().limit(limit)),
-        6 => read!("getToday", seat.crm.today().get()),
-        7 => read!("listTasks", seat.crm.tasks().list().limit(limit)),
-        8 => read!("getAccountingOverview", seat.accounting.overview().get()),
-        _ => read!("getAccountingMetadata", seat.accounting.service().meta()),
+        0..4 => read!("getPerson", one, crm.people().get(person.as_str())),
+        4 | 5 => read!(
+            "listPeople",
+            page("people"),
+            crm.people().list().limit(limit)
+        ),
+        6 => read!("getToday", path("today"), crm.today().get()),
+        7 => read!("listTasks", page("tasks"), crm.tasks().list().limit(limit)),
+        8 => read!(
+            "getAccountingOverview",
+            "/overview",
+            accounting.overview().get()
+        ),
+        _ => read!(
+            "getAccountingMetadata",
+            "/meta",
+            accounting.service().meta()
+        ),
     }
 }
 
@@ -78,12 +96,14 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
     let own = rng.bool().then(|| key(seat.at, &options.header));
     let about = |operation| seat.about(operation, Kind::Keyed);
     macro_rules! command {
-        ($operation:literal, $client:ident, $call:expr) => {{
+        ($operation:literal, $client:ident, $target:literal, $call:expr) => {{
             let mut call = with_options!($call, options, CALL[0]);
+            let mut about = about($operation).to($target);
             if let Some(own) = own {
+                about.asked.key = Some(own.as_str().to_owned());
                 call = call.idempotency_key(own);
             }
-            let made = about($operation).make(options, call.send()).await;
+            let made = about.make(options, call.send()).await;
             let Some(command) = in_doubt(made).filter(|_| rng.bool()) else {
                 return;
             };
@@ -107,11 +127,13 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
         0 | 1 => command!(
             "submitEventCommand",
             calendar,
+            "/calendar/v1/event-commands",
             seat.calendar.events().command(&event(&options.header))
         ),
         2 => command!(
             "createInvoiceDraft",
             accounting,
+            "/invoice-drafts",
             seat.accounting
                 .invoice_drafts()
                 .create(&draft(counterparty(seat, rng), &options.header))
@@ -119,6 +141,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
         _ => command!(
             "createImportRun",
             accounting,
+            "/import-runs",
             seat.accounting
                 .import_runs()
                 .create(&import(&options.header))
@@ -155,14 +178,19 @@ async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             "payload": {"jobTitle": format!("job {}", options.header)},
         }),
         _ => {
-            let call = seat.calendar.attendance().respond(reply(&options.header));
+            let body = reply(&options.header);
+            let mut about = about("respondAttendance").to("/calendar/v1/attendance-commands");
+            about.asked.body = Some(digest(body.to_string().as_bytes()));
+            let call = seat.calendar.attendance().respond(body);
             let call = with_options!(call, options, CALL[0]);
-            let _told = about("respondAttendance").make(options, call.send()).await;
+            let _told = about.make(options, call.send()).await;
             return;
         }
     };
+    let mut about = about("submitCommand").to("/api/crm/v1/commands");
+    about.asked.body = Some(digest(body.to_string().as_bytes()));
     let call = with_options!(seat.crm.commands().submit(body), options, CALL[0]);
-    let _told = about("submitCommand").make(options, call.send()).await;
+    let _told = about.make(options, call.send()).await;
 }
 
 async fn prewarm(seat: &Seat, rng: &mut Rng) {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use suite_checker::{Event, History, Micros};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
 use super::World;
@@ -27,10 +27,10 @@ pub(super) struct Stage {
     /// The lines so far, if this world keeps any.
     lines: Option<Mutex<HashSet<String>>>,
     pub(super) sdk: Sdk,
-    /// Held by the current call of `Sdk::OneAtATime`.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    /// The calls that a broken SDK lets through.
+    pub(super) turns: Semaphore,
     faultless: bool,
-    /// The steps that are left: each record is one.
+    /// The steps that are left: each record is one, and each time that a call is polled.
     left: AtomicU64,
     /// Notified when none is left.
     pub(super) stuck: Notify,
@@ -63,7 +63,7 @@ impl Stage {
             calm: AtomicBool::new(false),
             lines: keeps_lines.then(Mutex::default),
             sdk: world.sdk,
-            turn: tokio::sync::Mutex::default(),
+            turns: Semaphore::new(if world.sdk == Sdk::TenAtATime { 10 } else { 1 }),
             faultless: world.faultless,
             left: world.steps().into(),
             stuck: Notify::new(),
@@ -75,11 +75,18 @@ impl Stage {
         micros(self.began.elapsed())
     }
 
-    pub(super) fn record(&self, event: Event) {
-        match self.left.load(Ordering::Relaxed) {
-            0 => self.stuck.notify_one(),
-            left => self.left.store(left - 1, Ordering::Relaxed),
+    /// Takes a step. False if none is left.
+    pub(super) fn step(&self) -> bool {
+        let left = self.left.load(Ordering::Relaxed);
+        self.left.store(left.saturating_sub(1), Ordering::Relaxed);
+        if left == 0 {
+            self.stuck.notify_one();
         }
+        left > 0
+    }
+
+    pub(super) fn record(&self, event: Event) {
+        self.step();
         locked(&self.history).record(self.now(), event);
     }
 

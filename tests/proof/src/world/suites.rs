@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use sdk_core::{Backoff, CallOptions, Error, RetryPolicy, Suite, TokenPolicy};
-use suite_checker::{Event, Kind};
+use suite_checker::{Asked, Event, Kind};
 
 use super::broken::Wire;
 use super::call::{About, retry};
@@ -30,6 +30,7 @@ pub(super) struct Seat {
     pub(super) caller: u64,
     /// The deadline of calls that set none, and their retries.
     deadline: Duration,
+    timeout: Duration,
     policy: RetryPolicy,
     wire: Wire,
     shared: Suite,
@@ -59,14 +60,15 @@ impl Seat {
             None => builder.transport(wire.clone()),
         };
         let (mut deadline, mut policy) = (Duration::from_secs(30), RetryPolicy::default());
+        let mut timeout = Duration::from_secs(10);
         if rng.bool() {
             let short = Duration::from_millis(rng.u64(2_000..20_000));
-            let timeout = Duration::from_millis(rng.u64(500..4_000));
+            let quick = Duration::from_millis(rng.u64(500..4_000));
             policy = retry(rng);
             builder = builder.retry(policy);
             if !stage.is_faultless() {
-                deadline = short;
-                builder = builder.deadline(deadline).timeout(timeout);
+                (deadline, timeout) = (short, quick);
+                builder = builder.deadline(deadline);
             }
         }
         if rng.bool() {
@@ -82,7 +84,7 @@ impl Seat {
             most,
             retries,
         });
-        let builder = builder.retry_budget(BUDGET);
+        let builder = builder.retry_budget(BUDGET).timeout(timeout);
         let shared = builder.build().expect("its settings are sound");
         let number = installations[at].number;
         let (crm, calendar, accounting) = clients(&shared, number).expect("they have addresses");
@@ -93,6 +95,7 @@ impl Seat {
             at,
             caller: 0,
             deadline,
+            timeout,
             policy,
             wire: wire.clone(),
             shared,
@@ -145,9 +148,11 @@ impl Seat {
             operation,
             kind,
             deadline: Some(self.deadline),
+            timeout: self.timeout,
             command: None,
             policy: self.policy,
             resends: None,
+            asked: Asked::default(),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Every call ends in time, with what the server said.
 
 use crate::event::{Effect, Told};
-use crate::facts::{Call, Facts, TICK};
+use crate::facts::{Call, End, Facts, Request, TICK};
 use crate::laws::Found;
+
+/// How many attempts in a row may get a 401: the first, and one for each token that died early.
+const MOST: u32 = 4;
 
 /// What retries, backoffs and tokens need until an outage is forgotten.
 const AFTERMATH: u64 = 180_000_000;
@@ -34,6 +37,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
 /// The attempts of a call are its own, no more than its policy allows, and none is sooner than the server asks.
 fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     let (mut counted, mut earliest, mut rejected) = (0, 0, None);
+    let (mut ended, mut unauthenticated) = (0, 0);
     for attempt in facts.attempts(call) {
         let (now, id) = (attempt.departed, attempt.id);
         let own = attempt.suite == call.suite && call.told.is_none_or(|(end, _)| now <= end);
@@ -60,6 +64,33 @@ fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         rejected = attempt
             .status()
             .filter(|_| attempt.is_final() && !attempt.succeeded());
+        let asked = attempt.is_asked(call.asked);
+        found.hold("a call sends what its caller asked for", now, asked, || {
+            format!(
+                "call {}: {:?}, asked for was {:?}",
+                call.id, attempt.sent, call.asked
+            )
+        });
+        let alone = call.most.is_none() || ended <= now;
+        found.hold(
+            "the attempts of a call follow each other",
+            now,
+            alone,
+            || format!("call {}: request {id} before {ended}", call.id),
+        );
+        ended = attempt.end.map_or(u64::MAX, |(end, _)| end);
+        unauthenticated = if attempt.status() == Some(401) {
+            unauthenticated + 1
+        } else {
+            0
+        };
+        found.hold(
+            "a call stops after a few 401s",
+            now,
+            unauthenticated <= MOST,
+            || format!("call {}: {unauthenticated} in a row", call.id),
+        );
+        timed(call, attempt, found);
         let answer = attempt.delivered();
         if let (Some(wait), Some((read, _))) = (answer.and_then(|it| it.wait), attempt.end) {
             earliest = read + wait;
@@ -78,6 +109,25 @@ fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
             )
         },
     );
+}
+
+/// An attempt takes no longer than its timeout, and is given up no sooner, unless the call itself ends.
+fn timed(call: &Call<'_>, attempt: &Request<'_>, found: &mut Found) {
+    let (Some((end, how)), Some(deadline)) = (attempt.end, call.deadline) else {
+        return;
+    };
+    let took = end - attempt.departed;
+    let dropped = call
+        .told
+        .is_none_or(|(at, told)| *told == Told::Dropped && at <= end + TICK);
+    let given_up = how == End::Abandoned && end + TICK < deadline && !dropped;
+    let kept = took <= call.timeout + TICK && !(given_up && took + TICK < call.timeout);
+    found.hold("an attempt has its timeout", end, kept, || {
+        format!(
+            "call {}: request {} took {took} of {}",
+            call.id, attempt.id, call.timeout
+        )
+    });
 }
 
 fn answered(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut Found) {

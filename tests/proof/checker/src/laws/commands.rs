@@ -147,10 +147,12 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
                 Some(command) => !it.is(command),
                 None => *effect != Effect::Refused,
             });
+            let key = call.asked.key.as_ref();
+            let own = key.is_none() || command.as_ref().is_none_or(|it| it.key.as_ref() == key);
             found.hold(
                 "an error returns the command that was sent",
                 at,
-                sent.is_none(),
+                sent.is_none() && own,
                 || {
                     let sent = sent.map(|it| (it.sent, it.begun));
                     format!("call {id} returns {command:?} after {sent:?}")

@@ -36,8 +36,8 @@ fn read(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// Neither a call nor its next attempt waits if its suite has a token, allows any number of concurrent attempts, and has
-/// waited as long as it must.
+/// Neither a call nor its next attempt waits if its suite has a token, allows a further attempt, and has waited as long as it
+/// must.
 fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     let mut ready = Some(call.began);
     for attempt in facts.attempts(call) {
@@ -49,14 +49,13 @@ fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         };
         let now = attempt.departed;
         let late = ready.filter(|ready| {
-            let capped = facts
-                .suites
-                .get(&call.suite)
-                .is_none_or(|it| it.0.is_some());
             // Of the lifetime, 10 % is reserved for the call and 5 % for a late renewal.
             let place = (call.suite, audience.as_str());
-            let fresh = || facts.token(place, *ready, 85).is_some();
-            now > ready + TICK && !capped && (token.is_none() || fresh())
+            let fresh = |at| token.is_none() || facts.token(place, at, 85).is_some();
+            now > ready + TICK
+                && fresh(*ready)
+                && fresh(now - TICK)
+                && has_room(facts, place, *ready, now)
         });
         found.hold("a call that can leave leaves", now, late.is_none(), || {
             format!(
@@ -70,6 +69,28 @@ fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
             .map(|(end, _)| end + retry_after(attempt) + call.backoff);
         ready = ready.filter(|_| attempt.status() != Some(401) && call.most.is_some());
     }
+}
+
+/// Whether a suite had a token and allowed a further attempt at some time between these.
+fn has_room(facts: &Facts<'_>, place: (u32, &str), from: Micros, until: Micros) -> bool {
+    let Some((Some(most), _)) = facts.suites.get(&place.0) else {
+        return true;
+    };
+    let own = |it: &&Request<'_>| {
+        (it.suite, it.audience()) == place && matches!(it.sent, Sent::Attempt { .. })
+    };
+    let ends = facts.requests.values().filter(own);
+    let ends = ends.filter_map(|it| it.end).map(|(end, _)| end + TICK);
+    let mut times = ends
+        .chain([from + TICK])
+        .filter(|it| *it > from && it + TICK < until);
+    times.any(|time| {
+        let busy = facts.requests.values().filter(own).filter(|it| {
+            let end = it.end.map_or(Micros::MAX, |(end, _)| end);
+            it.departed <= time && time <= end
+        });
+        busy.count() < *most && facts.token(place, time, 85).is_some()
+    })
 }
 
 /// A call that has time is attempted, unless it has no token, and its suite has requested tokens.
@@ -94,9 +115,21 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     let (Some((at, told)), Some(last)) = (call.told, facts.attempts(call).last()) else {
         return;
     };
+    // After other failures, a call may wait for a token or for its turn.
+    let capped = facts
+        .suites
+        .get(&call.suite)
+        .is_none_or(|it| it.0.is_some());
+    let ready = |at| {
+        let place = (call.suite, last.audience());
+        !capped && facts.token(place, at, 85).is_some()
+    };
     let is_final = match told {
         Told::Reply { .. } | Told::Receipt { .. } => true,
-        Told::Error { .. } => last.is_final(),
+        Told::Error { tokenless, .. } => {
+            let ready = ready(at) && last.end.is_some_and(|(end, _)| ready(end));
+            last.is_final() || ready && !tokenless
+        }
         Told::Dropped => false,
     };
     let prompt = last.end.is_none_or(|(end, _)| at <= end + TICK);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Effect, Event, Told};
+use crate::event::{Effect, Event, Micros, Told};
 use crate::facts::Facts;
 use crate::history::History;
 use crate::laws::Found;
@@ -26,7 +26,7 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
             }
             Event::Stuck { limit } => {
                 found.hold("a simulation ends within its limits", at, false, || {
-                    format!("{limit}; {}", stuck(facts))
+                    format!("{limit}; {}", stuck(facts, at))
                 });
             }
             _ => {}
@@ -34,16 +34,20 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// The callers that made the most calls since one of theirs got a response.
-fn stuck(facts: &Facts<'_>) -> String {
+/// The callers that made the most calls since one of theirs got a response, the call that does not end included.
+fn stuck(facts: &Facts<'_>, now: Micros) -> String {
     let mut callers = BTreeMap::new();
     for call in facts.calls.values() {
         let (made, operation) = callers.entry(call.caller).or_insert((0, ""));
-        let answered = facts.attempts(call).any(|it| it.delivered().is_some());
+        let ended = call.told.is_some_and(|(at, _)| at < now);
+        let answered = ended && facts.attempts(call).any(|it| it.delivered().is_some());
         *made = if answered { 0 } else { *made + 1 };
         *operation = call.operation;
     }
-    let mut callers: Vec<_> = callers.into_iter().collect();
+    let mut callers: Vec<_> = callers
+        .into_iter()
+        .filter(|(_, (made, _))| *made > 0)
+        .collect();
     callers.sort_by_key(|(_, (made, _))| std::cmp::Reverse(*made));
     let named = callers
         .iter()
