@@ -6,6 +6,7 @@ pub mod event;
 mod facts;
 mod history;
 mod laws;
+mod request;
 #[cfg(test)]
 mod tests;
 

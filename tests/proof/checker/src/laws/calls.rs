@@ -1,8 +1,9 @@
 //! Every call ends in time, with what the server said.
 
 use crate::event::{Effect, Told};
-use crate::facts::{Call, End, Facts, Request, TICK};
+use crate::facts::{Call, Facts, TICK};
 use crate::laws::Found;
+use crate::request::{End, Request};
 
 /// How many attempts in a row may get a 401: the first, and one for each token that died early.
 const MOST: u32 = 4;

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Done, Effect, Kind, Sent, Told};
-use crate::facts::{Call, Facts, Request};
+use crate::facts::{Call, Facts};
 use crate::laws::Found;
+use crate::request::Request;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     keys(facts, found);

@@ -1,8 +1,9 @@
 //! An error states the effect of its call, as the network and the service saw it.
 
 use crate::event::{Effect, Told};
-use crate::facts::{Call, Facts, Request};
+use crate::facts::{Call, Facts};
 use crate::laws::Found;
+use crate::request::Request;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     for call in facts.calls.values() {

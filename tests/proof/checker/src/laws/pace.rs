@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::event::{Kind, Micros, Sent, Told};
-use crate::facts::{Call, Facts, Request, TICK};
+use crate::facts::{Call, Facts, TICK};
 use crate::laws::Found;
+use crate::request::Request;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     read(facts, found);

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::event::Event;
-use crate::facts::{Facts, Request};
+use crate::facts::Facts;
 use crate::history::History;
 use crate::laws::Found;
+use crate::request::Request;
 
 pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
     let mut commits: BTreeMap<u64, Vec<&str>> = BTreeMap::new();

@@ -1,0 +1,129 @@
+//! A request, and what its suite can know of it.
+
+use crate::event::{Asked, Command, Digest, Done, Kind, Micros, Sent};
+
+/// How a request ended for the suite that sent it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Delivered,
+    Broke,
+    Abandoned,
+}
+
+/// What the server answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) at: Micros,
+    pub(crate) status: u16,
+    pub(crate) body: Digest,
+    pub(crate) done: &'a Done,
+    /// How long to wait before the next attempt.
+    pub(crate) wait: Option<Micros>,
+    pub(crate) odd: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) id: u64,
+    pub(crate) suite: u32,
+    pub(crate) installation: u32,
+    pub(crate) sent: &'a Sent,
+    pub(crate) departed: Micros,
+    /// The body, once the network began to send the request.
+    pub(crate) begun: Option<Digest>,
+    pub(crate) arrived: bool,
+    pub(crate) answer: Option<Answer<'a>>,
+    /// When the suite could have read the answer to its end.
+    pub(crate) offered: Option<Micros>,
+    pub(crate) end: Option<(Micros, End)>,
+}
+
+impl<'a> Request<'a> {
+    pub(crate) fn done(&self) -> &'a Done {
+        self.answer.map_or(&Done::Nothing, |answer| answer.done)
+    }
+
+    /// The record that it committed.
+    pub(crate) fn committed(&self) -> Option<&'a str> {
+        match self.done() {
+            Done::Committed { reference } => Some(reference),
+            _ => None,
+        }
+    }
+
+    /// The answer, if the suite read it whole.
+    pub(crate) fn delivered(&self) -> Option<Answer<'a>> {
+        let delivered = self.end.is_some_and(|(_, end)| end == End::Delivered);
+        self.answer.filter(|_| delivered)
+    }
+
+    /// The status of the answer, if the suite read it whole.
+    pub(crate) fn status(&self) -> Option<u16> {
+        self.delivered().map(|answer| answer.status)
+    }
+
+    /// Whether the suite read a 2xx whole that it has no reason to reject.
+    pub(crate) fn succeeded(&self) -> bool {
+        let answer = self.delivered();
+        answer.is_some_and(|it| it.status / 100 == 2 && !it.odd)
+    }
+
+    /// Whether the service rejected it, and the suite knows.
+    pub(crate) fn was_rejected(&self) -> bool {
+        self.status().is_some_and(|it| it / 100 == 4)
+    }
+
+    /// Whether the network began to send it.
+    pub(crate) fn was_sent(&self) -> bool {
+        self.begun.is_some() || self.arrived
+    }
+
+    /// Whether the service's answer is the last word on its call.
+    pub(crate) fn is_final(&self) -> bool {
+        self.succeeded() || self.was_rejected() && !matches!(self.status(), Some(401 | 408 | 429))
+    }
+
+    /// Whether its suite cannot know if it took effect. An abandoned request without a key is known to be unsent if its body
+    /// was never read. The body of a keyed request is read before it connects, so it proves nothing.
+    pub(crate) fn is_open(&self, kind: Kind) -> bool {
+        match self.end {
+            Some((_, End::Delivered)) => !self.succeeded() && !self.was_rejected(),
+            Some((_, End::Broke)) => self.was_sent(),
+            Some((_, End::Abandoned)) => self.begun.is_some() || kind != Kind::Unkeyed,
+            None => true,
+        }
+    }
+
+    /// Whether it is what its caller asked for.
+    pub(crate) fn is_asked(&self, asked: &Asked) -> bool {
+        let (key, target) = self.command();
+        let differs = |own: Option<&str>, seen| own.is_some() && own != seen;
+        !differs(asked.key.as_deref(), key)
+            && !differs(asked.target.as_deref(), target)
+            && (self.begun.is_none() || asked.body.is_none() || self.begun == asked.body)
+    }
+
+    /// Whether it is the command, as far as the network saw it.
+    pub(crate) fn is(&self, command: &Command) -> bool {
+        self.command() == (command.key.as_deref(), Some(command.target.as_str()))
+            && self.begun.is_none_or(|body| body == command.body)
+    }
+
+    /// Its key, and its path and query.
+    pub(crate) fn command(&self) -> (Option<&'a str>, Option<&'a str>) {
+        match self.sent {
+            Sent::Attempt { key, target, .. } => (key.as_deref(), Some(target)),
+            Sent::Exchange { .. } => (None, None),
+        }
+    }
+
+    pub(crate) fn audience(&self) -> &'a str {
+        match self.sent {
+            Sent::Attempt { audience, .. } | Sent::Exchange { audience } => audience,
+        }
+    }
+
+    pub(crate) fn key(&self) -> Option<&'a str> {
+        self.command().0
+    }
+}
