@@ -24,18 +24,22 @@ impl Stop {
         let (asked, stop) = watch::channel(None);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build()?;
+        // Not on the thread: a signal that came before it ran would kill the program.
+        let within = runtime.enter();
+        let mut signals = Signals::listen()?;
+        drop(within);
         let hear = async move {
-            let status = signal().await?;
+            let status = signals.next().await;
             asked.send_replace(Some(status));
             let again = async {
                 // What ends a process often sends SIGTERM to it and to its group: the same word twice.
-                while signal().await.is_ok_and(|again| again != INTERRUPTED) {}
+                while signals.next().await != INTERRUPTED {}
                 INTERRUPTED
             };
             let status = timeout(PATIENCE, again).await.unwrap_or(status);
             std::process::exit(status.into());
         };
-        std::thread::Builder::new().spawn(move || -> io::Result<()> { runtime.block_on(hear) })?;
+        std::thread::Builder::new().spawn(move || runtime.block_on(hear))?;
         Ok(Self(stop))
     }
 
@@ -65,17 +69,41 @@ pub(crate) fn shield(child: &mut Command) -> &mut Command {
     child
 }
 
-/// Waits for a signal, and returns the exit status that belongs to it.
-async fn signal() -> io::Result<u8> {
+/// The signals that ask a program to end.
+struct Signals {
     #[cfg(unix)]
-    {
+    interrupted: tokio::signal::unix::Signal,
+    #[cfg(unix)]
+    terminated: tokio::signal::unix::Signal,
+    #[cfg(windows)]
+    interrupted: tokio::signal::windows::CtrlC,
+}
+
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        #[cfg(unix)]
         use tokio::signal::unix::{SignalKind, signal};
-        let mut terminated = signal(SignalKind::terminate())?;
+        Ok(Self {
+            #[cfg(unix)]
+            interrupted: signal(SignalKind::interrupt())?,
+            #[cfg(unix)]
+            terminated: signal(SignalKind::terminate())?,
+            #[cfg(windows)]
+            interrupted: tokio::signal::windows::ctrl_c()?,
+        })
+    }
+
+    /// Waits for a signal, and returns the exit status that belongs to it.
+    async fn next(&mut self) -> u8 {
+        #[cfg(unix)]
         tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted.map(|()| INTERRUPTED),
-            _ = terminated.recv() => Ok(TERMINATED),
+            _ = self.interrupted.recv() => INTERRUPTED,
+            _ = self.terminated.recv() => TERMINATED,
+        }
+        #[cfg(windows)]
+        {
+            self.interrupted.recv().await;
+            INTERRUPTED
         }
     }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await.map(|()| INTERRUPTED)
 }
