@@ -31,7 +31,7 @@ fn a_hundred_callers_and_more_on_one_suite_do_the_same_again() {
 
 #[test]
 fn worlds_of_several_services_do_the_same_again() {
-    // Nothing strikes the requests of the last one.
+    // Nothing strikes the requests of seed 10.
     for seed in [1, 2, 4, 10] {
         holds(World {
             requests: 1_000,
