@@ -131,7 +131,7 @@ async fn fault_20_a_retry_that_deadline_or_attempts_forbid_costs_no_budget() {
     for limit in limits {
         let steps = [busy.clone(), reply(503), person(), reply(503)];
         let peer = Peer::start(script(steps).then_always(person()));
-        // Room for one retry.
+        // It pays for one retry.
         let crm = builder_at(&peer.url()).retry_budget(5).crm();
 
         let denied = limit(get_person(&crm)).await.unwrap_err();

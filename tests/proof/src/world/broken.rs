@@ -30,11 +30,11 @@ use crate::fuzz::command_digest;
 pub enum Sdk {
     /// The SDK as it is.
     Correct,
-    /// It sends nothing, and reports each call as refused.
+    /// It sends nothing, and reports each call as `Refused`.
     RejectsAll,
-    /// It reports each failure of an attempt as refused.
+    /// It reports each failure of an attempt as `Refused`.
     ReportsRefused,
-    /// It reports each failure as unknown.
+    /// It reports each failure as `Unknown`.
     ReportsUnknown,
     /// It makes one attempt.
     NeverRetries,
