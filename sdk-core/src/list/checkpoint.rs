@@ -112,10 +112,9 @@ impl Checkpoint {
         self.delivered = self.delivered.saturating_add(1);
     }
 
-    /// The same position, once items of a page of this size follow: from here on, `skip` counts items of that page.
-    pub(super) fn within_page_of(self, limit: Option<&str>) -> Self {
-        let limit = limit.map(str::to_owned);
-        Self { limit, ..self }
+    /// Records that items of a page of this size follow: from here on, `skip` counts items of that page.
+    pub(super) fn within_page_of(&mut self, limit: Option<&str>) {
+        self.limit = limit.map(str::to_owned);
     }
 
     /// Records that the current page was delivered without its first `skipped` items. A page of another size may be shorter

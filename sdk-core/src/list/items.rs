@@ -121,12 +121,13 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 None => return Poll::Ready(None),
                 Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                 Some(Ok(page)) => {
-                    self.at = before.within_page_of(self.pages.limit());
+                    self.at = before;
                     if let Err(error) = page.items() {
                         self.itemless = true;
                         self.pages.end();
                         return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
                     }
+                    self.at.within_page_of(self.pages.limit());
                     self.page = page.into_inner().items.unwrap_or_default().into_iter();
                 }
             }

@@ -1,11 +1,13 @@
 //! Row 26: walks that go on elsewhere.
 
-use sdk_core::{Checkpoint, RetryPolicy};
+use sdk_core::{Checkpoint, ErrorKind, RetryPolicy};
 use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{name, page, rest, rest_of_pages, server_of};
 use crate::peer::{Protocol, over_both, reply, reset};
-use crate::support::{Ahead as _, Clients, assert_says, builder_for, crm_at, crm_for, stored};
+use crate::support::{
+    Ahead as _, Clients, answer, assert_says, builder_for, crm_at, crm_for, stored,
+};
 
 over_both! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
 
@@ -122,6 +124,33 @@ async fn fault_26_a_list_resumes_after_page_sizes_that_alternate() {
         checkpoint = items.checkpoint();
     }
     assert_eq!(names, all[..names.len()]);
+}
+
+#[tokio::test]
+async fn fault_26_a_page_without_items_keeps_the_page_size_of_the_checkpoint() {
+    let server = server_of(100).await;
+    let crm = crm_for(&server);
+    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    let mut items = crm.people().list().limit(50).items();
+    for _ in 0..25 {
+        items.try_next().await.unwrap().unwrap();
+    }
+    let list = || crm.people().list().limit(10).items();
+    answer(
+        &server,
+        Operation::ListPeople,
+        r#"{"nextCursor":"elsewhere"}"#,
+    )
+    .times(1);
+    let mut itemless = list().resume(stored(&items.checkpoint()));
+    assert_eq!(
+        itemless.try_next().await.unwrap_err().kind(),
+        ErrorKind::Pagination
+    );
+
+    let mut again = list().resume(stored(&itemless.checkpoint()));
+
+    assert_eq!(rest(&mut again).await.0, all[25..]);
 }
 
 async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Protocol) {
