@@ -30,6 +30,7 @@ mod getters;
 pub mod guide;
 mod json;
 mod list;
+mod macros;
 mod named;
 pub mod observe;
 mod operation;
@@ -39,7 +40,6 @@ mod replay;
 mod reply;
 mod request;
 mod secret;
-mod shown;
 mod suite;
 #[cfg(feature = "test-util")]
 #[cfg_attr(docsrs, doc(cfg(feature = "test-util")))]

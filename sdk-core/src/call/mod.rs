@@ -28,6 +28,7 @@ use crate::client::limits::Limits;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
+use crate::macros::debug_fields;
 use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::{CallOptions, SchemaPolicy};
@@ -36,7 +37,6 @@ use crate::reply::receive::{Head, Receive, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
-use crate::shown::shows;
 
 /// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -188,4 +188,4 @@ impl Call {
     }
 }
 
-shows! { Call |it| operation: it.operation.id, options: it.options }
+debug_fields! { Call |it| operation: it.operation.id, options: it.options }

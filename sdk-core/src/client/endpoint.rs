@@ -6,10 +6,10 @@ use url::Url;
 
 use crate::application::Application;
 use crate::getters::getters;
+use crate::macros::debug_fields;
 use crate::observe::attempt::Server;
 use crate::operation::Method;
 use crate::request::draft::Draft;
-use crate::shown::shows;
 use crate::transport::sender::Sender;
 
 /// The address of an application and what sends requests to it.
@@ -101,4 +101,4 @@ impl Endpoint {
     }
 }
 
-shows! { Endpoint |it| base: it.base() }
+debug_fields! { Endpoint |it| base: it.base() }

@@ -13,11 +13,11 @@ use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::getters::getters;
+use crate::macros::debug_fields;
 use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
 use crate::policy::in_flight::InFlight;
-use crate::shown::shows;
 use crate::suite::{Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -170,4 +170,4 @@ impl ApiClient {
     }
 }
 
-shows! { ApiClient |it| application: it.application().app, base: it.0.endpoint.base(), tokens: it.0.tokens }
+debug_fields! { ApiClient |it| application: it.application().app, base: it.0.endpoint.base(), tokens: it.0.tokens }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::key::{IdempotencyKey, hex};
 use crate::getters::getters;
-use crate::shown::shows;
+use crate::macros::debug_fields;
 
 /// The version of the stored form. A later SDK reads every earlier one. Version 1 does not record when it was prepared.
 pub(crate) const VERSION: u32 = 2;
@@ -184,7 +184,7 @@ impl PreparedCommand {
     }
 }
 
-shows! {
+debug_fields! {
     PreparedCommand |it|
     application: it.application, operation: it.operation, path: it.path.split('?').next(),
     keyed: it.idempotency_key.is_some(), body_bytes: it.body.len(), digest: it.digest

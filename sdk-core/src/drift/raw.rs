@@ -10,12 +10,12 @@ use crate::client::ApiClient;
 use crate::error::Error;
 use crate::json::body::JsonBody;
 use crate::json::raw::RawJson;
+use crate::macros::debug_fields;
 use crate::operation::{Method, Operation};
 use crate::options::setters::command_options;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
-use crate::shown::shows;
 
 /// The target of a raw call: a known operation, or a method and path that this SDK does not know yet.
 #[derive(Clone)]
@@ -208,7 +208,7 @@ impl RawCall {
 }
 
 // Without parameters and body, which may be confidential.
-shows! {
+debug_fields! {
     RawCall |it|
     call: it.call, target: it.target,
     body_bytes: it.body.as_ref().map(|body| body.as_str().len())

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::pages::Pages;
-use crate::shown::shows;
+use crate::macros::debug_fields;
 
 /// A list as a stream of items: lazy, `'static`, finished after its first error.
 ///
@@ -157,4 +157,4 @@ impl<T: DeserializeOwned + Send + 'static> FusedStream for Items<T> {
     }
 }
 
-shows! { Items<T> |it| pages: it.pages, left_of_page: it.page.len() }
+debug_fields! { Items<T> |it| pages: it.pages, left_of_page: it.page.len() }

@@ -13,10 +13,10 @@ use crate::list::checkpoint;
 use crate::list::checkpoint::Checkpoint;
 use crate::list::cycle::CycleGuard;
 use crate::list::fetch::{Fetch, Fetching};
+use crate::macros::debug_fields;
 use crate::reply::page::Page;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
-use crate::shown::shows;
 
 /// Makes the request for the page at a cursor.
 type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
@@ -345,4 +345,4 @@ impl<T: DeserializeOwned + Send + 'static> FusedStream for Pages<T> {
     }
 }
 
-shows! { Pages<T> |it| call: it.call, fetched: it.fetched, delivered: it.checkpoint.delivered() }
+debug_fields! { Pages<T> |it| call: it.call, fetched: it.fetched, delivered: it.checkpoint.delivered() }

@@ -8,11 +8,11 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::error::kind::{Effect, ErrorKind};
+use crate::macros::debug_fields;
 use crate::named::named;
 use crate::observe::error_type::ErrorType;
 use crate::operation::{Method, Operation};
 use crate::reply::response::Reply;
-use crate::shown::shows;
 
 /// A call.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl CallEnded<'_> {
     }
 }
 
-shows! {
+debug_fields! {
     CallEnded<'a> |it|
     call: it.call, outcome: it.outcome, attempts: it.attempts, effect: it.effect,
     error_type: it.error_type, duration: it.duration()

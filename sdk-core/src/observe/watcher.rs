@@ -7,10 +7,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::macros::debug_fields;
 use crate::observe::event::{Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
 use crate::operation::Operation;
-use crate::shown::shows;
 
 /// The observers of a suite and the label of its installation.
 #[derive(Clone, Default)]
@@ -94,7 +94,7 @@ impl Watcher {
     }
 }
 
-shows! { Watcher |it| observers: it.0.observers.len(), installation: it.0.installation }
+debug_fields! { Watcher |it| observers: it.0.observers.len(), installation: it.0.installation }
 
 /// A wait, until it is dropped.
 pub(crate) struct Waiting<'a> {

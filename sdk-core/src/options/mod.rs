@@ -12,10 +12,10 @@ use url::Url;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
+use crate::macros::debug_fields;
 use crate::policy::retry::RetryPolicy;
 use crate::request::key::IntoKey;
 use crate::secret::confidential::Confidential;
-use crate::shown::shows;
 
 /// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::drift).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -237,7 +237,7 @@ impl CallOptions {
 }
 
 // The names of headers and parameters, never their values.
-shows! {
+debug_fields! {
     CallOptions |it|
     timeout: it.timeout, deadline: it.deadline, retry: it.retry, exact_replay: it.exact_replay,
     schema_policy: it.schema_policy, scope_policy: it.scope_policy,

@@ -15,6 +15,7 @@ use crate::client::ApiClient;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
 use crate::json::raw::RawJson;
+use crate::macros::debug_fields;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::setters::option_setters;
@@ -24,7 +25,6 @@ use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
 use crate::secret::value::Secret;
-use crate::shown::shows;
 
 /// A replay of a prepared command. Made by `send_prepared` of a client; `.await` sends it.
 ///
@@ -159,7 +159,7 @@ impl<T: Receive> IntoFuture for SendPrepared<T> {
     }
 }
 
-shows! { SendPrepared<T> |it| call: &it.call }
+debug_fields! { SendPrepared<T> |it| call: &it.call }
 
 /// The request of a prepared command, if it is unchanged and belongs to this client.
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {

@@ -9,9 +9,9 @@ use http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 
 use crate::json::raw::RawJson;
+use crate::macros::debug_fields;
 use crate::reply::decode::{FromReply, Shown, Terms, Unreadable, decode};
 use crate::reply::web::is_web_page;
-use crate::shown::shows;
 
 /// What a reply says of its body.
 #[derive(Clone, Copy)]
@@ -91,7 +91,7 @@ impl Received<'_> {
 }
 
 // Without the body, which may be confidential.
-shows! { Received<'a> |it| status: it.head.status }
+debug_fields! { Received<'a> |it| status: it.head.status }
 
 /// Whether a media type, or one of several, is JSON.
 fn is_json(media_types: &str) -> bool {

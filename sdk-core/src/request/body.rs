@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::body::JsonBody;
+use crate::macros::debug_fields;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
 use crate::request::form;
 use crate::secret::value::{Secret, noting_secrets};
-use crate::shown::shows;
 
 /// Initial capacity: a usual command fits without reallocation.
 const USUAL_COMMAND: usize = 512;
@@ -43,7 +43,7 @@ impl Deref for BodyBytes {
     }
 }
 
-shows! { BodyBytes |it| bytes: it.bytes.len() }
+debug_fields! { BodyBytes |it| bytes: it.bytes.len() }
 
 impl Body {
     /// Checks a value against the contract and writes it as JSON.

@@ -5,12 +5,12 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use url::Url;
 use url::form_urlencoded::{self, byte_serialize};
 
+use crate::macros::debug_fields;
 use crate::operation::Method;
 use crate::request::body::BodyBytes;
 use crate::request::list::ListStyle;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
-use crate::shown::shows;
 
 /// Characters that have a meaning in a path or are not allowed in one.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -133,7 +133,7 @@ impl Draft {
 }
 
 // Without query and body, which may be confidential.
-shows! { Draft |it| method: it.method, path: it.url.path(), body_bytes: it.body.as_ref().map(Bytes::len) }
+debug_fields! { Draft |it| method: it.method, path: it.url.path(), body_bytes: it.body.as_ref().map(Bytes::len) }
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
@@ -20,7 +21,6 @@ use crate::policy::in_flight::InFlight;
 use crate::reply::deprecation::Announced;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
-use crate::shown::shows;
 use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
@@ -241,7 +241,7 @@ fn scopes_of<S: AsRef<str>>(
     }
 }
 
-shows! {
+debug_fields! {
     Suite |it|
     label: it.label(),
     applications: App::all().filter(|app: &App| it.config(*app).url.is_some()).collect::<Vec<_>>(),

@@ -16,9 +16,9 @@ use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
 use crate::error::Error;
 use crate::error::kind::Effect;
+use crate::macros::debug_fields;
 use crate::operation::{Operation, RawOperations, Safety};
 use crate::request::draft::Draft;
-use crate::shown::shows;
 use crate::testing::transport::ScriptedTransport;
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
@@ -127,7 +127,7 @@ impl Stage {
 }
 
 // Without headers and body, which may be real ones.
-shows! { Stage |it| operation: it.operation.map(|it| it.id) }
+debug_fields! { Stage |it| operation: it.operation.map(|it| it.id) }
 
 fn draft_of(call: &Call, body: Bytes) -> Draft {
     let operation = call.operation();

@@ -8,7 +8,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 
 use crate::app::App;
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::suite::Suite;
 use crate::suite::builder::SuiteBuilder;
 use crate::token::credentials::ClientCredentials;
@@ -189,4 +189,4 @@ fn reply(status: StatusCode, body: Bytes) -> Response<Bytes> {
 }
 
 // Without the requests, whose bodies may be confidential.
-shows! { ScriptedTransport |it| answers_left: it.state().answers.len(), requests: it.state().requests.len() }
+debug_fields! { ScriptedTransport |it| answers_left: it.state().answers.len(), requests: it.state().requests.len() }

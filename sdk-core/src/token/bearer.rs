@@ -10,8 +10,8 @@ use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
 use crate::getters::getters;
+use crate::macros::debug_fields;
 use crate::secret::wiped::Wiped;
-use crate::shown::shows;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::lifetime::Schedule;
@@ -98,7 +98,7 @@ impl BearerToken {
     }
 }
 
-shows! {
+debug_fields! {
     BearerToken |it|
     header: "[redacted]", granted_scopes: it.scopes, generation: it.generation,
     expires_in: it.expires_in()

@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::Confidential;
-use crate::shown::shows;
 use crate::token::common::Common;
 use crate::token::entry::TokenEntry;
 use crate::token::lifetime;
@@ -151,4 +151,4 @@ impl Entries {
     }
 }
 
-shows! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.iter().map(|Kept(entry)| entry).collect::<Vec<_>>() }
+debug_fields! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.iter().map(|Kept(entry)| entry).collect::<Vec<_>>() }

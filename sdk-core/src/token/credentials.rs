@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::getters::getters;
+use crate::macros::debug_fields;
 use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
-use crate::shown::shows;
 
 /// Where a token exchange sends the client id and secret (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -119,7 +119,7 @@ impl ClientCredentials {
     }
 }
 
-shows! {
+debug_fields! {
     ClientCredentials |it|
     id: it.id, secret: "[redacted]", authentication: it.authentication,
     audience_field: it.audience_field,

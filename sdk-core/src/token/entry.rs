@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, timeout_at};
 
 use crate::app::App;
+use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
-use crate::shown::shows;
 use crate::token::bearer::BearerToken;
 use crate::token::caller::{Caller, Step};
 use crate::token::common::Common;
@@ -221,4 +221,4 @@ impl TokenEntry {
     }
 }
 
-shows! { TokenEntry |it| request: it.request, token: it.live(), exchanges: it.exchanges() }
+debug_fields! { TokenEntry |it| request: it.request, token: it.live(), exchanges: it.exchanges() }

@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tracing::Instrument as _;
 use url::Url;
 
+use crate::macros::debug_fields;
 use crate::observe::attempt::{AttemptWatch, Planned, Server};
 use crate::observe::error_type::ErrorType;
 use crate::observe::event::End;
@@ -16,7 +17,6 @@ use crate::observe::watcher::Watcher;
 use crate::operation::Method;
 use crate::policy::chance::Chance;
 use crate::secret::confidential::{Confidential, Recent};
-use crate::shown::shows;
 use crate::token::contained::contained;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -303,7 +303,7 @@ impl TokenSource for ClientCredentialsSource {
 }
 
 // Without the query, which may contain a key.
-shows! {
+debug_fields! {
     ClientCredentialsSource |it|
     token_url: it.token_url.origin().ascii_serialization() + it.token_url.path()
 }

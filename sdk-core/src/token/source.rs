@@ -7,8 +7,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::getters::getters;
+use crate::macros::debug_fields;
 use crate::secret::value::Secret;
-use crate::shown::shows;
 use crate::token::error::TokenError;
 
 /// The future of a [`TokenSource`].
@@ -141,4 +141,4 @@ getters! {
     pub(super) expose -> &str = it.secret.expose();
 }
 
-shows! { AccessToken |it| secret: "[redacted]", lifetime: it.lifetime, scopes: it.scopes }
+debug_fields! { AccessToken |it| secret: "[redacted]", lifetime: it.lifetime, scopes: it.scopes }

@@ -1,6 +1,6 @@
 //! The HTTP clients that a caller may hand in.
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 #[cfg(feature = "hyper-1")]
 use crate::transport::hyper_1::{HyperClient, HyperClientBuilder};
 
@@ -53,4 +53,4 @@ handed! {
 }
 
 // Without its settings: default headers may hold a credential.
-shows! { HttpClient |_it| }
+debug_fields! { HttpClient |_it| }

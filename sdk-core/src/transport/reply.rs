@@ -11,7 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Either, Full};
 use tokio::task::coop::consume_budget;
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
 #[cfg(feature = "hyper-1")]
 use crate::transport::{error::Stage, hyper_1::Retire};
@@ -57,7 +57,7 @@ impl Body for ReplyBody {
 }
 
 // Without its bytes, which may be confidential.
-shows! { ReplyBody |_it| }
+debug_fields! { ReplyBody |_it| }
 
 /// A reply whose body may still be on its way.
 pub(crate) enum Incoming {

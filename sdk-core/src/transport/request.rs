@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::transport::error::TransportError;
 
 const WAITING: u8 = 0;
@@ -122,7 +122,7 @@ impl Body for RequestBody {
 }
 
 // Without its bytes, which may be confidential.
-shows! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) }
+debug_fields! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) }
 
 #[derive(Debug, thiserror::Error)]
 #[error("the request was given up before a connection took it")]

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use futures_util::future::{Either, TryFutureExt as _};
 use tokio::time::Instant;
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::transport::error::TransportError;
 #[cfg(feature = "hyper-1")]
 use crate::transport::hyper_1::{Lane, Sending};
@@ -86,7 +86,7 @@ impl From<reqwest::Client> for Sender {
     }
 }
 
-shows! { Sender |_it| }
+debug_fields! { Sender |_it| }
 
 /// A request on its way, whose future has a name.
 enum Plain {

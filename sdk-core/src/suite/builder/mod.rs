@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::macros::debug_fields;
 use crate::observe::observer::Observer;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::value::Secret;
-use crate::shown::shows;
 use crate::suite::Suite;
 use crate::suite::address::refused;
 use crate::suite::builder::calls::Calls;
@@ -327,4 +327,4 @@ fn process_variables(faults: &mut Vec<Error>) -> Vec<(String, String)> {
     variables
 }
 
-shows! { SuiteBuilder |it| layers: it.layers, settings: it.settings }
+debug_fields! { SuiteBuilder |it| layers: it.layers, settings: it.settings }

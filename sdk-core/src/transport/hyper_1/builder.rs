@@ -17,7 +17,7 @@ use tower::util::BoxCloneSyncService;
 use tower::{ServiceExt as _, service_fn};
 use tower_service::Service;
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::transport::error::BoxError;
 use crate::transport::hyper_1::client::HyperClient;
 use crate::transport::hyper_1::connector::{Settings, Sockets, Tls};
@@ -137,4 +137,4 @@ fn tcp(patience: Duration) -> Sockets {
 }
 
 // Without its settings: a proxy may have a credential.
-shows! { HyperClientBuilder |_it| }
+debug_fields! { HyperClientBuilder |_it| }

@@ -11,7 +11,7 @@ use hyper_util::client::legacy::Client;
 use tower::util::BoxCloneSyncService;
 use tower_service::Service;
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
 use crate::transport::hyper_1::connector::{Settings, Stream, is_plain};
 use crate::transport::hyper_1::sending::failed;
@@ -58,4 +58,4 @@ impl Service<Request<RequestBody>> for HyperClient {
 }
 
 // Without its settings: a proxy may have a credential.
-shows! { HyperClient |_it| }
+debug_fields! { HyperClient |_it| }

@@ -9,7 +9,7 @@ use hyper_util::client::legacy::connect::capture_connection;
 use tokio::time::Instant;
 use url::{Position, Url};
 
-use crate::shown::shows;
+use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
 use crate::transport::hyper_1::client::HyperClient;
 use crate::transport::hyper_1::connector::is_plain;
@@ -102,4 +102,4 @@ impl Origin {
     }
 }
 
-shows! { Lane |it| origin: it.0.prefix }
+debug_fields! { Lane |it| origin: it.0.prefix }
