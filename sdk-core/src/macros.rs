@@ -6,9 +6,10 @@ macro_rules! debug_fields {
         impl $(<$param>)? ::std::fmt::Debug for $type $(<$param>)? {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 let $it = self;
-                f.debug_struct(stringify!($type))
-                    $(.field(stringify!($name), &$value))*
-                    .finish_non_exhaustive()
+                let mut fields = f.debug_struct(stringify!($type));
+                // One statement each: two values may lock the same mutex.
+                $(fields.field(stringify!($name), &$value);)*
+                fields.finish_non_exhaustive()
             }
         }
     };
