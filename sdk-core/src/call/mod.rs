@@ -9,8 +9,6 @@ pub(crate) mod outgoing;
 pub(crate) mod prepare;
 pub(crate) mod progress;
 pub(crate) mod refusal;
-#[cfg(feature = "test-util")]
-pub(crate) mod rehearsal;
 pub(crate) mod send;
 pub(crate) mod turn;
 pub(crate) mod unreached;

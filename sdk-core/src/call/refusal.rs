@@ -22,17 +22,11 @@ pub(super) fn of_status(
     headers: &HeaderMap,
     confidential: &Confidential,
 ) -> Error {
-    // Assumed: A52. Any other status may follow the effect.
-    let effect = if (400..500).contains(&status) {
-        Effect::Refused
-    } else {
-        Effect::Unknown
-    };
     error
         .with_status(status)
         .with_request_id(request_id(headers).map(|id| confidential.line(Line::RequestId, id)))
         .with_headers(headers, confidential)
-        .with_effect(effect)
+        .with_effect(Effect::of_status(status))
 }
 
 /// A non-2xx reply.
@@ -45,25 +39,8 @@ pub(super) fn refused(
     let confidential = progress.confidential(&body);
     let envelope = Envelope::parse(progress.client.application().shows_envelope, &body);
     let envelope = envelope.shown(&confidential);
-    let (kind, passing) = match status {
-        401 => (ErrorKind::Unauthenticated, false),
-        403 => (ErrorKind::Forbidden, false),
-        404 => (ErrorKind::NotFound, false),
-        407 => (ErrorKind::Connect, false),
-        409 => (ErrorKind::Conflict, false),
-        // Assumed: A42. The contract shows neither.
-        429 => (ErrorKind::RateLimited, true),
-        // Assumed: A50. Asking again does not implement anything.
-        501 | 505 => (ErrorKind::Unavailable, false),
-        408 | 500..=599 => (ErrorKind::Unavailable, true),
-        400..=499 => (ErrorKind::Rejected, false),
-        _ => (ErrorKind::UnexpectedStatus, false),
-    };
-    // The Platform's own `retryable` counts, but no envelope makes a refused request retryable.
-    let retryable = match envelope.retryable {
-        Some(retryable) => retryable && (passing || !(400..500).contains(&status)),
-        None => passing,
-    };
+    let kind = ErrorKind::of_status(status);
+    let retryable = envelope.is_retryable(status);
     let after = retry_after(headers);
     let error = Error::new(kind, envelope.message.unwrap_or_default());
     let mut error = of_status(error, status, headers, &confidential)

@@ -13,7 +13,7 @@ use crate::command::prepared::PreparedCommand;
 use crate::error::attempts::AttemptRecord;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::error::source::{Source, says};
-use crate::error::{Error, Inner};
+use crate::error::{Error, Parts};
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::ShortSecret;
@@ -21,7 +21,7 @@ use crate::text::{Line, counted, one_line};
 
 impl Error {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(Parts {
             kind,
             operation: None,
             installation: None,
@@ -43,8 +43,8 @@ impl Error {
         }))
     }
 
-    /// Changes the error in place: while it is built, nobody shares it.
-    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+    /// Changes parts of the error, in place: while it is built, nobody shares it.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
     }

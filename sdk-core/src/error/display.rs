@@ -1,10 +1,10 @@
 use std::fmt;
 
-use crate::error::Inner;
+use crate::error::Parts;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::text::{Line, one_line};
 
-impl fmt::Display for Inner {
+impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The builder admits only labels that are short and fit on a line.
         if let Some(installation) = &self.installation {

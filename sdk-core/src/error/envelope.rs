@@ -55,6 +55,17 @@ impl Envelope {
         }
     }
 
+    /// Whether the same call may succeed later, by the body where that says so, else by the status.
+    pub(crate) fn is_retryable(&self, status: u16) -> bool {
+        // Assumed: A42 and A50. The contract documents none of them, and resending doesn't implement anything (501, 505).
+        let passing = matches!(status, 408 | 429 | 500 | 502..=504 | 506..=599);
+        match self.retryable {
+            // No body makes a rejected request retryable.
+            Some(retryable) => retryable && (passing || !(400..500).contains(&status)),
+            None => passing,
+        }
+    }
+
     /// The same as bounded lines, with confidential text redacted.
     pub(crate) fn shown(self, confidential: &Confidential) -> Self {
         let line =

@@ -77,6 +77,23 @@ kinds! {
     }
 }
 
+impl ErrorKind {
+    /// The kind of a response that is an error with this status.
+    pub(crate) fn of_status(status: u16) -> Self {
+        match status {
+            401 => Self::Unauthenticated,
+            403 => Self::Forbidden,
+            404 => Self::NotFound,
+            407 => Self::Connect,
+            408 | 500..=599 => Self::Unavailable,
+            409 => Self::Conflict,
+            429 => Self::RateLimited,
+            400..=499 => Self::Rejected,
+            _ => Self::UnexpectedStatus,
+        }
+    }
+}
+
 impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
@@ -113,6 +130,16 @@ named! {
 }
 
 impl Effect {
+    /// The effect of a call whose response is an error with this status.
+    pub(crate) fn of_status(status: u16) -> Self {
+        // Assumed: A52. Any other status may follow the effect.
+        if (400..500).contains(&status) {
+            Self::Refused
+        } else {
+            Self::Unknown
+        }
+    }
+
     /// The effect of two attempts together: an attempt cannot undo another one.
     pub(crate) fn or(self, other: Self) -> Self {
         std::cmp::max_by_key(self, other, |effect| *effect as u8)

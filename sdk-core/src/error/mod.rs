@@ -48,28 +48,29 @@ use crate::operation::Operation;
 /// ```
 #[derive(Clone, thiserror::Error)]
 #[error(transparent)]
-pub struct Error(Arc<Inner>);
+pub struct Error(Arc<Parts>);
 
+/// What an error is made of.
 #[derive(Clone, thiserror::Error)]
-struct Inner {
-    kind: ErrorKind,
-    operation: Option<&'static Operation>,
-    installation: Option<Arc<str>>,
-    message: String,
-    hint: Option<String>,
-    status: Option<u16>,
-    code: Option<String>,
-    request_id: Option<String>,
-    retryable: bool,
-    retry_after: Option<Duration>,
-    attempts: u32,
-    attempt_log: Vec<AttemptRecord>,
-    effect: Effect,
-    headers: Option<Box<HeaderMap>>,
-    body: Option<Bytes>,
-    source: Option<Source>,
-    key: Option<Arc<IdempotencyKey>>,
-    command: Option<Box<PreparedCommand>>,
+pub(crate) struct Parts {
+    pub(crate) kind: ErrorKind,
+    pub(crate) operation: Option<&'static Operation>,
+    pub(crate) installation: Option<Arc<str>>,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) status: Option<u16>,
+    pub(crate) code: Option<String>,
+    pub(crate) request_id: Option<String>,
+    pub(crate) retryable: bool,
+    pub(crate) retry_after: Option<Duration>,
+    pub(crate) attempts: u32,
+    pub(crate) attempt_log: Vec<AttemptRecord>,
+    pub(crate) effect: Effect,
+    pub(crate) headers: Option<Box<HeaderMap>>,
+    pub(crate) body: Option<Bytes>,
+    pub(crate) source: Option<Source>,
+    pub(crate) key: Option<Arc<IdempotencyKey>>,
+    pub(crate) command: Option<Box<PreparedCommand>>,
 }
 
 getters! {
@@ -188,7 +189,7 @@ impl fmt::Debug for Error {
     }
 }
 
-impl fmt::Debug for Inner {
+impl fmt::Debug for Parts {
     /// As `Display`, with fields for a log; never a key, a token or a body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")

@@ -7,8 +7,8 @@
 //! sdk-crm = { version = "0.1", features = ["test-util"] }
 //! ```
 //!
-//! Each value is what a call would have returned: the code that judges real replies makes it, so that status, kind, effect,
-//! text and all else fit together. What cannot happen cannot be made: `build` panics and says why.
+//! No call runs for a value. A builder starts with what is usual for the kind or the status, and each setter replaces one
+//! value. To test against exactly what a call returns, use [`ScriptedTransport`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -50,10 +50,8 @@
 //! In a test of a program, the operations come from the client crate, as in
 //! `testing::reply(&sdk_crm::operations::GET_PERSON, 200)`.
 
-mod error;
-mod reply;
-mod stage;
 mod transport;
+mod values;
 
 use serde::Serialize;
 
@@ -62,19 +60,19 @@ use crate::error::kind::ErrorKind;
 use crate::json::members::Members;
 use crate::operation::Operation;
 use crate::reply::page::Page;
-use crate::testing::stage::Stage;
+use crate::testing::values::command;
 
-pub use crate::testing::error::ErrorBuilder;
-pub use crate::testing::reply::ReplyBuilder;
 pub use crate::testing::transport::ScriptedTransport;
+pub use crate::testing::values::{ErrorBuilder, ReplyBuilder};
 
-/// An error of this kind. Without further words it is the usual one, such as that of a 503 for
+/// An error of this kind, with the values that are usual for it, such as the status 503 for
 /// [`Unavailable`](ErrorKind::Unavailable).
 pub fn error(kind: ErrorKind) -> ErrorBuilder {
     ErrorBuilder::new(kind)
 }
 
-/// A reply to a call of an operation, for what the call makes of it: a response, a receipt, or an error.
+/// A response to a call of an operation, to be made into a [`Response`](crate::Response), a [`Receipt`](crate::Receipt) or an
+/// error.
 pub fn reply(operation: &'static Operation, status: u16) -> ReplyBuilder {
     ReplyBuilder::new(operation, status)
 }
@@ -90,20 +88,14 @@ pub fn page<T>(items: impl IntoIterator<Item = T>, next_cursor: Option<&str>) ->
     }
 }
 
-/// A command as `prepare` makes it, with a random key if the operation takes one. Path parameters have their own names as
-/// values. It is for the addresses of [`ScriptedTransport::suite`], whose clients send it.
+/// A prepared command, with a random key if the operation takes one. Path parameters have their own names as values. Clients
+/// of [`ScriptedTransport::suite`] send it.
 ///
 /// # Panics
-/// If the operation is not a command, or the body cannot be written as JSON.
+/// If the body cannot be written as JSON.
 #[must_use]
 #[track_caller]
 pub fn prepared(operation: &'static Operation, body: &impl Serialize) -> PreparedCommand {
-    assert!(
-        operation.safety.is_command(),
-        "{operation} is not a command"
-    );
     let body = serde_json::to_vec(body).expect("the body can be written as JSON");
-    Stage::of(operation)
-        .prepared(body.into())
-        .expect("the command can be prepared")
+    command(operation, body.into(), None)
 }

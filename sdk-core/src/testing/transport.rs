@@ -107,9 +107,9 @@ impl ScriptedTransport {
         let suite = Suite::builder()
             .transport(self.clone())
             .credentials(ClientCredentials::new("scripted-client", SECRET));
-        App::ALL.into_iter().fold(suite, |suite, app| {
-            suite.application_url(app, format!("https://{app}.suite.test"))
-        })
+        App::ALL
+            .into_iter()
+            .fold(suite, |suite, app| suite.application_url(app, url(app)))
     }
 
     /// How many answers are left.
@@ -152,7 +152,8 @@ impl Transport for ScriptedTransport {
             return Box::pin(async { Err(TransportError::refused(ended)) });
         };
         if let Answer::NotSent = answer {
-            return Box::pin(async { Err(unconnected()) });
+            let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+            return Box::pin(async { Err(TransportError::not_sent(refused)) });
         }
         let (head, body) = request.into_parts();
         let body = match body.into_bytes() {
@@ -164,20 +165,18 @@ impl Transport for ScriptedTransport {
             match answer {
                 Answer::Reply(response) => Ok(response.map(ReplyBody::from)),
                 Answer::Stalled => pending().await,
-                Answer::Lost | Answer::NotSent => Err(lost()),
+                Answer::Lost | Answer::NotSent => {
+                    let reset = io::Error::from(io::ErrorKind::ConnectionReset);
+                    Err(TransportError::unknown(reset))
+                }
             }
         })
     }
 }
 
-/// No connection comes up.
-pub(super) fn unconnected() -> TransportError {
-    TransportError::not_sent(io::Error::from(io::ErrorKind::ConnectionRefused))
-}
-
-/// The connection breaks.
-pub(super) fn lost() -> TransportError {
-    TransportError::unknown(io::Error::from(io::ErrorKind::ConnectionReset))
+/// Where an application is, and the audience of its tokens.
+pub(super) fn url(app: App) -> String {
+    format!("https://{app}.suite.test")
 }
 
 fn reply(status: StatusCode, body: Bytes) -> Response<Bytes> {

@@ -1,7 +1,6 @@
 //! Values that tests of programs make, and runs that can be repeated: the feature `test-util`.
 
 mod errors;
-mod impossible;
 mod replies;
 mod scripted;
 mod seeds;

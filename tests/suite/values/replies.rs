@@ -1,10 +1,14 @@
 //! A response, a receipt or a page that a test makes is the one that a call returns.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
 use sdk_calendar::operations::SUBMIT_EVENT_COMMAND;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{IdempotencyKey, Operation, Page, RawJson, Receipt, Record, Response, testing};
+use sdk_core::{
+    Effect, Error, ErrorKind, IdempotencyKey, Operation, Page, RawJson, Receipt, Record, Response,
+    testing,
+};
 use sdk_crm::operations::{GET_PERSON, LIST_PEOPLE, SUBMIT_COMMAND};
 use serde_json::json;
 
@@ -32,6 +36,15 @@ fn told_of<T: Debug + Clone>(receipt: &Receipt<T>) -> String {
     let known = (receipt.is_replay(), receipt.is_committed(), key);
     let response = told(&receipt.clone().into_response());
     format!("{receipt:?} {known:?} {response}")
+}
+
+fn facts(error: &Error) -> impl PartialEq + Debug {
+    (
+        error.kind(),
+        error.effect(),
+        error.status(),
+        error.operation().map(|it| it.id),
+    )
 }
 
 #[tokio::test]
@@ -71,15 +84,33 @@ async fn a_made_reply_that_does_not_decode_fails_like_a_real_one() {
     let (peer, made) = both(&GET_PERSON, peer::json(200, &json!(["Ann"])));
     let real = get_person(&crm_at(&peer)).await.unwrap_err();
     let made = made.response::<Record>().unwrap_err();
-    assert_eq!(made.to_string(), real.to_string());
+    assert_eq!(facts(&made), facts(&real));
     assert_eq!(made.body(), real.body());
 
     let other = created().body(r#"{"schemaVersion": "suite-calendar-command-result.v9"}"#);
     let (peer, made) = both(&SUBMIT_EVENT_COMMAND, other);
     let real = kick_off(&calendar_at(&peer)).await.unwrap_err();
     let made = made.receipt::<CalendarCommandResult>().unwrap_err();
-    assert!(real.is_schema_version(), "{real}");
-    assert_eq!(made.to_string(), real.to_string());
+    assert_eq!(real.kind(), ErrorKind::SchemaVersion, "{real}");
+    assert_eq!(facts(&made), facts(&real));
+}
+
+#[test]
+fn a_made_rejection_says_what_its_body_says() {
+    let body =
+        json!({"error": {"code": "IDEMPOTENCY_CONFLICT", "message": "no", "requestId": "r-2"}});
+    let made = testing::reply(&SUBMIT_EVENT_COMMAND, 409).json(&body);
+    let error = made.header("retry-after", "7").error();
+    assert!(error.is_idempotency_conflict());
+    assert_eq!((error.message(), error.request_id()), ("no", Some("r-2")));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
+    assert_eq!(
+        (error.status(), error.effect()),
+        (Some(409), Effect::Refused)
+    );
+    let command = testing::prepared(&SUBMIT_EVENT_COMMAND, &json!({}));
+    let lost = testing::reply(&SUBMIT_EVENT_COMMAND, 503).command(command.clone());
+    assert_eq!(lost.error().idempotency_key(), command.idempotency_key());
 }
 
 #[test]

@@ -1,21 +1,22 @@
-//! What a status says by itself, in absolute terms: made and real errors are compared elsewhere, and could be wrong alike.
+//! What a status says by itself.
 
-use sdk_calendar::operations::SUBMIT_EVENT_COMMAND;
-use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{Effect, Error, ErrorKind as Kind, Operation, testing};
+use sdk_core::{Effect, ErrorKind as Kind, RetryPolicy, Suite};
 use sdk_crm::operations::{GET_HEALTH, SUBMIT_COMMAND};
-use sdk_platform::operations::LIST_APPS;
 
-use crate::peer::reply;
-use crate::support::{Clients, assert_says, key};
+use crate::faults::fixtures::add_person;
+use crate::peer::{Step, reply};
+use crate::samples::kick_off;
+use crate::support::{Clients, assert_says};
 use crate::transport::service::Scripted;
 
-fn answered(operation: &'static Operation, status: u16) -> Error {
-    testing::reply(operation, status).error()
+/// A suite whose applications answer every call with this, and whose calls are attempted once.
+fn answering(step: Step) -> Suite {
+    let suite = Scripted::always(step).suite();
+    suite.retry(RetryPolicy::none()).build().unwrap()
 }
 
-#[test]
-fn each_status_has_its_kind_its_effect_and_its_hint() {
+#[tokio::test]
+async fn each_status_has_its_kind_its_effect_and_its_hint() {
     let (refused, unknown) = (Effect::Refused, Effect::Unknown);
     for (status, kind, effect, retryable, hint) in [
         (
@@ -72,17 +73,19 @@ fn each_status_has_its_kind_its_effect_and_its_hint() {
         (599, Kind::Unavailable, unknown, true, ""),
         (600, Kind::UnexpectedStatus, unknown, false, ""),
     ] {
-        let error = answered(&SUBMIT_COMMAND, status);
+        let call = add_person(&answering(reply(status)).crm());
+        let error = call.await.unwrap_err();
         assert_eq!((error.kind(), error.effect()), (kind, effect), "{error}");
         assert_eq!(error.is_retryable(), retryable, "{error}");
         assert_says(&error, &[hint]);
     }
-    let without_token = answered(&GET_HEALTH, 401).to_string();
+    let crm = answering(reply(401)).crm();
+    let without_token = crm.raw_call(&GET_HEALTH).await.unwrap_err().to_string();
     assert!(!without_token.contains("token"), "{without_token}");
 }
 
-#[test]
-fn the_envelope_decides_about_a_retry_where_the_status_leaves_it_open() {
+#[tokio::test]
+async fn the_envelope_decides_about_a_retry_where_the_status_leaves_it_open() {
     for (status, said, retryable) in [
         (429, true, true),
         (429, false, false),
@@ -95,40 +98,33 @@ fn the_envelope_decides_about_a_retry_where_the_status_leaves_it_open() {
         (408, true, true),
     ] {
         let body = format!(r#"{{"error": {{"code": "C", "retryable": {said}}}}}"#);
-        let error = testing::reply(&LIST_APPS, status).body(body).error();
+        let platform = answering(reply(status).body(body)).platform();
+        let error = platform.apps().list().await.unwrap_err();
         assert_eq!(error.is_retryable(), retryable, "{status} {said}: {error}");
     }
 }
 
-#[test]
-fn an_excerpt_of_a_page_in_between_hides_a_secret_that_it_would_cut() {
+#[tokio::test]
+async fn an_excerpt_of_a_page_in_between_hides_a_secret_that_it_would_cut() {
     let own = "order-4711.delivery-one";
     for before in [0, 100, 114] {
         let html = format!("{}{own}</html>", "<".repeat(before));
-        let made = testing::reply(&SUBMIT_EVENT_COMMAND, 200).body(html);
-        let made = made.idempotency_key(key(own));
-        let error = made.receipt::<CalendarCommandResult>().unwrap_err();
+        let calendar = answering(reply(200).body(html)).calendar();
+        let error = kick_off(&calendar).idempotency_key(own).await.unwrap_err();
         assert_says(&error, &["the body begins with"]);
         assert!(!error.to_string().contains(&own[..4]), "{error}");
     }
 }
 
-#[test]
-fn each_attempt_of_a_made_error_has_an_effect() {
-    let error = testing::error(Kind::NotFound).operation(&SUBMIT_COMMAND);
-    let error = error.effect(Effect::Unknown).attempts(3).build();
-    let log: Vec<_> = error.attempt_log().iter().map(|it| it.effect).collect();
-    assert_eq!(log, [Effect::Unknown, Effect::Unknown, Effect::Refused]);
-}
-
-#[test]
-fn a_body_too_large_to_be_an_envelope_is_kept_and_not_read() {
+#[tokio::test]
+async fn a_body_too_large_to_be_an_envelope_is_kept_and_not_read() {
     const LARGEST: usize = 256 * 1024;
     for (length, code) in [(LARGEST, Some("C")), (LARGEST + 1, None)] {
         let envelope = r#"{"code": "C", "more": "#;
         let more = "x".repeat(length - envelope.len() - 3);
         let body = format!("{envelope}\"{more}\"}}");
-        let error = testing::reply(&SUBMIT_COMMAND, 503).body(body).error();
+        let crm = answering(reply(503).body(body)).crm();
+        let error = add_person(&crm).await.unwrap_err();
         assert_eq!((error.code(), error.body().unwrap().len()), (code, length));
     }
 }

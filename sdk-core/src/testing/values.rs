@@ -1,0 +1,404 @@
+//! Errors, responses and receipts, made directly: no call runs for them.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::command::key::IdempotencyKey;
+use crate::command::prepared::{PreparedCommand, Terms as CommandTerms, VERSION};
+use crate::error::Error;
+use crate::error::attempts::push;
+use crate::error::envelope::Envelope;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::json::raw::RawJson;
+use crate::operation::{Operation, Replay, Safety};
+use crate::policy::retry_after::retry_after;
+use crate::reply::decode::{Terms, Unreadable};
+use crate::reply::receive::{Head, Receive, receive};
+use crate::reply::response::{Receipt, Reply, Response, request_id};
+use crate::text::one_line;
+
+/// An error under construction. Made by [`error`](crate::testing::error).
+///
+/// Its kind sets status, effect, retryability and number of attempts to the usual ones. Each setter replaces one value and
+/// leaves the others, so keep them consistent.
+///
+/// ```
+/// use sdk_core::{ErrorKind, testing};
+///
+/// let conflict = testing::error(ErrorKind::Conflict).code("IDEMPOTENCY_CONFLICT").build();
+/// assert!(conflict.is_idempotency_conflict());
+/// assert_eq!(conflict.status(), Some(409));
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct ErrorBuilder(Error);
+
+impl ErrorBuilder {
+    pub(super) fn new(kind: ErrorKind) -> Self {
+        use ErrorKind as Kind;
+        let status = match kind {
+            Kind::Decode | Kind::SchemaVersion | Kind::Pagination => Some(200),
+            Kind::UnexpectedStatus => Some(302),
+            Kind::Unauthenticated => Some(401),
+            Kind::Forbidden => Some(403),
+            Kind::NotFound => Some(404),
+            Kind::Conflict => Some(409),
+            Kind::Rejected => Some(422),
+            Kind::RateLimited => Some(429),
+            Kind::Unavailable => Some(503),
+            _ => None,
+        };
+        let effect = match (status, kind) {
+            (Some(status), _) => Effect::of_status(status),
+            (None, Kind::Transport | Kind::Timeout) => Effect::Unknown,
+            (None, _) => Effect::NotSent,
+        };
+        let without_reply = matches!(kind, Kind::Connect | Kind::Transport | Kind::Timeout);
+        let passing = matches!(
+            kind,
+            Kind::TokenUnavailable | Kind::RateLimited | Kind::Unavailable
+        );
+        Self(Error::new(kind, "made for a test").with(|parts| {
+            parts.status = status;
+            parts.effect = effect;
+            parts.retryable = passing || without_reply;
+            parts.attempts = u32::from(status.is_some() || without_reply);
+        }))
+    }
+
+    /// Sets the operation that failed; none by default.
+    pub fn operation(self, operation: &'static Operation) -> Self {
+        Self(self.0.with(|parts| parts.operation = Some(operation)))
+    }
+
+    /// Sets the effect.
+    pub fn effect(self, effect: Effect) -> Self {
+        Self(self.0.with(|parts| parts.effect = effect))
+    }
+
+    /// Sets the status of the response.
+    pub fn status(self, status: u16) -> Self {
+        Self(self.0.with(|parts| parts.status = Some(status)))
+    }
+
+    /// Sets the application's error code.
+    pub fn code(self, code: impl Into<String>) -> Self {
+        Self(self.0.with(|parts| parts.code = Some(code.into())))
+    }
+
+    /// Sets the message.
+    pub fn message(self, message: impl Into<String>) -> Self {
+        Self(self.0.with(|parts| parts.message = message.into()))
+    }
+
+    /// Sets the request ID.
+    pub fn request_id(self, id: impl Into<String>) -> Self {
+        Self(self.0.with(|parts| parts.request_id = Some(id.into())))
+    }
+
+    /// Sets whether the same call may succeed later.
+    pub fn retryable(self, retryable: bool) -> Self {
+        Self(self.0.with(|parts| parts.retryable = retryable))
+    }
+
+    /// Sets how long the server asked to wait.
+    pub fn retry_after(self, wait: Duration) -> Self {
+        Self(self.0.with(|parts| parts.retry_after = Some(wait)))
+    }
+
+    /// Sets the number of attempts. Each has the kind, the status and the effect of the error.
+    pub fn attempts(self, attempts: u32) -> Self {
+        Self(self.0.with(|parts| parts.attempts = attempts))
+    }
+
+    /// Adds a header to the response.
+    ///
+    /// # Panics
+    /// If HTTP allows no such name or value.
+    #[track_caller]
+    pub fn header(self, name: &str, value: &str) -> Self {
+        let (name, value) = header(name, value);
+        Self(self.0.with(|parts| {
+            let headers = parts.headers.get_or_insert_default();
+            headers.append(name, value);
+        }))
+    }
+
+    /// Sets the body of the response.
+    pub fn body(self, body: impl Into<Bytes>) -> Self {
+        Self(self.0.with(|parts| parts.body = Some(body.into())))
+    }
+
+    /// Sets the key of the command; a random one by default, if the operation takes one.
+    pub fn idempotency_key(self, key: IdempotencyKey) -> Self {
+        Self(self.0.with(|parts| parts.key = Some(Arc::new(key))))
+    }
+
+    /// Sets the command and its key. By default, the failed operation decides, and the body is `{}`.
+    pub fn command(self, command: PreparedCommand) -> Self {
+        Self(self.0.with_command(command))
+    }
+
+    /// The error. If it is about a command that was not rejected, it has the command.
+    #[must_use]
+    pub fn build(self) -> Error {
+        let Self(error) = self;
+        let latest = error.attempts().saturating_sub(31).max(1);
+        let mut log = Vec::new();
+        (latest..=error.attempts()).for_each(|number| push(&mut log, error.as_attempt(number)));
+        error.with(|parts| {
+            parts.attempt_log = log;
+            let Some(operation) = parts.operation.filter(|it| it.safety.is_command()) else {
+                return;
+            };
+            parts.key = parts.key.take().or_else(|| random_key(operation));
+            parts.command = match (parts.effect, parts.command.take()) {
+                (Effect::Refused, _) => None,
+                (effect, given) => {
+                    let made = || command(operation, Bytes::from_static(b"{}"), parts.key.clone());
+                    let command = given.map_or_else(made, |given| *given);
+                    Some(Box::new(match effect {
+                        Effect::Unknown => command.into_sent(),
+                        _ => command,
+                    }))
+                }
+            };
+        })
+    }
+}
+
+/// A response to a call. Made by [`reply`](crate::testing::reply).
+///
+/// ```
+/// # static OPERATION: &sdk_core::Operation = &sdk_core::codegen::RawOperations::of(sdk_core::App::Crm).read;
+/// use sdk_core::{Page, Record, testing};
+///
+/// let ann = r#"{"displayName": "Ann"}"#.parse::<Record>()?;
+/// let page = testing::page([ann], Some("cursor-2"));
+/// let response = testing::reply(OPERATION, 200).json(&page).response::<Page<Record>>()?;
+/// assert_eq!(response.next_cursor(), Some("cursor-2"));
+///
+/// let error = testing::reply(OPERATION, 404).error();
+/// assert!(error.is_not_found());
+/// # Ok::<(), sdk_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct ReplyBuilder {
+    operation: &'static Operation,
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+    attempts: u32,
+    key: Option<Arc<IdempotencyKey>>,
+    command: Option<PreparedCommand>,
+}
+
+impl ReplyBuilder {
+    pub(super) fn new(operation: &'static Operation, status: u16) -> Self {
+        Self {
+            operation,
+            status,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            attempts: 1,
+            key: None,
+            command: None,
+        }
+    }
+
+    /// Sets the number of attempts; 1 by default.
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// Adds a header to the response.
+    ///
+    /// # Panics
+    /// If HTTP allows no such name or value.
+    #[track_caller]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        let (name, value) = header(name, value);
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Sets the body of the response.
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets the body of the response to a value as JSON.
+    ///
+    /// # Panics
+    /// If the value cannot be written as JSON.
+    #[track_caller]
+    pub fn json(self, value: &(impl Serialize + ?Sized)) -> Self {
+        let json = serde_json::to_vec(value).expect("the value can be written as JSON");
+        self.body(json)
+    }
+
+    /// Sets the key of the command; a random one by default, if the operation takes one.
+    pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
+        self.key = Some(Arc::new(key));
+        self
+    }
+
+    /// Makes it the response to this stored command, whose key it takes.
+    pub fn command(mut self, command: PreparedCommand) -> Self {
+        self.key.clone_from(&command.idempotency_key);
+        self.command = Some(command);
+        self
+    }
+
+    /// The decoded response, checked against the operation's `schemaVersion`.
+    ///
+    /// # Errors
+    /// If the status is not 2xx, or the body does not decode.
+    pub fn response<T: Receive>(self) -> Result<Response<T>, Error> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.rejected());
+        }
+        let terms = Terms {
+            schema_version: self.operation.schema_version,
+            lenient: false,
+            max_elements: usize::MAX,
+            accept: self.operation.accept,
+            statuses: self.operation.statuses,
+        };
+        let head = Head::of(self.status, &self.headers);
+        match receive::<T>(head, &self.body, terms, &one_line) {
+            Ok((value, mismatch)) => Ok(Response::new(
+                value,
+                Reply {
+                    operation: self.operation,
+                    installation: None,
+                    status: self.status,
+                    headers: self.headers,
+                    body: self.body,
+                    attempts: self.attempts,
+                    key: self.key.or_else(|| random_key(self.operation)),
+                    mismatch,
+                },
+            )),
+            Err(unreadable) => Err(self.unreadable(unreadable)),
+        }
+    }
+
+    /// The receipt of a command.
+    ///
+    /// Whether it is a replay follows from the response: from its status in the CRM, elsewhere from the field `replayed`.
+    ///
+    /// # Errors
+    /// As [`response`](Self::response).
+    pub fn receipt<T: Receive>(self) -> Result<Receipt<T>, Error> {
+        self.response().map(Receipt::new)
+    }
+
+    /// The error of a call that gets this response.
+    ///
+    /// # Panics
+    /// If the response is no error.
+    #[must_use]
+    #[track_caller]
+    pub fn error(self) -> Error {
+        let result = self.response::<RawJson>();
+        result.expect_err("the response is no error")
+    }
+
+    fn rejected(self) -> Error {
+        let envelope = Envelope::parse(self.operation.application == App::Platform, &self.body);
+        let (after, retryable) = (
+            retry_after(&self.headers),
+            envelope.is_retryable(self.status),
+        );
+        let error = Error::new(
+            ErrorKind::of_status(self.status),
+            envelope.message.unwrap_or_default(),
+        );
+        self.failed(error.with(|parts| {
+            parts.code = envelope.code;
+            parts.request_id = envelope.request_id;
+            parts.retry_after = after;
+            parts.retryable = retryable;
+        }))
+    }
+
+    fn unreadable(self, unreadable: Unreadable) -> Error {
+        let error = match unreadable {
+            Unreadable::Schema { expected, .. } => {
+                let message = format!("this SDK was built for {expected}");
+                Error::new(ErrorKind::SchemaVersion, message)
+            }
+            Unreadable::Truncated(cause) => Error::decode(cause.to_string()).with_retryable(true),
+            Unreadable::Malformed(message) => Error::decode(message),
+            Unreadable::TooMany(most) => Error::decode(format!("more than {most} elements")),
+        };
+        self.failed(error)
+    }
+
+    fn failed(self, error: Error) -> Error {
+        let error = error.with(|parts| {
+            parts.operation = Some(self.operation);
+            parts.status = Some(self.status);
+            parts.effect = Effect::of_status(self.status);
+            parts.attempts = self.attempts;
+            let own = || request_id(&self.headers).map(str::to_owned);
+            parts.request_id = parts.request_id.take().or_else(own);
+            parts.headers = Some(Box::new(self.headers));
+            parts.body = Some(self.body);
+            parts.key = self.key;
+            parts.command = self.command.map(Box::new);
+        });
+        ErrorBuilder(error).build()
+    }
+}
+
+#[track_caller]
+fn header(name: &str, value: &str) -> (HeaderName, HeaderValue) {
+    let name = name.parse().expect("the name of a header");
+    (name, value.parse().expect("the value of a header"))
+}
+
+fn random_key(operation: &Operation) -> Option<Arc<IdempotencyKey>> {
+    let is_keyed = operation.safety == Safety::Keyed;
+    is_keyed.then(|| Arc::new(IdempotencyKey::random()))
+}
+
+/// A command that a client of [`ScriptedTransport::suite`](crate::testing::ScriptedTransport::suite) sends.
+pub(super) fn command(
+    operation: &'static Operation,
+    body: Bytes,
+    key: Option<Arc<IdempotencyKey>>,
+) -> PreparedCommand {
+    let (app, is_shown) = (operation.application, operation.replay != Replay::NotShown);
+    let body = if operation.body { body } else { Bytes::new() };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let command = PreparedCommand {
+        version: VERSION,
+        application: app.name().to_owned(),
+        operation: operation.id.to_owned(),
+        method: operation.method.as_str().to_owned(),
+        audience: Some(super::transport::url(app)),
+        // A segment for each parameter, so that the path follows the route.
+        path: operation.route.replace(['{', '}'], ""),
+        idempotency_key: key.or_else(|| random_key(operation)),
+        headers: Vec::new(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+        prepared_at: now.ok().and_then(|now| u64::try_from(now.as_millis()).ok()),
+        terms: CommandTerms {
+            replay_shown: is_shown,
+            ..CommandTerms::default()
+        },
+        digest: String::new(),
+        seal: None,
+    };
+    command.digested()
+}
