@@ -18,6 +18,7 @@ extern crate self as sdk_core;
 mod app;
 mod application;
 mod call;
+mod caught;
 mod client;
 #[doc(hidden)]
 pub mod codegen;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::app::App;
+use crate::caught::unless_panicked;
 use crate::macros::debug_fields;
 use crate::observe::event::{Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
@@ -51,7 +52,7 @@ impl Watcher {
         for observer in &self.0.observers {
             // Unwind safe: only the observer sees invariants that it broke.
             let told = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
-            if told.is_err() {
+            if unless_panicked(told).is_none() {
                 tracing::error!(name: "suite.observer.panic", "an observer panicked");
             }
         }

@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 
 use futures_util::FutureExt as _;
 
+use crate::caught::unless_panicked;
 use crate::token::error::{TokenError, TokenErrorKind};
 
 /// Turns a panic into an error for all waiters, which says `what` panicked.
@@ -13,7 +14,7 @@ pub(super) async fn contained<T>(
 ) -> Result<T, TokenError> {
     // Unwind safe: the future is not polled again, and only its author sees invariants that it broke.
     let answer = AssertUnwindSafe(answer).catch_unwind().await;
-    answer.unwrap_or_else(|_panic| {
+    unless_panicked(answer).unwrap_or_else(|| {
         let error = TokenError::new(TokenErrorKind::Source);
         Err(error.with_description(format!("{what} panicked")))
     })

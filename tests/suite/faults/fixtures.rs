@@ -1,5 +1,6 @@
 //! Requests and replies that many tests need.
 
+use std::panic::panic_any;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -96,5 +97,22 @@ pub(crate) fn at_once(call: impl Future<Output = Error>) -> Error {
     match pin!(call).poll(&mut context) {
         Poll::Ready(error) => error,
         Poll::Pending => panic!("it waits for nothing"),
+    }
+}
+
+/// A panic's payload that panics when it is dropped, with a payload that does the same.
+pub(crate) struct Bomb(u8);
+
+impl Default for Bomb {
+    fn default() -> Self {
+        Self(2)
+    }
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if let Some(next) = self.0.checked_sub(1) {
+            panic_any(Self(next));
+        }
     }
 }

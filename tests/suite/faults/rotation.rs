@@ -1,5 +1,6 @@
 //! Credentials that change while a program runs (rows 3, 41, 42 and 61).
 
+use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::fixtures::{get_person, person, server};
+use super::fixtures::{Bomb, get_person, person, server};
 use crate::peer::json;
 use crate::support::{Clients as _, Events, assert_unsent, builder_for, quick_tokens};
 use crate::transport::service::Scripted;
@@ -276,6 +277,7 @@ async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
     let panics = Source::new(|_| async { panic!("canary") });
     let panics_early = Source::new(|_| -> Ready<_> { panic!("canary") });
     let late = "timed out: the token source did not answer within 60s";
+    let explodes = Source::new(|_| async { panic_any(Bomb::default()) });
     let empty = Source::secrets([""]);
     let nameless = Source::new(|_| async { Ok(ClientCredentials::new("", "right")) });
     for (source, says, retryable, asked) in [
@@ -283,6 +285,8 @@ async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
         (slow, late, true, 1),
         (panics, "the credential source panicked", false, 1),
         (panics_early, "the credential source panicked", false, 1),
+        // Row 91: dropping its payload panics, too.
+        (explodes, "the credential source panicked", false, 1),
         (empty, "the credential has an empty secret", true, 3),
         (nameless, "the credential has an empty client id", true, 3),
     ] {

@@ -1,15 +1,20 @@
 //! Observers, by what they write down.
 
-use std::future::ready;
+use std::future::{IntoFuture as _, poll_fn, ready};
+use std::panic::panic_any;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
-use sdk_core::observe::{AttemptEnded, CallEnded, ExtraHeaders, ObservedAttempt};
+use sdk_core::observe::{
+    AttemptEnded, CallEnded, ExtraHeaders, ObservedAttempt, ObservedCall, Wait,
+};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, Observer, RetryPolicy, SchemaPolicy, SuiteBuilder};
 
 use super::{Diary, Panics, watched};
-use crate::faults::fixtures::{add_person, committed, created, get_person, person};
+use crate::faults::fixtures::{Bomb, add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, close, json, reply, script, token};
 use crate::samples::kick_off;
 use crate::support::{Clients, Events, builder_at, key, quick_retry, stored};
@@ -286,6 +291,47 @@ async fn a_panic_of_an_observer_touches_neither_the_call_nor_the_other_observers
     let told = events.lines("ERROR", &["an observer panicked"]);
     // A start, an end, a wait and a renewal, and twice as many of attempts.
     assert!(told.len() > 8, "{told:?}");
+}
+
+/// Panics with a payload that panics when it is dropped.
+struct Explodes;
+
+impl Observer for Explodes {
+    fn call_started(&self, _: &ObservedCall<'_>) {
+        panic_any(Bomb::default());
+    }
+
+    fn call_ended(&self, _: &CallEnded<'_>) {
+        panic_any(Bomb::default());
+    }
+
+    fn waited(&self, _: &Wait<'_>) {
+        panic_any(Bomb::default());
+    }
+}
+
+#[tokio::test]
+async fn fault_91_a_panic_whose_payload_panics_when_dropped_ends_no_call() {
+    let (events, _guard) = Events::here();
+    let peer = Peer::start(script([committed(), committed()]));
+    let crm = builder_at(&peer.url()).observer(Explodes).crm();
+
+    add_person(&crm).await.unwrap();
+    // Spans and observers are notified while the caller's own panic unwinds.
+    let call = add_person(&crm).into_future();
+    let panicked = tokio::spawn(async move {
+        let mut call = pin!(call);
+        let begun = poll_fn(|context| {
+            let _ = call.as_mut().poll(context);
+            Poll::Ready(())
+        });
+        begun.await;
+        panic!("by the caller");
+    });
+
+    let panic = panicked.await.unwrap_err().into_panic();
+    assert_eq!(panic.downcast_ref(), Some(&"by the caller"));
+    assert!(events.lines("ERROR", &["an observer panicked"]).len() >= 4);
 }
 
 /// Adds these headers to every attempt.
