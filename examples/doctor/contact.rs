@@ -2,16 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::HeaderMap;
 use jiff::Timestamp;
 use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
-use sdk_core::{
-    App, Deprecation, Error, ErrorKind, Observer, Operation, RawCall, RawTarget, TokenError,
-};
+use sdk_core::{App, Error, ErrorKind, Observer, Operation, RawCall, RawTarget, TokenError};
 use serde_json::Value;
 
 use crate::report::Report;
@@ -73,7 +71,6 @@ impl Seen {
 #[derive(Clone, Default)]
 pub(crate) struct Meter {
     sent: Arc<AtomicUsize>,
-    deprecated: Arc<Mutex<Vec<String>>>,
 }
 
 impl Meter {
@@ -94,11 +91,6 @@ impl Meter {
 impl Observer for Meter {
     fn attempt_started(&self, _: &ObservedAttempt<'_>, _: &mut ExtraHeaders<'_>) {
         self.count();
-    }
-
-    fn deprecated(&self, deprecation: &Deprecation) {
-        let mut deprecated = self.deprecated.lock().unwrap();
-        deprecated.push(deprecation.to_string());
     }
 }
 
@@ -122,6 +114,8 @@ pub(crate) struct Contact {
     skew: Option<i64>,
     /// Names of headers that tell something, with the number of replies.
     telling: BTreeMap<String, usize>,
+    /// Whether a response announced the end of its operation.
+    is_ending: bool,
 }
 
 impl Deref for Contact {
@@ -209,6 +203,7 @@ impl Contact {
             nameless: BTreeSet::new(),
             skew: None,
             telling: BTreeMap::new(),
+            is_ending: false,
         }
     }
 
@@ -378,11 +373,15 @@ impl Contact {
             *self.telling.entry(format!("{about}: {name}")).or_default() += 1;
         }
         let ends = headers.contains_key("deprecation") || headers.contains_key("sunset");
-        // Those of calls are told by the SDK.
-        if ends && what == "exchangeToken" {
-            let cure = "ask the operator of the identity provider";
-            let found = "exchangeToken announces its end".to_owned();
-            self.report.problem_once(found, cure);
+        if ends {
+            let cure = if what == "exchangeToken" {
+                "ask the operator of the identity provider"
+            } else {
+                "plan the change; the event `suite.reply.deprecated` warns a service"
+            };
+            self.is_ending = true;
+            self.report
+                .problem_once(format!("{what} announces its end"), cure);
         }
         let date = headers
             .get(http::header::DATE)
@@ -446,14 +445,7 @@ impl Contact {
                 report.ok(format!("no reply says anything about {about}"));
             }
         }
-        let deprecated = self.meter.deprecated.lock().unwrap();
-        for deprecated in deprecated.iter() {
-            report.problem(
-                deprecated.as_str(),
-                "plan the change; `Observer::deprecated` tells a service",
-            );
-        }
-        if deprecated.is_empty() {
+        if !self.is_ending {
             report.ok("no reply announces a deprecation or a sunset");
         }
     }

@@ -188,9 +188,9 @@ fn contract(
         Some(it).filter(is_version).unwrap_or("another")
     });
     let said = format!("{app}: built for {}, served {version}", found.built_for);
-    let (all, known) = (found.findings.len(), found.deprecations.len());
+    let all = found.findings.len();
     match found.matches {
-        ContractMatch::Same if all == known => contact.ok(said),
+        ContractMatch::Same if all == 0 => contact.ok(said),
         ContractMatch::Newer | ContractMatch::Unknown => contact.note(said),
         _ => {
             let cure = "`check_contract()` names them; read what changed, and update the SDK";

@@ -87,7 +87,6 @@ pub use policy::retry::RetryPolicy;
 pub use replay::rule::{ParkReason, StoredRule, StoredStep};
 pub use replay::send::SendPrepared;
 pub use replay::state::{StoredOutcome, StoredState};
-pub use reply::deprecation::Deprecation;
 pub use reply::page::{Page, PageItems};
 pub use reply::response::{Receipt, Response};
 pub use request::key::IntoKey;

@@ -32,13 +32,13 @@ pub use sdk_core::testing;
 pub use sdk_core::{
     AccessToken, App, AttemptRecord, Backoff, CallOptions, Checkpoint, ClientAuthentication,
     ClientCredentials, ContractMatch, ContractReport, CredentialSource, CredentialsFuture, Date,
-    Deprecation, Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, IntoKey, Items, JsonBody,
-    Members, Method, MissingScopes, Number, Observer, Operation, Page, PageItems, Pages,
-    ParkReason, PreparedCommand, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay,
-    Response, RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats,
-    StoredOutcome, StoredRule, StoredState, StoredStep, Suite, SuiteBuilder, Text, Timestamp,
-    TokenError, TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp,
-    ZonedTime, least_scopes, observe, one_line, transport,
+    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, IntoKey, Items, JsonBody, Members,
+    Method, MissingScopes, Number, Observer, Operation, Page, PageItems, Pages, ParkReason,
+    PreparedCommand, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay, Response,
+    RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats, StoredOutcome,
+    StoredRule, StoredState, StoredStep, Suite, SuiteBuilder, Text, Timestamp, TokenError,
+    TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
+    least_scopes, observe, one_line, transport,
 };
 
 sdk_core::application_client! {

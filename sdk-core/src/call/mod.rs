@@ -2,7 +2,6 @@
 //!
 //! What a request contains belongs in `request`, what a reply contains in `reply`.
 
-mod announced;
 pub(crate) mod attempt;
 pub(crate) mod classify;
 pub(crate) mod outgoing;

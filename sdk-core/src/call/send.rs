@@ -183,7 +183,9 @@ impl Call {
             let tokens = self.client.tokens();
             tokens.serves(bearer, self.operation, draft.url.path());
         }
-        progress.note_announcement(&outcome);
+        if let attempt::Outcome::Reply { headers, .. } = &outcome {
+            progress.watch.note_deprecation(headers);
+        }
         let (status, version) = (outcome.status(), outcome.version());
         let verdict = classify(outcome, until == limits.deadline, progress, take);
         let error = verdict.error();

@@ -67,8 +67,7 @@ macro_rules! application_client {
             }
 
             /// Compares the application's contract with the one that this SDK was built for: one cheap call without a
-            /// token, for the start of a service. If the contract documents no metadata, the report says so. It also lists
-            /// what earlier replies announced about the end of operations.
+            /// token, for the start of a service. If the contract documents no metadata, the report says so.
             ///
             /// # Errors
             /// When the metadata cannot be fetched or read.

@@ -13,7 +13,6 @@ use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::operation::Operation;
 use crate::options::SchemaPolicy;
-use crate::reply::deprecation::Deprecation;
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
 
@@ -50,9 +49,6 @@ pub struct ContractReport {
     pub status: Option<String>,
     /// Everything that differs or cannot be compared, one sentence each; empty if all is as expected.
     pub findings: Vec<String>,
-    /// What replies to this suite's calls of the application have announced so far about the end of operations, in the order of
-    /// the operation table; each is a finding, too.
-    pub deprecations: Vec<Deprecation>,
     /// The metadata as received; `None` if the contract documents none.
     pub metadata: Option<RawJson>,
 }
@@ -90,8 +86,8 @@ impl ApiClient {
     /// If the metadata cannot be read.
     pub async fn check_contract(&self) -> Result<ContractReport, Error> {
         let application = self.application();
-        let report = match application.metadata {
-            None => without_metadata(application),
+        match application.metadata {
+            None => Ok(without_metadata(application)),
             Some(operation) => {
                 let request = self.endpoint().get(operation.route);
                 let mut call = Call::new(self, operation);
@@ -101,27 +97,9 @@ impl ApiClient {
                 let mut confidential = Confidential::default();
                 self.suite().confide(&mut confidential);
                 self.defaults().confide(&mut confidential);
-                compare(application, operation, metadata, &confidential)
+                Ok(compare(application, operation, metadata, &confidential))
             }
-        };
-        Ok(self.with_deprecations(report))
-    }
-
-    fn with_deprecations(&self, mut report: ContractReport) -> ContractReport {
-        let mut announced = self.suite().announced.of(report.application);
-        let table = self.application().operations;
-        announced.sort_by_key(|it| {
-            let place = table.iter().position(|row| row.id == it.operation.id);
-            (
-                place.unwrap_or(table.len()),
-                it.operation.safety.is_command(),
-            )
-        });
-        report
-            .findings
-            .extend(announced.iter().map(ToString::to_string));
-        report.deprecations = announced;
-        report
+        }
     }
 }
 
@@ -136,7 +114,6 @@ fn without_metadata(application: &'static Application) -> ContractReport {
             "the contract documents no metadata for this application: nothing can be compared"
                 .to_owned(),
         ],
-        deprecations: Vec::new(),
         metadata: None,
     }
 }
@@ -198,7 +175,6 @@ fn compare(
         matches,
         status,
         findings,
-        deprecations: Vec::new(),
         metadata: Some(record.into_raw()),
     }
 }

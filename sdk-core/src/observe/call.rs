@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::{HeaderMap, HeaderValue};
 use tokio::time::Instant;
 use tracing::Span;
 
@@ -16,7 +17,6 @@ use crate::observe::event::{
 use crate::observe::spans;
 use crate::observe::watcher::{Waiting, Watcher};
 use crate::operation::Operation;
-use crate::reply::deprecation::Deprecation;
 use crate::reply::response::{Reply, request_id};
 
 /// A call under way. If it is dropped before it ended, its caller dropped it.
@@ -142,11 +142,16 @@ impl<'a> CallWatch<'a> {
         }
     }
 
-    /// Tells what a reply announced.
-    pub(crate) fn deprecated(&self, deprecation: &Deprecation) {
-        spans::deprecated(deprecation);
-        self.watcher
-            .tell(|observer| observer.deprecated(deprecation));
+    /// Warns once per operation and suite if a response announces the end of its operation (RFC 9745, RFC 8594). Nothing
+    /// else depends on these headers.
+    pub(crate) fn note_deprecation(&self, headers: &HeaderMap) {
+        // An early draft has booleans.
+        let says_yes = |it: &HeaderValue| !matches!(it.as_bytes(), b"?0" | b"false");
+        let announced =
+            headers.get_all("deprecation").iter().any(says_yes) || headers.contains_key("sunset");
+        if announced && self.watcher.warns_of(self.operation) {
+            spans::deprecated(self.operation, self.watcher.installation());
+        }
     }
 
     /// Ends the call. `redact` makes the request id of a reply fit to be shown.

@@ -56,7 +56,7 @@
 //! | `suite.reply.types` | warn | members of other types than assumed are kept in `extra` |
 //! | `suite.reply.schema_version` | warn | another schema version than expected is tolerated |
 //! | `suite.reply.constant` | warn | another value of a constant than expected is tolerated |
-//! | `suite.reply.deprecated` | warn | a reply announced the end of its operation, once per operation and suite |
+//! | `suite.reply.deprecated` | warn | a response announced the end of its operation by the header `Deprecation` or `Sunset`, once per operation and suite |
 //! | `suite.token.renewed` | debug | a new token is there |
 //! | `suite.token.renewal_failed` | warn | a renewal failed |
 //! | `suite.token.exchange_retry` | debug | an exchange failed, and another one follows |

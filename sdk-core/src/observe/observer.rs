@@ -4,7 +4,6 @@ use crate::observe::event::{
     AttemptEnded, CallEnded, ObservedAttempt, ObservedCall, Renewal, Retry, RetryDenied, Wait,
 };
 use crate::observe::headers::ExtraHeaders;
-use crate::reply::deprecation::Deprecation;
 
 /// Is told what a suite does. Set one with [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
 ///
@@ -71,11 +70,6 @@ pub trait Observer: Send + Sync + 'static {
     /// An attempt failed, and another one would have been safe and worthwhile, but was denied.
     fn retry_denied(&self, denied: &RetryDenied<'_>) {
         let _ = denied;
-    }
-
-    /// A reply announced the end of its operation, for the first time in this suite.
-    fn deprecated(&self, deprecation: &Deprecation) {
-        let _ = deprecation;
     }
 
     /// A token renewal ended.

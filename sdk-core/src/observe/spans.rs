@@ -13,7 +13,6 @@ use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::observe::event::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
-use crate::reply::deprecation::Deprecation;
 use crate::text::Line;
 
 /// The span of a call, which contains its attempts and waits.
@@ -113,14 +112,14 @@ pub(super) fn denied(made: u32, reason: Denial) {
     );
 }
 
-/// Emits the event of an announcement.
-pub(super) fn deprecated(deprecation: &Deprecation) {
+/// Emits the event of an operation whose response announced its end.
+pub(super) fn deprecated(operation: &Operation, installation: Option<&str>) {
     warn!(
         name: "suite.reply.deprecated",
-        application = deprecation.operation.application.name(),
-        operation = deprecation.operation.id,
-        installation = deprecation.installation.as_deref(),
-        "{deprecation}"
+        application = operation.application.name(),
+        operation = operation.id,
+        installation,
+        "the application announced the end of this operation"
     );
 }
 

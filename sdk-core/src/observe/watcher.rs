@@ -1,7 +1,8 @@
 //! The observers of a suite, and how they are told.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,7 +12,7 @@ use crate::caught::unless_panicked;
 use crate::macros::debug_fields;
 use crate::observe::event::{Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
-use crate::operation::Operation;
+use crate::operation::{Method, Operation};
 
 /// The observers of a suite and the label of its installation.
 #[derive(Clone, Default)]
@@ -21,6 +22,8 @@ pub(crate) struct Watcher(Arc<Watched>);
 struct Watched {
     observers: Box<[Arc<dyn Observer>]>,
     installation: Option<Arc<str>>,
+    /// The operations whose end was announced.
+    deprecated: Mutex<HashSet<(App, &'static str, Method)>>,
 }
 
 impl Watcher {
@@ -29,6 +32,7 @@ impl Watcher {
         Self(Arc::new(Watched {
             observers,
             installation,
+            deprecated: Mutex::default(),
         }))
     }
 
@@ -45,6 +49,17 @@ impl Watcher {
     /// Whether anybody listens.
     pub(crate) fn is_watching(&self) -> bool {
         !self.0.observers.is_empty()
+    }
+
+    /// Whether this is the first announcement of the operation's end.
+    pub(super) fn warns_of(&self, operation: &Operation) -> bool {
+        let key = (operation.application, operation.id, operation.method);
+        let mut deprecated = self
+            .0
+            .deprecated
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        deprecated.insert(key)
     }
 
     /// Tells all observers. A panic of one affects neither the others nor the call.

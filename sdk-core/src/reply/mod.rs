@@ -3,7 +3,6 @@
 //! What a failure means belongs in `call`.
 
 pub(crate) mod decode;
-pub(crate) mod deprecation;
 pub(crate) mod page;
 pub(crate) mod receive;
 pub(crate) mod response;

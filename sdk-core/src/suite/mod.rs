@@ -18,7 +18,6 @@ use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
-use crate::reply::deprecation::Announced;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::secret::value::Secret;
 use crate::suite::address::refused;
@@ -64,8 +63,6 @@ pub(crate) struct Shared {
     pub(crate) attempts: AtomicU64,
     /// The observers, and the label of the installation.
     pub(crate) watcher: Watcher,
-    /// What replies said about the end of their operations.
-    pub(crate) announced: Announced,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
     /// Recent credentials, which no text may show, whatever a server repeats.

@@ -7,11 +7,11 @@ mod told;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sdk_core::Observer;
 use sdk_core::observe::{
     AttemptEnded, CallEnded, ExtraHeaders, ObservedAttempt, ObservedCall, Renewal, Retry,
     RetryDenied, Wait,
 };
-use sdk_core::{Deprecation, Observer};
 
 use crate::peer::{Peer, Script};
 use crate::support::{Clients as _, builder_at};
@@ -112,12 +112,6 @@ impl Observer for Diary {
         ));
     }
 
-    fn deprecated(&self, deprecation: &Deprecation) {
-        let label = deprecation.installation.as_deref();
-        let at = label.map_or_else(String::new, |label| format!(" at {label}"));
-        self.write(format!("deprecated{at}: {deprecation}"));
-    }
-
     fn token_renewed(&self, renewal: &Renewal<'_>) {
         let application = renewal.application.map(|app| app.name().to_owned());
         let told = some(&[application, renewal.error_type.map(str::to_owned)]);
@@ -153,6 +147,5 @@ panics! {
     waited: &Wait<'_>;
     retrying: &Retry<'_>;
     retry_denied: &RetryDenied<'_>;
-    deprecated: &Deprecation;
     token_renewed: &Renewal<'_>;
 }

@@ -50,7 +50,6 @@ pub(crate) const SHARED: &[&str] = &[
     "ContractMatch",
     "ContractReport",
     "Date",
-    "Deprecation",
     "Effect",
     "Error",
     "ErrorKind",

@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
-use crate::reply::deprecation::Announced;
 use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
@@ -135,7 +134,6 @@ impl SuiteBuilder {
             calls: AtomicU64::default(),
             attempts: AtomicU64::default(),
             watcher,
-            announced: Announced::default(),
             token_endpoint,
             credentials: known,
             digest_key: self.digest_key,

@@ -70,26 +70,6 @@ async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
 }
 
 #[tokio::test]
-async fn fault_41_the_link_of_an_announcement_does_not_repeat_what_a_server_repeats() {
-    for secret in ALL {
-        for (path, shown) in [(secret, "[withheld"), ("?a=", "https://a.test/")] {
-            let (events, _guard) = Events::here();
-            let link = format!("<https://a.test/{path}{secret}>; rel=sunset");
-            let announced = created().header("sunset", "").header("link", link);
-            let peer = peer_of(announced);
-            let calendar = builder_of(&peer).calendar();
-
-            confidential(&calendar).await.unwrap();
-
-            let report = calendar.check_contract().await.unwrap();
-            assert_says(&report, &[&format!("date: see {shown}")]);
-            let debug = format!("{:?}", report.deprecations);
-            assert_nothing_leaks(&(events.text() + &debug), secret);
-        }
-    }
-}
-
-#[tokio::test]
 async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats() {
     for secret in [SECRET, TOKEN, HEADER, QUERY] {
         let metadata = json!({
