@@ -9,11 +9,6 @@ use tokio::time::Instant;
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
 use crate::token::flight::Flight;
-use crate::token::lifetime;
-
-/// How long a renewal on another runtime may go without a beat before a caller starts its own: nobody may be driving that
-/// runtime. A renewal that is merely slow keeps beating.
-pub(super) const SILENCE: Duration = Duration::from_secs(2);
 
 /// How many renewals a caller waits for before it fails: all of them were lost with their runtimes.
 pub(super) const LOST_LIMIT: u32 = 3;
@@ -66,10 +61,6 @@ pub(super) struct Wait {
     pub(super) flight: u64,
     /// When it has spent half the rest of its live token, so that a stalled endpoint does no harm early.
     pub(super) spare: Option<Instant>,
-    /// When the renewal should have shown that its runtime is driven.
-    pub(super) silence: Instant,
-    /// The beats of the renewal when the caller last looked.
-    pub(super) beats: u32,
 }
 
 impl Caller {
@@ -94,16 +85,6 @@ impl Caller {
         spare.is_some_and(|spare| spare <= now)
     }
 
-    /// Whether it has waited for `flight` until nothing can come of it: it is overdue, or nobody drives its runtime.
-    pub(super) fn gives_up(&self, flight: &Flight, now: Instant) -> bool {
-        let wait = self.wait.filter(|wait| wait.flight == flight.id);
-        wait.is_some_and(|wait| {
-            let silent =
-                flight.runtime != self.runtime && flight.beats == wait.beats && wait.silence <= now;
-            silent || flight.overdue <= now
-        })
-    }
-
     /// Whether it has seen enough renewals to wait for no further one.
     pub(super) fn has_seen_enough(&self, flight: Option<&Flight>) -> bool {
         let joined = flight.is_some_and(|flight| self.waited() == Some(flight.id));
@@ -121,18 +102,11 @@ impl Caller {
         self.renewals += u32::from(known.is_none());
         let half = |token: &BearerToken| now + token.end().saturating_duration_since(now) / 2;
         let spare = live.map(|token| known.and_then(|it| it.spare).unwrap_or(half(token)));
-        let heard = known.is_none_or(|wait| wait.beats != flight.beats);
-        let silence = known
-            .filter(|_| !heard)
-            .map_or(lifetime::later(now, SILENCE), |it| it.silence);
         self.wait = Some(Wait {
             flight: flight.id,
             spare,
-            silence,
-            beats: flight.beats,
         });
-        let foreign = (flight.runtime != self.runtime).then_some(silence);
-        let looks = [spare, foreign].into_iter().flatten();
-        looks.fold(flight.overdue, Instant::min)
+        let limit = flight.limit(self.runtime);
+        spare.map_or(limit, |spare| spare.min(limit))
     }
 }

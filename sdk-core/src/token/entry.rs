@@ -146,9 +146,9 @@ impl TokenEntry {
         self.news.notify_waiters();
     }
 
-    /// Notes that the runtime of renewal `id` is driven. Returns whether the renewal is under way.
-    pub(super) fn beat(&self, id: u64) -> bool {
-        self.write().beat(id)
+    /// Whether renewal `id` is under way, and was not given up.
+    pub(super) fn renews(&self, id: u64) -> bool {
+        self.read().renews(id)
     }
 
     pub(super) fn settle(

@@ -16,8 +16,19 @@ pub(super) struct Flight {
     pub(super) id: u64,
     /// Where its task runs. If nobody drives this runtime, it never ends.
     pub(super) runtime: runtime::Id,
+    /// When callers on other runtimes stop waiting for it.
+    pub(super) overtaken: Instant,
     /// When it should have ended.
     pub(super) overdue: Instant,
-    /// Counts up while its runtime is driven.
-    pub(super) beats: u32,
+}
+
+impl Flight {
+    /// When a caller on this runtime gives it up. Whoever runs on the same runtime knows that somebody drives it.
+    pub(super) fn limit(&self, runtime: runtime::Id) -> Instant {
+        if runtime == self.runtime {
+            self.overdue
+        } else {
+            self.overtaken
+        }
+    }
 }

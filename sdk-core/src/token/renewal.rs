@@ -1,14 +1,12 @@
 //! The task of one renewal: obtains a token, stores it in its entry, and notifies all waiters.
 
 use std::error::Error as _;
-use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::{Instant, timeout};
 use tracing::{Instrument as _, Span};
 
 use crate::app::App;
@@ -19,8 +17,8 @@ use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::Outcome;
 
-/// How often a renewal shows that its runtime is driven.
-const BEAT: Duration = Duration::from_millis(500);
+/// How often a renewal checks whether anybody can still use its token.
+const CHECK: Duration = Duration::from_millis(500);
 
 impl TokenEntry {
     /// What a caller does next. Starts a renewal if one is due.
@@ -75,7 +73,8 @@ pub(super) async fn run(ticket: Ticket) {
     let (entry, started) = (&ticket.entry, Instant::now());
     let (app, watcher) = entry.watched();
     let watch = watcher.renewal(app, TokenErrorKind::Lost.as_str());
-    if !entry.beat(ticket.id) {
+    // Its runtime may have stood still until others gave it up.
+    if !entry.renews(ticket.id) {
         return;
     }
     let limit = entry.policy().renewal_timeout;
@@ -84,20 +83,14 @@ pub(super) async fn run(ticket: Ticket) {
     let answer = async { source.token(request).await };
     let answer = contained("the token source or its transport", answer);
     let mut answer = pin!(timeout(limit, answer));
-    let mut beat = interval_at(started + BEAT, BEAT);
-    let answer = poll_fn(|context| {
-        while beat.poll_tick(context).is_ready() {
-            entry.beat(ticket.id);
-            // The suite and all its clients are gone: nobody can ever use the token.
-            if Arc::strong_count(entry) == 1 {
-                return Poll::Ready(None);
-            }
+    let answer = loop {
+        if let Ok(answer) = timeout(CHECK, answer.as_mut()).await {
+            break answer;
         }
-        answer.as_mut().poll(context).map(Some)
-    })
-    .await;
-    let Some(answer) = answer else {
-        return;
+        // The suite and all its clients are gone: nobody can ever use the token.
+        if Arc::strong_count(entry) == 1 {
+            return;
+        }
     };
     let answer = answer.unwrap_or_else(|_elapsed| {
         let late = format!("the token source did not answer within {limit:?}");

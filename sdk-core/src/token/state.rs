@@ -90,10 +90,11 @@ impl State {
         if let Some(step) = self.at_hand(now, caller, live.as_ref()) {
             return Decision::from(step);
         }
-        let lost = self.flight.take_if(|flight| caller.gives_up(flight, now));
+        let lost = self
+            .flight
+            .take_if(|flight| flight.limit(caller.runtime) <= now);
         let news = lost.is_some();
-        let overdue = lost.is_some_and(|flight| flight.overdue <= now);
-        let spent = live.is_some() && (overdue || caller.has_spent(now));
+        let spent = live.is_some() && caller.has_spent(now);
         let waits = live
             .as_ref()
             .is_none_or(|token| caller.eager || self.waits(token, now, caller.need));
@@ -178,19 +179,16 @@ impl State {
         let flight = Flight {
             id: self.flights,
             runtime,
+            overtaken: end.min(lifetime::later(now, policy.exchange_timeout)),
             overdue,
-            beats: 0,
         };
         self.flight = Some(flight);
         (flight, Some(self.flights))
     }
 
-    /// Notes that the runtime of renewal `id` is driven. Returns whether the renewal is under way.
-    pub(super) fn beat(&mut self, id: u64) -> bool {
-        let flight = self.flight.as_mut().filter(|flight| flight.id == id);
-        flight
-            .map(|flight| flight.beats = flight.beats.wrapping_add(1))
-            .is_some()
+    /// Whether renewal `id` is under way, and was not given up.
+    pub(super) fn renews(&self, id: u64) -> bool {
+        self.flight.is_some_and(|flight| flight.id == id)
     }
 
     /// Gives up renewal `id`, so that the next caller starts another.

@@ -14,13 +14,12 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
         let runs = world.tasks.iter().any(|task| task.id == flight.id);
         law!(runs, "4: a renewal that counts is under way");
     }
-    let (mut waits, mut foreign) = (false, false);
+    let mut waits = false;
     for place in &world.callers {
         let Place::Waits { caller, .. } = place else {
             continue;
         };
         waits = true;
-        foreign |= state.flight.is_some_and(|it| it.runtime != caller.runtime);
         if !place.is_runnable(now) {
             let decision = state.clone().next(now, &mut caller.clone(), policy);
             let rests = matches!(decision.step, Step::Wait(_)) && decision.start.is_none();
@@ -28,16 +27,13 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
         }
     }
     if waits {
-        calms_down(world.clone(), rules, false)?;
-    }
-    if foreign {
-        calms_down(world.clone(), rules, true)?;
+        calms_down(world.clone(), rules)?;
     }
     Ok(())
 }
 
-/// Every caller ends although nothing happens but time, and perhaps the beats of a slow renewal.
-fn calms_down(mut world: World, rules: &Rules, beats: bool) -> Result<(), Broken> {
+/// Every caller ends although nothing happens but time.
+fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
     // Each of its renewals is overdue after four ticks.
     for _ in 0..=4 * LOST_LIMIT {
         // Those that wake each other look a second time.
@@ -54,9 +50,6 @@ fn calms_down(mut world: World, rules: &Rules, beats: bool) -> Result<(), Broken
         let waits = |place: &Place| matches!(place, Place::Waits { .. });
         if !world.callers.iter().any(waits) {
             return Ok(());
-        }
-        if beats && world.state.flight.is_some() {
-            world = world.after(Event::Beat, rules)?;
         }
         world = world.after(Event::TimePasses, rules)?;
     }

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::token::caller::SILENCE;
 use crate::token::search::scope::Rules;
 use crate::token::search::world::{Place, World};
 
@@ -36,7 +35,14 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     }
     let flight = state.flight.as_ref();
     flight
-        .map(|it| (rank(it.id), it.runtime, left(it.overdue)))
+        .map(|it| {
+            (
+                rank(it.id),
+                it.runtime,
+                left(it.overtaken),
+                left(it.overdue),
+            )
+        })
         .hash(&mut out);
     let setback = state.setback.as_ref();
     setback
@@ -65,11 +71,10 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     }
     [world.routine, world.backoff].map(left).hash(&mut out);
     world.storm.map(left).hash(&mut out);
-    let mut foreign = false;
-    let mut callers: Vec<[u64; 10]> = Vec::with_capacity(world.callers.len());
+    let mut callers: Vec<[u64; 8]> = Vec::with_capacity(world.callers.len());
     for place in &world.callers {
         callers.push(match place {
-            Place::Away => [0; 10],
+            Place::Away => [0; 8],
             Place::Waits {
                 errand,
                 caller,
@@ -77,10 +82,6 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
                 woken,
             } => {
                 let wait = caller.wait.as_ref();
-                let heeds = flight.zip(wait).filter(|(flight, wait)| {
-                    wait.flight == flight.id && caller.runtime != flight.runtime
-                });
-                foreign |= heeds.is_some();
                 [
                     1,
                     u64::from(errand.kind),
@@ -89,14 +90,12 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
                     u64::from(caller.renewals),
                     wait.map_or(0, |wait| rank(wait.flight) as u64),
                     wait.and_then(|it| it.spare).map_or(0, |it| left(it) + 1),
-                    heeds.map_or(0, |(_, wait)| left(wait.silence) + 1),
-                    heeds.map_or(0, |(it, wait)| u64::from(it.beats == wait.beats)),
                     if *woken { 0 } else { left(*look) },
                 ]
             }
             Place::Holds { errand, token } => {
                 let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
-                let mut words = [2; 10];
+                let mut words = [2; 8];
                 words[1] = u64::from(errand.kind);
                 words[2] = u64::from(errand.target);
                 words[3] = u64::from(errand.refused);
@@ -108,9 +107,6 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     // It does not matter which caller is which.
     callers.sort_unstable();
     callers.hash(&mut out);
-    if foreign {
-        age(world.heard, SILENCE).hash(&mut out);
-    }
     out.finish()
 }
 

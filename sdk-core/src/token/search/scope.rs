@@ -153,6 +153,7 @@ impl Scope {
             .with_hard_fraction(0.25)
             .with_soft_jitter(0.25)
             .with_min_interval(self.ticks(2))
+            .with_exchange_timeout(self.ticks(2))
             .with_renewal_timeout(self.ticks(2))
             .with_renewal_backoff(Backoff::new(self.ticks(2), self.ticks(4)))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::token::bearer::{BearerToken, Phase};
-use crate::token::caller::{Caller, LOST_LIMIT, SILENCE, Step};
+use crate::token::caller::{Caller, LOST_LIMIT, Step};
 use crate::token::error::TokenError;
 use crate::token::policy::TokenPolicy;
 use crate::token::search::scope::{Answer, Rules};
@@ -49,25 +49,13 @@ pub(super) enum Event {
     Start,
     TimePasses,
     Sweep,
-    /// The runtime of the renewal under way is driven.
-    Beat,
-    Arrives {
-        kind: u8,
-        target: u8,
-    },
+    Arrives { kind: u8, target: u8 },
     Looks(u8),
     Leaves(u8),
-    Settles {
-        task: u8,
-        answer: u8,
-        roll: u16,
-    },
+    Settles { task: u8, answer: u8, roll: u16 },
     Dies(u8),
     Accepted(u8),
-    Refused {
-        caller: u8,
-        roll: u16,
-    },
+    Refused { caller: u8, roll: u16 },
 }
 
 /// A law that a step has broken.
@@ -91,8 +79,8 @@ pub(super) struct World {
     /// Before these instants no renewal may begin: the last one succeeded, the last one failed.
     pub(super) routine: Instant,
     pub(super) backoff: Instant,
-    /// The last sign of life of the renewal under way.
-    pub(super) heard: Instant,
+    /// When the renewal under way began.
+    pub(super) began: Instant,
     /// Before this instant no target may cost a token again that nobody has accepted.
     pub(super) storm: [Instant; 2],
 }
@@ -113,7 +101,7 @@ impl World {
             tasks: Vec::new(),
             routine: now,
             backoff: now,
-            heard: now,
+            began: now,
             storm: [now; 2],
         }
     }
@@ -121,24 +109,12 @@ impl World {
     /// Adds whatever may happen next to `events`.
     pub(super) fn events(&self, rules: &Rules, events: &mut Vec<Event>) {
         let scope = &rules.scope;
-        let flight = self.state.flight;
         let runnable = self.callers.iter().any(|it| it.is_runnable(self.now));
         if scope.lazy || !runnable {
             events.push(Event::TimePasses);
         }
         if self.state.has_expired(self.now) || self.is_unused() {
             events.push(Event::Sweep);
-        }
-        let unheard = |place: &Place| match (place, flight) {
-            (Place::Waits { caller, .. }, Some(flight)) => caller.wait.is_some_and(|wait| {
-                wait.flight == flight.id
-                    && caller.runtime != flight.runtime
-                    && wait.beats == flight.beats
-            }),
-            _ => false,
-        };
-        if self.callers.iter().any(unheard) {
-            events.push(Event::Beat);
         }
         if self.callers.iter().any(|it| matches!(it, Place::Away)) {
             for kind in 0..u8::try_from(scope.kinds.len()).unwrap() {
@@ -190,11 +166,6 @@ impl World {
                 if self.is_unused() && self.state.is_idle(self.now, &rules.policy) {
                     self.state = State::default();
                 }
-            }
-            Event::Beat => {
-                let flight = self.state.flight.map_or(0, |flight| flight.id);
-                law!(self.state.beat(flight), "no sign of life is lost");
-                self.heard = self.now;
             }
             Event::Arrives { kind, target } => {
                 let away = |place: &Place| matches!(place, Place::Away);
@@ -250,7 +221,7 @@ impl World {
         else {
             unreachable!("only a caller that waits looks");
         };
-        let (flight, live, heard) = (self.state.flight, self.state.live(now), self.heard);
+        let (flight, live, began) = (self.state.flight, self.state.live(now), self.began);
         let (earlier, generation) = (caller, self.generation());
         let decision = self.state.next(now, &mut caller, policy);
         law!(
@@ -262,7 +233,7 @@ impl World {
             law!(free, "4: no renewal begins while one is under way");
             let due = self.backoff <= now && self.routine <= now;
             law!(due, "6: no renewal begins before its time");
-            self.heard = now;
+            self.began = now;
             self.tasks.push(Task { id, started: now });
             if self.tasks.len() > rules.scope.tasks {
                 let oldest = self.tasks.remove(0);
@@ -271,8 +242,12 @@ impl World {
         }
         if decision.news {
             let given_up = flight.is_some_and(|flight| {
-                let silent = heard + SILENCE <= now && flight.runtime != caller.runtime;
-                flight.overdue <= now || silent
+                let limit = if flight.runtime == caller.runtime {
+                    policy.renewal_timeout + policy.min_interval
+                } else {
+                    policy.exchange_timeout
+                };
+                began + limit <= now
             });
             law!(given_up, "5: only a renewal without hope is given up");
         } else {
@@ -338,13 +313,12 @@ impl World {
             && caller.renewals <= LOST_LIMIT;
         law!(counted, "5: no caller waits for one renewal after another");
         let foreign = flight.runtime != caller.runtime;
-        if let Some(wait) = earlier.wait.filter(|it| it.flight == flight.id) {
-            let silent = foreign && wait.beats == flight.beats && wait.silence <= now;
-            law!(!silent, "5: who hears nothing waits no longer");
-            law!(look > now, "5: no caller waits for what is over");
-        }
-        let heard = !foreign || look <= now + SILENCE;
-        law!(heard, "5: another runtime has to show life");
+        law!(look > now, "5: no caller waits for what is over");
+        let overtaken = !foreign || look <= self.began + policy.exchange_timeout;
+        law!(
+            overtaken,
+            "5: another runtime's renewal is overtaken in time"
+        );
         let failed = self.state.setback.as_ref();
         let told = failed.is_some_and(|it| earlier.waited().is_some_and(|id| id <= it.flight));
         law!(!told, "6: who waited for what failed is told so");

@@ -6,6 +6,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
+use crate::token::caller::{Caller, Step};
+use crate::token::state::State;
 
 fn paused() -> Runtime {
     let mut paused = Builder::new_current_thread();
@@ -61,7 +63,8 @@ fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
 
     let (outcome, took) = paused().block_on(timed(&entry));
     assert_eq!(outcome, Ok(1));
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    let limit = TokenPolicy::default().exchange_timeout;
+    assert!(took < limit + EXCHANGE * 2, "{took:?}");
 
     // Once driven again, the overtaken renewal ends without harm.
     idle.block_on(async { sleep(EXCHANGE).await });
@@ -69,19 +72,58 @@ fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
     assert_eq!(source.asked(), 2);
 }
 
+/// The callers of eight runtimes, of which the first starts a renewal at `start`.
+fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec<Caller> {
+    let mut callers: Vec<_> = (0..8)
+        .map(|_| Caller::new(blocking().handle().id(), false, Duration::MAX))
+        .collect();
+    for (number, caller) in callers.iter_mut().enumerate() {
+        let decision = state.next(start, caller, policy);
+        assert_eq!(decision.start, (number == 0).then_some(1));
+        assert!(matches!(decision.step, Step::Wait(_)));
+    }
+    callers
+}
+
 #[test]
 fn fault_38_a_renewal_that_is_merely_slow_is_waited_for_by_eight_runtimes() {
-    // In real time, because each paused clock would run ahead of the others, and for longer than a runtime may be silent.
-    let (entry, source) = steady();
-    source.takes(Duration::from_millis(2_700));
-    let callers = [(); 8].map(|()| {
-        let call = call(&entry);
-        std::thread::spawn(|| blocking().block_on(call))
-    });
-    for caller in callers {
-        assert_eq!(caller.join().unwrap(), Ok(0));
+    let (mut state, start, policy) = (State::default(), Instant::now(), TokenPolicy::default());
+    let mut callers = eight_callers(&mut state, start, &policy);
+    for seconds in 0..10 {
+        let now = start + Duration::from_secs(seconds);
+        for caller in &mut callers {
+            let decision = state.next(now, caller, &policy);
+            assert_eq!(decision.start, None, "after {seconds} s");
+            assert!(matches!(decision.step, Step::Wait(until) if until > now));
+        }
     }
-    assert_eq!(source.asked(), 1);
+    let now = start + Duration::from_secs(10);
+    let answer = Ok(token(0, 300));
+    state.settle(1, start, now, answer, &policy, 0.5).unwrap();
+    for caller in &mut callers {
+        let decision = state.next(now, caller, &policy);
+        assert!(matches!(decision.step, Step::Use(_)));
+    }
+}
+
+#[test]
+fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
+    let (mut state, start, policy) = (State::default(), Instant::now(), TokenPolicy::default());
+    let mut callers = eight_callers(&mut state, start, &policy);
+    let limit = start + policy.exchange_timeout;
+    for caller in &mut callers[1..] {
+        let early = state.next(limit - EXCHANGE, caller, &policy);
+        assert!(matches!(early.step, Step::Wait(until) if until == limit));
+    }
+    // The caller on the runtime of the renewal knows that somebody drives it.
+    let own = state.next(limit, &mut callers[0], &policy);
+    assert!(!own.news && matches!(own.step, Step::Wait(until) if until > limit));
+    let overtakes = state.next(limit, &mut callers[1], &policy);
+    assert_eq!((overtakes.start, overtakes.news), (Some(2), true));
+    for caller in &mut callers[2..] {
+        let joins = state.next(limit, caller, &policy);
+        assert!(joins.start.is_none() && matches!(joins.step, Step::Wait(_)));
+    }
 }
 
 #[test]
