@@ -10,9 +10,6 @@ use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
 use crate::token::flight::Flight;
 
-/// How many renewals a caller waits for before it fails: all of them were lost with their runtimes.
-pub(super) const LOST_LIMIT: u32 = 3;
-
 /// What a caller does next.
 #[derive(Debug)]
 pub(super) struct Decision {
@@ -49,9 +46,7 @@ pub(super) struct Caller {
     pub(super) eager: bool,
     /// How long the token has to last: the timeout of an attempt.
     pub(super) need: Duration,
-    /// How many renewals it has waited for.
-    pub(super) renewals: u32,
-    /// The last of them.
+    /// The renewal that it has waited for, the last of several.
     pub(super) wait: Option<Wait>,
 }
 
@@ -69,7 +64,6 @@ impl Caller {
             runtime,
             eager,
             need,
-            renewals: 0,
             wait: None,
         }
     }
@@ -85,12 +79,6 @@ impl Caller {
         spare.is_some_and(|spare| spare <= now)
     }
 
-    /// Whether it has seen enough renewals to wait for no further one.
-    pub(super) fn has_seen_enough(&self, flight: Option<&Flight>) -> bool {
-        let joined = flight.is_some_and(|flight| self.waited() == Some(flight.id));
-        self.renewals >= LOST_LIMIT && !joined
-    }
-
     /// Waits for `flight`. Returns when to look again.
     pub(super) fn wait_for(
         &mut self,
@@ -99,7 +87,6 @@ impl Caller {
         now: Instant,
     ) -> Instant {
         let known = self.wait.filter(|wait| wait.flight == flight.id);
-        self.renewals += u32::from(known.is_none());
         let half = |token: &BearerToken| now + token.end().saturating_duration_since(now) / 2;
         let spare = live.map(|token| known.and_then(|it| it.spare).unwrap_or(half(token)));
         self.wait = Some(Wait {

@@ -94,17 +94,9 @@ impl State {
             .flight
             .take_if(|flight| flight.limit(caller.runtime) <= now);
         let news = lost.is_some();
-        let spent = live.is_some() && caller.has_spent(now);
-        let waits = live
-            .as_ref()
-            .is_none_or(|token| caller.eager || self.waits(token, now, caller.need));
-        if spent || waits && caller.has_seen_enough(self.flight.as_ref()) {
-            let step = live.map_or_else(|| Step::Fail(all_lost()), Step::Use);
-            return Decision {
-                news,
-                ..step.into()
-            };
-        }
+        let waits = live.as_ref().is_none_or(|token| {
+            !caller.has_spent(now) && (caller.eager || self.waits(token, now, caller.need))
+        });
         let (flight, start) = match self.flight {
             Some(flight) => (flight, None),
             None => self.launch(now, caller.runtime, policy),
@@ -314,9 +306,4 @@ impl State {
     pub(super) fn rejections_mut(&mut self) -> &mut Rejections {
         &mut self.rejections
     }
-}
-
-fn all_lost() -> TokenError {
-    let why = "all renewals that the call waited for were dropped";
-    TokenError::new(TokenErrorKind::Lost).with_description(why)
 }

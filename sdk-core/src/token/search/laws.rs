@@ -1,6 +1,6 @@
 //! Laws that hold in every state: what a caller would be told now, and how every wait ends.
 
-use crate::token::caller::{LOST_LIMIT, Step};
+use crate::token::caller::Step;
 use crate::token::search::scope::Rules;
 use crate::token::search::world::{Broken, Event, Place, World, law};
 
@@ -32,10 +32,11 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Every caller ends although nothing happens but time.
+/// Every wait for a renewal ends although nothing happens but time: then its callers have started another.
 fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
-    // Each of its renewals is overdue after four ticks.
-    for _ in 0..=4 * LOST_LIMIT {
+    let begun = world.state.flights();
+    // A renewal is overdue after four ticks.
+    for _ in 0..=4 {
         // Those that wake each other look a second time.
         for _ in 0..2 + world.callers.len() {
             for slot in 0..world.callers.len() {
@@ -47,7 +48,10 @@ fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
         }
         let runnable = |place: &Place| place.is_runnable(world.now);
         law!(!world.callers.iter().any(runnable), "5: no caller spins");
-        let waits = |place: &Place| matches!(place, Place::Waits { .. });
+        let waits = |place: &Place| match place {
+            Place::Waits { caller, .. } => caller.waited().is_none_or(|id| id <= begun),
+            _ => false,
+        };
         if !world.callers.iter().any(waits) {
             return Ok(());
         }

@@ -71,10 +71,10 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     }
     [world.routine, world.backoff].map(left).hash(&mut out);
     world.storm.map(left).hash(&mut out);
-    let mut callers: Vec<[u64; 8]> = Vec::with_capacity(world.callers.len());
+    let mut callers: Vec<[u64; 7]> = Vec::with_capacity(world.callers.len());
     for place in &world.callers {
         callers.push(match place {
-            Place::Away => [0; 8],
+            Place::Away => [0; 7],
             Place::Waits {
                 errand,
                 caller,
@@ -87,7 +87,6 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
                     u64::from(errand.kind),
                     u64::from(errand.target),
                     u64::from(errand.refused),
-                    u64::from(caller.renewals),
                     wait.map_or(0, |wait| rank(wait.flight) as u64),
                     wait.and_then(|it| it.spare).map_or(0, |it| left(it) + 1),
                     if *woken { 0 } else { left(*look) },
@@ -95,7 +94,7 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
             }
             Place::Holds { errand, token } => {
                 let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
-                let mut words = [2; 8];
+                let mut words = [2; 7];
                 words[1] = u64::from(errand.kind);
                 words[2] = u64::from(errand.target);
                 words[3] = u64::from(errand.refused);
