@@ -19,7 +19,7 @@ impl Call {
         let Some(in_flight) = self.client.in_flight() else {
             return Ok(None);
         };
-        let place = match in_flight.try_enter(progress.limits.attempt_end()) {
+        let place = match in_flight.try_enter() {
             Some(place) => place,
             // Boxed, because few calls wait and the futures of all calls should stay small.
             None => Box::pin(self.wait_for_turn(in_flight, progress)).await?,
@@ -36,9 +36,7 @@ impl Call {
         loop {
             let waiting = progress.watch.wait(WaitReason::Limit);
             let since = Instant::now();
-            let entered = in_flight
-                .enter(limits.deadline, || limits.attempt_end())
-                .await;
+            let entered = in_flight.enter(limits.deadline).await;
             drop(waiting);
             spans::had_to_wait(since.elapsed());
             let place = entered.map_err(|crowded| {
