@@ -74,7 +74,6 @@ impl Call {
                     .map(|replay| replay == ExactReplay::Allowed),
             },
             digest: String::new(),
-            seal: None,
         };
         Ok(command.digested())
     }

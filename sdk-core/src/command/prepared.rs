@@ -30,9 +30,9 @@ pub(crate) const VERSION: u32 = 2;
 ///
 /// # Stored form
 /// A JSON object with a version. Every release reads all earlier versions and refuses later ones. A digest over everything
-/// detects damage and mistakes. It does not stop somebody who can write to the table, because they can recompute it: if
-/// others can write there, [`seal`](Self::seal) the command with a secret that they do not have, and send it with
-/// [`sealed_by`](crate::SendPrepared::sealed_by).
+/// detects damage and mistakes. It does not stop somebody who can write to the table, because they can recompute it. If
+/// others can write there, [sign the stored form](crate::guide::stored_commands#a-table-that-others-can-write) with a secret
+/// that they do not have.
 ///
 /// `Debug` shows neither key, body and query nor the values of headers. The serialised form contains them all, with the
 /// defaults of the client: it is as confidential as the command. It never contains a token. What it no longer tells is which
@@ -59,8 +59,6 @@ pub struct PreparedCommand {
     #[serde(flatten)]
     pub(crate) terms: Terms,
     pub(crate) digest: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) seal: Option<String>,
 }
 
 /// What is known of a command besides its request. Version 1 has none of it.
@@ -88,13 +86,12 @@ impl PreparedCommand {
         self
     }
 
-    /// The same command, recorded as possibly sent. An earlier seal does not cover that.
+    /// The same command, recorded as possibly sent.
     pub(crate) fn into_sent(mut self) -> Self {
         if self.was_sent() {
             return self;
         }
         self.terms.sent = true;
-        self.seal = None;
         self.digested()
     }
 }

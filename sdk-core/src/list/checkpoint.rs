@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
+use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
 use url::form_urlencoded;
 
@@ -8,7 +8,6 @@ use crate::command::key::hex;
 use crate::error::Error;
 use crate::getters::getters;
 use crate::operation::Operation;
-use crate::secret::value::Secret;
 use crate::text::{counted, one_line};
 
 /// The version of the stored form.
@@ -34,8 +33,7 @@ const PLACE: [&str; 2] = ["cursor", LIMIT];
 ///
 /// - It is bound to its operation, filters and audience; any other walk refuses it. The page size is not a filter, so a walk
 ///   may resume with a smaller `limit`.
-/// - It contains a digest of the filters. Anybody who guesses a filter, such as a name, can compute the digest. With
-///   [`SuiteBuilder::digest_key`](crate::SuiteBuilder::digest_key) this takes the key.
+/// - It contains a digest of the filters. Anybody who guesses a filter, such as a name, can compute the digest.
 /// - A position between pages is exact while the server accepts the cursor. A position *within* a page is the cursor of the
 ///   page and a count: it is exact if the page has the same items when it is fetched again. If the list changes during the
 ///   walk, take checkpoints between pages, from [`Pages`](crate::Pages).
@@ -180,10 +178,7 @@ impl Checkpoint {
             ));
         }
         if self.filters != own.filters {
-            return refuse(
-                "the checkpoint was taken with other filters, or under another `digest_key`"
-                    .to_owned(),
-            );
+            return refuse("the checkpoint was taken with other filters".to_owned());
         }
         if self.audience != own.audience {
             return refuse(format!(
@@ -215,8 +210,8 @@ pub(super) fn limit(target: &str) -> Option<String> {
     Some(limit.into_owned())
 }
 
-/// A digest of the path and the query parameters that select items, under the key if there is one.
-pub(super) fn filters(target: &str, key: Option<&Secret>) -> String {
+/// A digest of the path and the query parameters that select items.
+pub(super) fn filters(target: &str) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut pairs: Vec<_> = form_urlencoded::parse(query.as_bytes())
         .filter(|(name, _)| !PLACE.contains(&name.as_ref()))
@@ -232,30 +227,12 @@ pub(super) fn filters(target: &str, key: Option<&Secret>) -> String {
         add(name);
         add(value);
     }
-    let digest = match key {
-        // The builder checks its length.
-        Some(key) => Hmac::mac(&all, key.expose()),
-        None => Sha256::hash(&all),
-    };
-    hex(&digest[..16])
+    hex(&Sha256::hash(&all)[..16])
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::secret::value::Secret;
-
-    fn filters(target: &str) -> String {
-        super::filters(target, None)
-    }
-
-    #[test]
-    fn fault_82_under_a_key_nobody_can_guess_the_filters() {
-        let (one, other) = (Secret::from("one key"), Secret::from("another"));
-        let keyed = super::filters("/people?q=ann", Some(&one));
-        assert_ne!(keyed, filters("/people?q=ann"));
-        assert_ne!(keyed, super::filters("/people?q=ann", Some(&other)));
-        assert_eq!(keyed, super::filters("/people?q=ann&limit=5", Some(&one)));
-    }
+    use super::filters;
 
     #[test]
     fn filters_are_what_selects_the_items() {

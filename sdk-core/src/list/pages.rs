@@ -71,10 +71,9 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
         // The filters are taken from the request as it would be sent.
-        let key = call.client.suite().digest_key.as_ref();
         let (filters, limit, refused) = match call.target(make(cursor.as_deref())) {
             Ok(target) => {
-                let filters = checkpoint::filters(&target, key);
+                let filters = checkpoint::filters(&target);
                 (filters, checkpoint::limit(&target), None)
             }
             Err(error) => (String::new(), None, Some(error)),

@@ -24,7 +24,6 @@ use crate::reply::receive::Receive;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
-use crate::secret::value::Secret;
 
 /// A replay of a prepared command. Made by `send_prepared` of a client; `.await` sends it.
 ///
@@ -111,16 +110,6 @@ impl<T: Receive> SendPrepared<T> {
     /// expect such commands.
     pub fn allow_raw_path(mut self) -> Self {
         self.refused_raw = false;
-        self
-    }
-
-    /// Sends the command only if it was [sealed](PreparedCommand::seal) with this secret. Use it if others can write to the
-    /// table.
-    pub fn sealed_by(mut self, secret: &Secret) -> Self {
-        let stored = self.call.stored.as_ref();
-        if let Some(Err(broken)) = stored.map(|it| it.verify_seal(secret)) {
-            self.refuse(broken);
-        }
         self
     }
 

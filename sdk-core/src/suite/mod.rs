@@ -19,7 +19,6 @@ use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
 use crate::secret::confidential::{Confidential, Recent};
-use crate::secret::value::Secret;
 use crate::suite::address::refused;
 use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
@@ -67,8 +66,6 @@ pub(crate) struct Shared {
     pub(crate) token_endpoint: Option<Arc<Url>>,
     /// Recent credentials, which no text may show, whatever a server repeats.
     pub(crate) credentials: Arc<Recent>,
-    /// The key for the digests of filters in checkpoints.
-    pub(crate) digest_key: Option<Secret>,
 }
 
 /// The settings of each application, in the order of [`App::ALL`].

@@ -398,7 +398,6 @@ pub(super) fn command(
             ..CommandTerms::default()
         },
         digest: String::new(),
-        seal: None,
     };
     command.digested()
 }

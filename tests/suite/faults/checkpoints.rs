@@ -1,10 +1,10 @@
 //! Rows 55, 82 and 85: checkpoints that come back otherwise, and what they give away.
 
-use sdk_core::{Checkpoint, Effect, ErrorKind, IdempotencyKey, Secret, Suite};
+use sdk_core::{Checkpoint, Effect, ErrorKind, IdempotencyKey, Secret};
 use serde_json::{Value, json};
 
 use crate::peer::{Peer, always, json, script};
-use crate::support::{Clients, assert_failed, assert_says, builder_at, crm_at, key};
+use crate::support::{assert_failed, assert_says, crm_at, key};
 use crate::walks::{page, rest};
 
 #[tokio::test]
@@ -98,8 +98,8 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
     assert!(items.try_next().await.unwrap().is_none() && items.checkpoint().is_finished());
 }
 
-#[tokio::test]
-async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
+#[test]
+fn fault_82_keys_can_be_derived_so_that_nobody_guesses_them() {
     let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
     let plain = IdempotencyKey::derive("payroll", ["ann@example.com"]);
     let derive =
@@ -114,32 +114,6 @@ async fn fault_82_keys_and_filters_can_be_made_so_that_nobody_guesses_them() {
         let short = Secret::from(short);
         let error = IdempotencyKey::derive_keyed(&short, "payroll", ["x"]).unwrap_err();
         assert_says(&error, &["at least 16 bytes"]);
-        let suite = builder_at("https://suite.test").digest_key(short);
-        let error = suite.build().unwrap_err();
-        assert_says(&error, &["at least 16 bytes"]);
+        assert!(!error.to_string().contains("fifteen bytes"), "{error}");
     }
-
-    let peer = Peer::start(always(json(200, &json!({"items": [], "nextCursor": "c"}))));
-    let suite = |digest_key: Option<&str>| -> Suite {
-        let mut suite = builder_at(&peer.url());
-        if let Some(key) = digest_key {
-            suite = suite.digest_key(key);
-        }
-        suite.suite()
-    };
-    let walk = |suite: &Suite| suite.crm().people().list().q("ann").items();
-    let digest = |suite: &Suite| {
-        let form = serde_json::to_value(walk(suite).checkpoint()).unwrap();
-        form["filters"].as_str().unwrap().to_owned()
-    };
-    let (plain, keyed) = (suite(None), suite(Some("from the vault: k-1")));
-    assert_ne!(digest(&plain), digest(&keyed));
-    assert_eq!(digest(&keyed), digest(&suite(Some("from the vault: k-1"))));
-    assert_ne!(digest(&keyed), digest(&suite(Some("from the vault: k-2"))));
-    let mut same = walk(&keyed).resume(walk(&suite(Some("from the vault: k-1"))).checkpoint());
-    let error = same.try_next().await.unwrap_err();
-    assert_says(&error, &["repeated a cursor"]);
-    let mut other = walk(&keyed).resume(walk(&plain).checkpoint());
-    let error = other.try_next().await.unwrap_err();
-    assert_says(&error, &["`digest_key`"]);
 }

@@ -3,8 +3,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sdk_core::{
-    App, CallOptions, Effect, ErrorKind, ExactReplay, ParkReason, PreparedCommand, Secret,
-    StoredStep,
+    App, CallOptions, Effect, ErrorKind, ExactReplay, ParkReason, PreparedCommand, StoredStep,
 };
 use serde_json::{Value, json};
 
@@ -49,26 +48,22 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     };
     assert_says(&reason, &["check whether it happened"]);
 
-    // So does one that was sent out of a table, whose seal of before does not say so.
-    let secret = Secret::from("sixteen bytes from the vault");
-    let sealed = stored(&fresh.clone().seal(&secret).unwrap());
+    // So does one that was sent out of a table.
     let peer = Peer::start([close()]);
     let elsewhere = suite_at(&peer).accounting();
-    let error = elsewhere.send_prepared(&sealed).sealed_by(&secret).await;
+    let error = elsewhere.send_prepared(&fresh).await;
     let error = error.unwrap_err();
     assert_eq!(error.effect(), Effect::Unknown, "{error}");
     let open = stored(&error.into_command().unwrap());
     assert_eq!(next_step(&open, None, now), parked);
     assert!(open.was_sent());
     assert_eq!((open.body(), open.path()), (fresh.body(), fresh.path()));
-    assert!(open.verify_seal(&secret).is_err());
-    open.seal(&secret).unwrap().verify_seal(&secret).unwrap();
     assert_eq!(peer.requests().len(), 1);
     // One that did not get out stays as it was.
     let nowhere = builder_at("http://127.0.0.1:9").accounting();
-    let error = nowhere.send_prepared(&sealed).await.unwrap_err();
+    let error = nowhere.send_prepared(&fresh).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent, "{error}");
-    assert!(error.command() == Some(&sealed));
+    assert!(error.command() == Some(&fresh));
 
     // A key of the caller's is one by which it is recognised, and so is what the contract shows for the CRM.
     let keyed = call().idempotency_key(key("counterparty-4711"));

@@ -11,12 +11,11 @@ use crate::error::Error;
 use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
-use crate::secret::value::Secret;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::layers::{From, Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
-use crate::text::{Line, counted, one_line};
+use crate::text::{Line, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::common::Common;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
@@ -51,10 +50,6 @@ impl SuiteBuilder {
         let heeds = self.transport.heeds_waits();
         faults.extend(self.transport_calls.contradiction(heeds));
         let agent = self.agent().map_err(|fault| faults.push(fault));
-        if let Some(Err(short)) = self.digest_key.as_ref().map(Secret::as_key) {
-            let got = counted(short.0, "byte");
-            faults.push(refused("digest_key", &short.to_string(), &got).with_cause(short));
-        }
         faults.extend(mislabelled);
         if self.settings.max_in_flight == Some(0) {
             faults.push(refused("max_in_flight", "be at least 1", "0"));
@@ -136,7 +131,6 @@ impl SuiteBuilder {
             watcher,
             token_endpoint,
             credentials: known,
-            digest_key: self.digest_key,
         };
         Ok(Suite {
             shared: Arc::new(shared),

@@ -14,7 +14,6 @@ use crate::observe::observer::Observer;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
-use crate::secret::value::Secret;
 use crate::suite::Suite;
 use crate::suite::address::refused;
 use crate::suite::builder::calls::Calls;
@@ -51,7 +50,6 @@ pub struct SuiteBuilder {
     token_policy: Option<Arc<TokenPolicy>>,
     retry_budget: Option<u32>,
     chance: Chance,
-    digest_key: Option<Secret>,
     transport: Choice,
     waits: Waits,
     /// The calls that chose the transport, and those that set it up.
@@ -248,10 +246,6 @@ setters! {
 
     /// Sets how to handle calls whose scopes the token certainly lacks.
     scope_policy(policy: ScopePolicy) |it| it.settings.scope_policy = policy;
-
-    /// Sets the key for the digests of filters in a [`Checkpoint`](crate::Checkpoint), so that a reader cannot guess the
-    /// filters. Processes that resume each other's walks need the same key.
-    digest_key(key: impl Into<Secret>) |it| it.digest_key = Some(key.into());
 
     /// Puts the caller's name before the SDK's in the user agent, such as `billing-service/1.4`.
     user_agent(product: impl Into<String>) |it| it.user_agent = Some(product.into());
