@@ -3,7 +3,7 @@
 //! The type of a page belongs in `reply`.
 
 pub(crate) mod checkpoint;
-pub(crate) mod cycle;
+pub(crate) mod cursor_guard;
 pub(crate) mod fetch;
 pub(crate) mod items;
 pub(crate) mod pages;

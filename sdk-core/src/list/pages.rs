@@ -11,7 +11,7 @@ use crate::call::Call;
 use crate::error::Error;
 use crate::list::checkpoint;
 use crate::list::checkpoint::Checkpoint;
-use crate::list::cycle::CycleGuard;
+use crate::list::cursor_guard::CursorGuard;
 use crate::list::fetch::{Fetch, Fetching};
 use crate::macros::debug_fields;
 use crate::reply::page::Page;
@@ -49,7 +49,7 @@ pub struct Pages<T> {
     refused: Option<Error>,
     /// The checkpoint of a refused `resume`.
     misfit: Option<Checkpoint>,
-    guard: CycleGuard,
+    guard: CursorGuard,
     read_ahead: bool,
     page_limit: Option<u64>,
     fetched: u64,
@@ -93,7 +93,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             state: State::Ready,
             refused,
             misfit: None,
-            guard: CycleGuard::new(),
+            guard: CursorGuard::new(),
             read_ahead: false,
             page_limit: None,
             fetched: 0,
@@ -135,7 +135,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         } else {
             State::Ready
         };
-        self.guard = CycleGuard::new();
+        self.guard = CursorGuard::new();
         self.misfit = None;
         self.checkpoint = checkpoint;
         self
@@ -144,11 +144,10 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// The same walk from here, with each record decoded into your own type in the same pass as its page: half the work of
     /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::walking#types-of-yours).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
-        let (state, guard) = match self.state {
-            State::Ready => (State::Ready, self.guard),
-            // The page is fetched again, so its cursor must not count as repeated.
-            State::Fetching(_) => (State::Ready, CycleGuard::new()),
-            State::Over => (State::Over, self.guard),
+        // A page that is being fetched is fetched again.
+        let state = match self.state {
+            State::Ready | State::Fetching(_) => State::Ready,
+            State::Over => State::Over,
         };
         Pages {
             call: self.call,
@@ -158,7 +157,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             limit: self.limit,
             refused: self.refused,
             misfit: self.misfit,
-            guard,
+            guard: self.guard,
             read_ahead: self.read_ahead,
             page_limit: self.page_limit,
             fetched: self.fetched,
@@ -175,7 +174,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self
     }
 
-    /// Ends the walk with an error if it needs more pages than this: a guard against endless lists.
+    /// Ends the walk with an error if it needs more pages than this: a guard against endless lists. Without it, only a cycle
+    /// of at most 4,096 cursors is detected.
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.page_limit = Some(pages);
         self
@@ -264,7 +264,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             ));
         }
         let cursor = self.checkpoint.cursor();
-        if cursor.is_some_and(|cursor| self.guard.seen(cursor)) {
+        if cursor.is_some_and(|cursor| self.guard.knows(cursor)) {
             return refuse(format!(
                 "the list never ends: the server repeated a cursor after {} pages; {} items were delivered so far",
                 self.fetched,
@@ -277,6 +277,9 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// Moves the checkpoint past a page.
     fn arrived(&mut self, mut page: Response<Page<T>>) -> Result<Response<Page<T>>, Error> {
         self.fetched += 1;
+        if let Some(cursor) = self.checkpoint.cursor() {
+            self.guard.remember(cursor);
+        }
         let mut skipped = 0;
         if let Some(items) = &mut page.value_mut().items {
             skipped = self.checkpoint.skip().min(items.len());
