@@ -43,10 +43,6 @@ pub(super) fn classify(
         return refused(status, &headers, body, progress);
     }
     let error = match body {
-        Ok(body) if progress.is_unasked_part(status) => {
-            Error::decode("it is only a part of the reply (206), which nobody asked for")
-                .with_body(body)
-        }
         Ok(body) => match take(Head::of(status, &headers), &body, &|text| {
             progress.confidential(b"").line(Line::Message, text)
         }) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use url::form_urlencoded;
 
+use crate::app::TOKEN_PATH;
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::client::limits::Limits;
@@ -25,9 +26,6 @@ use crate::token::bearer::BearerToken;
 pub(super) type Take<'a> = &'a mut (
             dyn FnMut(Head<'_>, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send
         );
-
-/// Parts of paths whose replies may be secret.
-const SECRET_PATHS: [&str; 5] = ["oauth", "token", "secret", "credential", "key"];
 
 /// The state of a running call.
 pub(super) struct Progress<'a, 'w> {
@@ -75,23 +73,14 @@ impl<'a, 'w> Progress<'a, 'w> {
         self.call.confidential_with(self.draft, body)
     }
 
-    /// Whether the status says that the reply is a part, which nobody asked for.
-    pub(super) fn is_unasked_part(&self, status: u16) -> bool {
-        let documented = self.operation.statuses.contains(&status);
-        status == 206 && !documented && !self.call.asks_for_part()
-    }
-
-    /// Whether the reply may be secret. For a raw call by path, only the path can tell.
+    /// Whether the reply may be secret. For a raw call by path, this is so at the token endpoint.
     pub(super) fn is_secret_reply(&self) -> bool {
         if !self.operation.is_raw() {
             return self.operation.secret_reply;
         }
         let path = self.draft.url.path();
         let token_endpoint = self.client.suite().token_endpoint.as_ref();
-        token_endpoint.is_some_and(|endpoint| endpoint.path() == path)
-            || SECRET_PATHS
-                .iter()
-                .any(|it| path.to_ascii_lowercase().contains(it))
+        path.ends_with(TOKEN_PATH) || token_endpoint.is_some_and(|it| it.path() == path)
     }
 }
 
@@ -128,12 +117,6 @@ impl Call {
             confidential.add_secrets_of_reply(body);
         }
         confidential
-    }
-
-    /// Whether the caller asked for a part of what there is.
-    fn asks_for_part(&self) -> bool {
-        let all = [self.client.defaults(), &self.options];
-        all.iter().any(|options| options.asks_for_part())
     }
 
     /// An error about the content of a reply that was received and decoded.

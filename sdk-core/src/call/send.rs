@@ -29,9 +29,6 @@ use crate::token::rejection::Target;
 use crate::transport::outgoing::Outgoing;
 use crate::transport::request::Begun;
 
-/// The longest URL that the HTTP client takes, in bytes.
-const LONGEST_URL: usize = 65_534;
-
 impl Call {
     /// Runs the call in a span of its own.
     pub(super) async fn execute(
@@ -67,12 +64,6 @@ impl Call {
         Error::without_runtime().map_err(|error| error.of(self.operation))?;
         self.decorate(draft)?;
         let draft = &*draft;
-        let length = draft.url.as_str().len();
-        if length > LONGEST_URL {
-            let rule = format!("have at most {LONGEST_URL} bytes");
-            let found = format!("{length} bytes, query included");
-            return Err(Error::invalid("URL", &rule, &found).of(self.operation));
-        }
         let mut progress = Progress::new(self, draft, limits, watch);
         loop {
             if self.is_authenticated() {

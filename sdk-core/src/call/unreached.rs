@@ -105,14 +105,6 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
         .with_effect(effect)
         .with_retryable(helps)
         .withheld(&confidential);
-    let starved = cause::is_out_of_descriptors(&error);
-    let error = if starved {
-        error.hint(
-            "set `max_in_flight` of the suite's builder, or allow the process more open files",
-        )
-    } else {
-        error
-    };
     fail(error, again)
 }
 

@@ -6,7 +6,6 @@ pub(crate) mod setters;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use http::header::RANGE;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
@@ -186,11 +185,6 @@ impl CallOptions {
             let rule = "be set once, with its own method or with `query`";
             Err(Error::invalid(name, rule, "it twice"))
         })
-    }
-
-    /// Whether it asks for a part of what there is.
-    pub(crate) fn asks_for_part(&self) -> bool {
-        self.headers.iter().any(|(name, _)| *name == RANGE)
     }
 
     /// Whether a default of that name gives way: two conditions would be one list for the service.

@@ -28,13 +28,6 @@ pub(crate) fn is_refused_connection(error: &(dyn Error + 'static)) -> bool {
         .any(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-/// Whether the process, or the system, has no file descriptor left (EMFILE and ENFILE, the same numbers on all Unix systems).
-pub(crate) fn is_out_of_descriptors(error: &(dyn Error + 'static)) -> bool {
-    chain(error)
-        .filter_map(|error| error.downcast_ref::<io::Error>()?.raw_os_error())
-        .any(|number| cfg!(unix) && matches!(number, 23 | 24))
-}
-
 /// Whether a TLS handshake failed, which a TLS library reports as an I/O error of invalid data.
 pub(crate) fn is_tls(error: &(dyn Error + 'static)) -> bool {
     chain(error)

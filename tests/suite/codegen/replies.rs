@@ -235,33 +235,7 @@ static CSV: Operation = Operation::generated(Row {
 });
 
 #[tokio::test]
-async fn a_part_and_another_success_are_not_taken_for_the_whole() {
-    let part = |error: Error| {
-        assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
-        assert_eq!(error.status(), Some(206));
-        assert_says(&error, &["it is only a part of the reply"]);
-        assert_eq!(error.body(), Some(&b"{}"[..]));
-    };
-    part(of_type::<()>(&DELETE, 206, JSON, "{}").await.unwrap_err());
-    part(
-        of_type::<Bytes>(&CSV, 206, "text/csv", "{}")
-            .await
-            .unwrap_err(),
-    );
-    part(
-        of_type::<RawJson>(&LIST, 206, JSON, "{}")
-            .await
-            .unwrap_err(),
-    );
-    part(of_type::<Export>(&LIST, 206, JSON, "{}").await.unwrap_err());
-    // Who asks for a part gets it.
-    let reply = http::Response::builder().status(206).body("a").unwrap();
-    let transport = ScriptedTransport::new().answer(reply);
-    let mut call = Call::new(&client(&transport), &CSV);
-    call.change(|options| options.with_header("Range", "bytes=0-0"));
-    let draft = draft_of(&call);
-    assert_eq!(&**call.send::<Bytes>(Ok(draft)).await.unwrap(), b"a");
-
+async fn another_success_is_not_taken_for_the_documented_one() {
     let pending = r#"{"state":"pending"}"#;
     let error = of_type::<Bytes>(&CSV, 202, JSON, pending)
         .await

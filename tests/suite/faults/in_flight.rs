@@ -359,7 +359,6 @@ async fn fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_
         let failed: Vec<_> = calls.into_iter().filter_map(Result::err).collect();
         for error in &failed {
             assert_failed(error, ErrorKind::Connect, Effect::NotSent);
-            assert_says(error, &["set `max_in_flight`"]);
         }
         println!("failed: {}", failed.len());
         return;
