@@ -18,7 +18,7 @@ use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::peer::{Peer, Protocol};
+use crate::peer::Peer;
 
 /// A suite of all four applications of a reference server.
 pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
@@ -37,15 +37,7 @@ pub(crate) fn suite_at(peer: &Peer) -> Suite {
 
 /// [`suite_at`], to be changed before it is built.
 pub(crate) fn builder_to(peer: &Peer) -> SuiteBuilder {
-    over(peer.protocol(), builder_at(&peer.url()))
-}
-
-/// A suite whose clients speak this protocol.
-pub(crate) fn over(protocol: Protocol, builder: SuiteBuilder) -> SuiteBuilder {
-    match protocol.client() {
-        Some(client) => builder.http_client(client),
-        None => builder,
-    }
+    peer.over().set(builder_at(&peer.url()))
 }
 
 /// [`builder_to`] any origin. One origin cannot be the audience of all applications.

@@ -150,11 +150,11 @@ impl Call {
             let message = "the deadline of the call passed before it was sent";
             return fail(Error::timeout(message), false);
         }
-        // If the suite's own connect timeout is shorter, its error proves that nothing was sent. Otherwise the watched body
+        // If the HTTP client's own connect timeout is shorter, its error proves that nothing was sent. Otherwise the watched body
         // proves it, at the price that the HTTP client cannot resend that body by itself.
-        let connecting = self.client.suite().connections.connect_timeout();
-        let watched = self.client.endpoint().sender().needs_watching();
-        let begun = (watched || limits.attempt_time() < connecting).then(Begun::default);
+        let connecting = self.client.endpoint().sender().connect_timeout();
+        let proven = connecting.is_some_and(|connecting| connecting <= limits.attempt_time());
+        let begun = (!proven).then(Begun::default);
         // A call that is dropped gives its request up too.
         let _given_up = begun.as_ref().map(Begun::give_up_on_drop);
         let until = limits.attempt_end();

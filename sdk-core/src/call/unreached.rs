@@ -51,7 +51,7 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
         why = confidential.line(Line::Message, &why);
     }
     let sender = progress.client.endpoint().sender();
-    let tls = !sender.is_own() && cause::is_tls(&error);
+    let tls = sender.opens_connections() && cause::is_tls(&error);
     let stage = error.stage();
     let late = error.is_timeout();
     let (kind, message, effect, again) = match stage {
@@ -63,18 +63,16 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
         Stage::NotSent => {
             let what = match (
                 tls,
-                sender.is_own() && !cause::is_refused_connection(&error),
+                !sender.opens_connections() && !cause::is_refused_connection(&error),
             ) {
                 (true, _) => "TLS handshake failed with",
                 (false, true) => "not sent to",
                 (false, false) => "cannot connect to",
             };
             // The root cause of a timeout does not say how long it was.
-            let why = if late && !sender.needs_watching() {
-                let most = progress.client.suite().connections.connect_timeout();
-                format!("timed out after {most:?}")
-            } else {
-                why
+            let why = match sender.connect_timeout().filter(|_| late) {
+                Some(most) => format!("timed out after {most:?}"),
+                None => why,
             };
             let message = format!("{what} {target}: {why}");
             (ErrorKind::Connect, message, Effect::NotSent, !tls)

@@ -51,7 +51,7 @@ impl ApiClient {
         let request = suite.token_request(application.app)?;
         let tokens = suite.shared.tokens.entry_of(Some(application.app), request);
         let sender = suite.shared.connections.sender_for(&url)?;
-        let proxy = suite.shared.connections.proxy_for(&url);
+        let proxy = suite.shared.connections.proxy_for(&url)?;
         let endpoint = Endpoint::new(sender, url, proxy, application);
         Ok(Self(Arc::new(ClientInner {
             suite: suite.clone(),

@@ -200,7 +200,8 @@ impl ClientCredentialsSource {
             TokenError::new(TokenErrorKind::Timeout)
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
-        let begun = self.sender.needs_watching().then(Begun::default);
+        let unproven = self.sender.connect_timeout().is_none();
+        let begun = unproven.then(Begun::default);
         let sending = self.sender.send(outgoing, begun.as_ref(), until);
         let sent = timeout_at(until, sending).await;
         let mut response = sent

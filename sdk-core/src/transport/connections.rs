@@ -3,38 +3,40 @@
 use std::sync::Arc;
 #[cfg(feature = "reqwest-013")]
 use std::sync::OnceLock;
-use std::time::Duration;
 
 #[cfg(feature = "reqwest-013")]
 use reqwest::Client;
 use url::Url;
 
 use crate::error::Error;
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
 use crate::text::one_line;
+#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+use crate::transport::given::Given;
 #[cfg(feature = "hyper-1")]
-use crate::transport::hyper_1::{self, HyperClient, Lane};
+use crate::transport::hyper_1::{self, HyperClient, HyperTransport};
 use crate::transport::loopback::is_plain_loopback;
 #[cfg(feature = "reqwest-013")]
-use crate::transport::reqwest_013::{self, Handed};
+use crate::transport::proxy;
+#[cfg(feature = "reqwest-013")]
+use crate::transport::reqwest_013;
 use crate::transport::seam::Transport;
 use crate::transport::sender::Sender;
 use crate::transport::waits::Waits;
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
-use crate::transport::{cause, error::BoxError, given::Given, proxy};
+use crate::transport::{cause, error::BoxError};
 
 /// The connections of a suite.
 pub(crate) struct Connections {
     kind: Kind,
+    #[cfg(feature = "reqwest-013")]
     waits: Waits,
 }
 
 enum Kind {
-    /// The caller's transport, client or builder, for everything, and the names that it surely binds to loopback.
-    Own(Sender, Vec<Url>),
-    /// A client of hyper, which has one pool for everything.
-    #[cfg(feature = "hyper-1")]
-    Hyper(Box<HyperClient>),
+    /// A transport for everything.
+    Custom(Arc<dyn Transport>),
+    /// The caller's client of reqwest, or one of the caller's builder, and the names that it surely binds to loopback.
+    #[cfg(feature = "reqwest-013")]
+    Client(Sender, Vec<Url>),
     /// The usual pools of reqwest, each built when it is first needed.
     #[cfg(feature = "reqwest-013")]
     Usual {
@@ -53,7 +55,7 @@ pub(crate) enum Choice {
     /// Nothing.
     #[default]
     Usual,
-    Own(Arc<dyn Transport>),
+    Custom(Arc<dyn Transport>),
     #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
     Http(Given),
     /// The connections of another suite.
@@ -72,23 +74,24 @@ impl Choice {
     ) -> Result<Arc<Connections>, Error> {
         let kind = match self {
             Self::Shared(connections) => return Ok(connections),
-            Self::Own(transport) => Kind::Own(Sender::Own(transport), Vec::new()),
+            Self::Custom(transport) => Kind::Custom(transport),
             #[cfg(feature = "reqwest-013")]
-            Self::Http(Given::Client(client)) => {
-                Kind::Own(Sender::Reqwest(client, Handed::Client), Vec::new())
-            }
+            Self::Http(Given::Client(client)) => Kind::Client(client.into(), Vec::new()),
             #[cfg(feature = "reqwest-013")]
             Self::Http(Given::Builder(builder)) => {
                 let client = reqwest_013::network(*builder, addresses, waits).map_err(unbuilt)?;
-                Kind::Own(client.into(), addresses.to_vec())
+                Kind::Client(waiting(client, waits), addresses.to_vec())
             }
             #[cfg(feature = "hyper-1")]
-            Self::Http(Given::Hyper(client)) => Kind::Hyper(client),
+            Self::Http(Given::Hyper(client)) => Kind::Custom(Arc::new(HyperTransport(*client))),
             #[cfg(feature = "hyper-1")]
-            Self::Http(Given::HyperBuilder(builder)) => Kind::Hyper(Box::new(builder.with(waits))),
+            Self::Http(Given::HyperBuilder(builder)) => {
+                Kind::Custom(Arc::new(HyperTransport(builder.with(waits))))
+            }
             #[cfg(feature = "hyper-1")]
             Self::Usual if hyper_1::IS_USUAL => {
-                Kind::Hyper(Box::new(HyperClient::builder().with(waits)))
+                let client = HyperClient::builder().with(waits);
+                Kind::Custom(Arc::new(HyperTransport(client)))
             }
             #[cfg(feature = "reqwest-013")]
             Self::Usual => Kind::Usual {
@@ -103,7 +106,11 @@ impl Choice {
                 return Err(Error::configuration(message));
             }
         };
-        Ok(Arc::new(Connections { kind, waits }))
+        Ok(Arc::new(Connections {
+            kind,
+            #[cfg(feature = "reqwest-013")]
+            waits,
+        }))
     }
 
     /// Whether TLS is the caller's affair.
@@ -137,12 +144,9 @@ impl Connections {
     /// When the HTTP client cannot be built.
     pub(crate) fn sender_for(&self, url: &Url) -> Result<Sender, Error> {
         match &self.kind {
-            Kind::Own(sender, _) => Ok(sender.clone()),
-            #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => {
-                let lane = Lane::to(client, url).map_err(unbuilt)?;
-                Ok(Sender::Hyper(lane))
-            }
+            Kind::Custom(transport) => Ok(Sender::Custom(Arc::clone(transport))),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Client(sender, _) => Ok(sender.clone()),
             #[cfg(feature = "reqwest-013")]
             Kind::Usual {
                 names,
@@ -156,7 +160,7 @@ impl Connections {
                         reqwest_013::network(Client::builder(), names, self.waits)
                     })
                 };
-                pool.map(Sender::from)
+                pool.map(|client| waiting(client, self.waits))
             }
         }
     }
@@ -176,38 +180,42 @@ impl Connections {
     /// Whether the name in an address, if it is one, is bound to loopback.
     fn pins(&self, url: &Url) -> bool {
         match &self.kind {
-            Kind::Own(_, names) => {
+            Kind::Custom(transport) => url.domain().is_none() || transport.binds_loopback(),
+            #[cfg(feature = "reqwest-013")]
+            Kind::Client(_, names) => {
                 let is_known = |name: &Url| name.host() == url.host();
                 url.domain().is_none() || names.iter().any(is_known)
             }
-            #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => url.domain().is_none() || client.settings.pins,
             #[cfg(feature = "reqwest-013")]
             Kind::Usual { .. } => true,
         }
     }
 
     /// The proxy in front of an address, if it is known: those of the caller's own client are not.
-    pub(crate) fn proxy_for(&self, url: &Url) -> Option<String> {
+    ///
+    /// # Errors
+    /// When the caller's transport cannot send to the address.
+    pub(crate) fn proxy_for(&self, url: &Url) -> Result<Option<String>, Error> {
         match &self.kind {
+            Kind::Custom(transport) => match url.as_str().parse() {
+                Ok(address) => transport.proxy_for(&address).map_err(unbuilt),
+                // Such an address is refused when something is sent to it.
+                Err(_) => Ok(None),
+            },
             #[cfg(feature = "reqwest-013")]
-            Kind::Usual { .. } if !is_plain_loopback(url) => proxy::proxy_for(url),
-            #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => {
-                let proxy = client.settings.proxy_of(&url.as_str().parse().ok()?);
-                proxy::named(proxy.ok()??.uri())
-            }
-            _ => None,
+            Kind::Usual { .. } if !is_plain_loopback(url) => Ok(proxy::proxy_for(url)),
+            #[cfg(feature = "reqwest-013")]
+            _ => Ok(None),
         }
     }
+}
 
-    /// How long a connection may take to come up.
-    pub(crate) fn connect_timeout(&self) -> Duration {
-        match &self.kind {
-            #[cfg(feature = "hyper-1")]
-            Kind::Hyper(client) => client.settings.timeout,
-            _ => self.waits.connect,
-        }
+/// A client whose settings are known.
+#[cfg(feature = "reqwest-013")]
+fn waiting(client: Client, waits: Waits) -> Sender {
+    Sender::Reqwest {
+        client,
+        connect_timeout: Some(waits.connect),
     }
 }
 
@@ -224,7 +232,6 @@ fn built(
     Ok(pool.get_or_init(|| client).clone())
 }
 
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
 fn unbuilt(error: impl Into<BoxError>) -> Error {
     let error = error.into();
     let cause = one_line(&cause::root(&*error).to_string());

@@ -58,6 +58,17 @@ impl TransportError {
         Self::at(Stage::Unknown, source)
     }
 
+    /// The request was sent, but the server says that it did not process it, as HTTP/2 can: any call may be attempted again.
+    pub fn unprocessed(source: impl Into<BoxError>) -> Self {
+        Self::at(Stage::Unprocessed, source)
+    }
+
+    /// The transport does not know whether the request was sent. It was not if nobody has taken its
+    /// [body](crate::transport::RequestBody). If the source is one of these errors itself, that one is returned.
+    pub fn unspecified(source: impl Into<BoxError>) -> Self {
+        Self::of(source.into())
+    }
+
     /// The transport refuses this request, and would refuse it again: nothing was sent, and the call fails at once.
     pub fn refused(source: impl Into<BoxError>) -> Self {
         Self::at(Stage::Refused, source)

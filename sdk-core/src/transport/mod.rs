@@ -47,4 +47,4 @@ pub use given::HttpClient;
 pub use hyper_1::{HyperClient, HyperClientBuilder};
 pub use reply::ReplyBody;
 pub use request::RequestBody;
-pub use seam::{Transport, TransportFuture};
+pub use seam::{Deadline, Transport, TransportFuture};

@@ -2,10 +2,12 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Uri};
+use tokio::time::Instant;
 use url::Url;
 
 use crate::transport::error::TransportError;
 use crate::transport::request::{Begun, RequestBody};
+use crate::transport::seam::Deadline;
 
 /// A request that is about to be sent.
 pub(crate) struct Outgoing {
@@ -20,13 +22,9 @@ impl Outgoing {
     pub(super) fn into_http(
         self,
         begun: Option<&Begun>,
+        until: Instant,
     ) -> Result<Request<RequestBody>, TransportError> {
-        let uri = self.url.as_str().parse().map_err(TransportError::refused)?;
-        Ok(self.into_request(uri, begun))
-    }
-
-    /// The request for an address that was read already.
-    pub(super) fn into_request(self, uri: Uri, begun: Option<&Begun>) -> Request<RequestBody> {
+        let uri: Uri = self.url.as_str().parse().map_err(TransportError::refused)?;
         let body = match (self.body, begun) {
             (body, Some(begun)) => RequestBody::watched(body, begun),
             (Some(body), None) => RequestBody::from(body),
@@ -36,6 +34,7 @@ impl Outgoing {
         *request.method_mut() = self.method;
         *request.uri_mut() = uri;
         *request.headers_mut() = self.headers;
-        request
+        request.extensions_mut().insert(Deadline(until.into_std()));
+        Ok(request)
     }
 }

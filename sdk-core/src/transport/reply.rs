@@ -13,8 +13,6 @@ use tokio::task::coop::consume_budget;
 
 use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
-#[cfg(feature = "hyper-1")]
-use crate::transport::{error::Stage, hyper_1::Retire};
 
 /// The body of a reply, read as it arrives.
 pub struct ReplyBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
@@ -63,10 +61,7 @@ debug_fields! { ReplyBody |_it| }
 pub(crate) enum Incoming {
     #[cfg(feature = "reqwest-013")]
     Reqwest(reqwest::Response),
-    #[cfg(feature = "hyper-1")]
-    #[expect(dead_code, reason = "what is kept acts when it is dropped")]
-    Hyper(Response<hyper::body::Incoming>, Option<Retire>),
-    Own(Response<ReplyBody>),
+    Custom(Response<ReplyBody>),
 }
 
 /// What all kinds of replies have under one name.
@@ -75,9 +70,7 @@ macro_rules! of_any {
         match $incoming {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest($response) => $part,
-            #[cfg(feature = "hyper-1")]
-            Self::Hyper($response, _) => $part,
-            Self::Own($response) => $part,
+            Self::Custom($response) => $part,
         }
     };
 }
@@ -110,13 +103,7 @@ impl Incoming {
         let response = match self {
             #[cfg(feature = "reqwest-013")]
             Self::Reqwest(response) => return response.chunk().await.map_err(TransportError::from),
-            #[cfg(feature = "hyper-1")]
-            Self::Hyper(response, _) => {
-                let frame = response.body_mut().frame().await.transpose();
-                let frame = frame.map_err(|error| TransportError::at(Stage::Silent, error))?;
-                return Ok(frame.map(|frame| frame.into_data().unwrap_or_default()));
-            }
-            Self::Own(response) => response,
+            Self::Custom(response) => response,
         };
         // A body that is always ready would keep the deadline from being looked at.
         consume_budget().await;

@@ -15,23 +15,14 @@ use crate::transport::outgoing::Outgoing;
 use crate::transport::request::{Begun, RequestBody};
 use crate::transport::waits::Waits;
 
-/// Who made a client of reqwest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handed {
-    /// The suite, so that its settings are known.
-    No,
-    /// The caller: it may follow redirects, and nobody knows how long it waits for a connection.
-    Client,
-}
-
 /// Sends a request. One future, without a box.
 pub(super) fn send(
     client: &Client,
-    handed: Handed,
+    may_redirect: bool,
     outgoing: Outgoing,
     begun: Option<&Begun>,
 ) -> impl Future<Output = Result<reqwest::Response, TransportError>> + Send + use<> {
-    let asked = (handed == Handed::Client).then(|| outgoing.url.clone());
+    let asked = may_redirect.then(|| outgoing.url.clone());
     let sending = client.execute(request(outgoing, begun));
     sending.map(|sent| match (sent?, asked) {
         (response, Some(asked)) => unredirected(response, &asked),

@@ -2,9 +2,10 @@
 
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body::Body;
 use tower_service::Service;
 
@@ -56,7 +57,32 @@ pub trait Transport: Send + Sync + 'static {
     /// # Errors
     /// When no reply comes. The error says whether the request was sent, if the transport knows.
     fn send(&self, request: Request<RequestBody>) -> TransportFuture;
+
+    /// How long a connection may take to come up, if this transport opens connections and reports each one that doesn't come
+    /// up as [not sent](TransportError::not_sent). `None` if it doesn't say.
+    fn connect_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The proxy in front of an address, without its credential, for error messages. The suite asks once for each of its
+    /// addresses when it is built.
+    ///
+    /// # Errors
+    /// When this transport can't send to the address. The suite then isn't built.
+    fn proxy_for(&self, _address: &Uri) -> Result<Option<String>, BoxError> {
+        Ok(None)
+    }
+
+    /// Whether names that stand for loopback, such as `localhost`, can only lead to this machine. Only then does the suite
+    /// send plain HTTP to them.
+    fn binds_loopback(&self) -> bool {
+        false
+    }
 }
+
+/// When the suite stops waiting for the response and its body: an extension of each request that a [`Transport`] receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline(pub Instant);
 
 impl<S, B> Transport for S
 where

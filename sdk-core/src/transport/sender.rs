@@ -1,52 +1,56 @@
 //! What sends requests to one address.
 
 use std::future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::time::Duration;
 
 #[cfg(feature = "reqwest-013")]
-use futures_util::future::{Either, TryFutureExt as _};
+use futures_util::future::Either;
+use futures_util::future::TryFutureExt as _;
 use tokio::time::Instant;
 
 use crate::macros::debug_fields;
 use crate::transport::error::TransportError;
-#[cfg(feature = "hyper-1")]
-use crate::transport::hyper_1::{Lane, Sending};
 use crate::transport::outgoing::Outgoing;
 use crate::transport::reply::Incoming;
 use crate::transport::request::Begun;
 #[cfg(feature = "reqwest-013")]
-use crate::transport::reqwest_013::{self, Handed};
-use crate::transport::seam::{Transport, TransportFuture};
+use crate::transport::reqwest_013;
+use crate::transport::seam::Transport;
 
-/// Sends requests: the caller's transport, or an HTTP client without a box around its futures.
+/// Sends requests: a [`Transport`], or a client of reqwest without a box around its futures.
 #[derive(Clone)]
 pub enum Sender {
-    /// The caller's transport.
-    Own(Arc<dyn Transport>),
+    /// Whatever the caller set.
+    Custom(Arc<dyn Transport>),
     /// A client of reqwest.
     #[cfg(feature = "reqwest-013")]
-    Reqwest(reqwest::Client, Handed),
-    /// A client of hyper.
-    #[cfg(feature = "hyper-1")]
-    Hyper(Lane),
+    Reqwest {
+        /// The client and its pool.
+        client: reqwest::Client,
+        /// How long it waits for a connection; `None` for a client that the caller built, which may follow redirects too.
+        connect_timeout: Option<Duration>,
+    },
 }
 
 impl Sender {
-    /// Whether it is the caller's transport.
-    pub(crate) fn is_own(&self) -> bool {
-        matches!(self, Self::Own(_))
+    /// Whether it is an HTTP client, whose errors say why no connection came up.
+    pub(crate) fn opens_connections(&self) -> bool {
+        match self {
+            Self::Custom(transport) => transport.connect_timeout().is_some(),
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest { .. } => true,
+        }
     }
 
-    /// Whether the body of a request has to be watched to know whether it was sent, whatever time its attempt has.
-    pub(crate) fn needs_watching(&self) -> bool {
+    /// How long it waits for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
+    pub(crate) fn connect_timeout(&self) -> Option<Duration> {
         match self {
-            Self::Own(_) => true,
+            Self::Custom(transport) => transport.connect_timeout(),
             #[cfg(feature = "reqwest-013")]
-            Self::Reqwest(_, handed) => *handed == Handed::Client,
-            #[cfg(feature = "hyper-1")]
-            Self::Hyper(_) => false,
+            Self::Reqwest {
+                connect_timeout, ..
+            } => *connect_timeout,
         }
     }
 
@@ -58,53 +62,39 @@ impl Sender {
         begun: Option<&Begun>,
         until: Instant,
     ) -> impl Future<Output = Result<Incoming, TransportError>> + Send + use<> {
-        #[cfg(not(feature = "hyper-1"))]
-        let _ = until;
-        let plain = match self {
-            Self::Own(transport) => Plain::Own(match request.into_http(begun) {
-                Ok(request) => transport.send(request),
-                Err(error) => Box::pin(future::ready(Err(error))),
-            }),
-            #[cfg(feature = "hyper-1")]
-            Self::Hyper(lane) => Plain::Hyper(lane.send(request, begun, until)),
-            #[cfg(feature = "reqwest-013")]
-            Self::Reqwest(client, handed) => {
-                let sending = reqwest_013::send(client, *handed, request, begun);
-                return Either::Right(sending.map_ok(Incoming::Reqwest));
+        match self {
+            Self::Custom(transport) => {
+                let sending = match request.into_http(begun, until) {
+                    Ok(request) => transport.send(request),
+                    Err(error) => Box::pin(future::ready(Err(error))),
+                };
+                let sending = sending.map_ok(Incoming::Custom);
+                #[cfg(feature = "reqwest-013")]
+                let sending = Either::Left(sending);
+                sending
             }
-        };
-        #[cfg(feature = "reqwest-013")]
-        let plain = Either::Left(plain);
-        plain
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest {
+                client,
+                connect_timeout,
+            } => {
+                let may_redirect = connect_timeout.is_none();
+                let sending = reqwest_013::send(client, may_redirect, request, begun);
+                Either::Right(sending.map_ok(Incoming::Reqwest))
+            }
+        }
     }
 }
 
+/// A client that the caller built.
 #[cfg(feature = "reqwest-013")]
 impl From<reqwest::Client> for Sender {
     fn from(client: reqwest::Client) -> Self {
-        Self::Reqwest(client, Handed::No)
+        Self::Reqwest {
+            client,
+            connect_timeout: None,
+        }
     }
 }
 
 debug_fields! { Sender |_it| }
-
-/// A request on its way, whose future has a name.
-enum Plain {
-    Own(TransportFuture),
-    #[cfg(feature = "hyper-1")]
-    Hyper(Sending),
-}
-
-impl Future for Plain {
-    type Output = Result<Incoming, TransportError>;
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.get_mut() {
-            Self::Own(sending) => sending.as_mut().poll(context).map_ok(Incoming::Own),
-            #[cfg(feature = "hyper-1")]
-            Self::Hyper(sending) => Pin::new(sending)
-                .poll(context)
-                .map_ok(|(reply, retire)| Incoming::Hyper(reply, retire)),
-        }
-    }
-}

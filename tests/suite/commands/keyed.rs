@@ -5,16 +5,16 @@ use sdk_core::Receipt;
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage};
-use crate::peer::{Protocol, over_both};
+use crate::peer::{Over, over_all};
 use crate::samples::{draft, import, kick_off};
 use crate::wire::{Then, Way};
 
-over_both! {
+over_all! {
     fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply
     fault_13_a_key_goes_along_when_the_request_itself_breaks_off
 }
 
-async fn fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply(over: Protocol) {
+async fn fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply(over: Over) {
     for mishap in Mishap::ALL {
         let stage = Stage::over(over).await;
         let accounting = &stage.accounting;
@@ -55,7 +55,7 @@ fn check<T>(stage: &Stage, mishap: Mishap, receipt: &Receipt<T>) {
     }
 }
 
-async fn fault_13_a_key_goes_along_when_the_request_itself_breaks_off(over: Protocol) {
+async fn fault_13_a_key_goes_along_when_the_request_itself_breaks_off(over: Over) {
     // Within the head, and within the body: nothing was committed by the first attempt.
     for bytes in [0, 40, 400] {
         let stage = Stage::over(over).await;

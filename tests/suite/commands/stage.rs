@@ -5,13 +5,13 @@ use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
 use crate::faults::fixtures::server;
-use crate::peer::Protocol;
-use crate::support::{Clients, builder_for, once, over};
+use crate::peer::{Over, Protocol};
+use crate::support::{Clients, builder_for, once};
 use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
 pub(super) struct Stage {
-    protocol: Protocol,
+    over: Over,
     pub(super) server: ReferenceServer,
     pub(super) crm: sdk_crm::Client,
     pub(super) calendar: sdk_calendar::Client,
@@ -22,11 +22,11 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn start() -> Stage {
-        Self::over(Protocol::Http1).await
+        Self::over(Over::DEFAULT).await
     }
 
-    /// With clients that speak this protocol.
-    pub(super) async fn over(protocol: Protocol) -> Stage {
+    /// With clients that send like this.
+    pub(super) async fn over(over: Over) -> Stage {
         let server = server().await;
         let origins = [
             server.crm_url(),
@@ -34,7 +34,7 @@ impl Stage {
             server.accounting_url(),
         ];
         let wires = origins.each_ref().map(|origin| Proxy::start(origin));
-        let mut builder = over(protocol, builder_for(&server));
+        let mut builder = over.set(builder_for(&server));
         for (app, (wire, origin)) in App::all().zip(wires.iter().zip(&origins)) {
             builder = builder
                 .application_url(app, wire.url())
@@ -45,7 +45,7 @@ impl Stage {
             crm: suite.crm(),
             calendar: suite.calendar(),
             accounting: suite.accounting(),
-            protocol,
+            over,
             server,
             wires,
         }
@@ -73,7 +73,7 @@ impl Stage {
 
     /// Lets this happen to the next command of an operation.
     pub(super) async fn mishap(&self, mishap: Mishap, operation: Operation) {
-        if self.protocol == Protocol::Http2 {
+        if self.over.protocol == Protocol::Http2 {
             // The first thing that a server says over HTTP/2 is no reply: let it be said.
             let anything = (Method::Get, "/anything");
             let _ = match operation.app().id() {

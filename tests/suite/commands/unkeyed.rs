@@ -5,11 +5,11 @@ use sdk_core::{Effect, Error, ErrorKind, ExactReplay, RawJson, Receipt};
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage, review};
-use crate::peer::{Protocol, over_both};
+use crate::peer::{Over, over_all};
 use crate::samples::new_person;
 use crate::support::{Clients, assert_says, assert_tried, stored};
 
-over_both! {
+over_all! {
     fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had
     fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_result
 }
@@ -21,9 +21,7 @@ fn mishaps() -> impl Iterator<Item = Mishap> {
         .filter(|mishap| *mishap != Mishap::Unauthenticated)
 }
 
-async fn fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had(
-    over: Protocol,
-) {
+async fn fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had(over: Over) {
     for mishap in mishaps() {
         let stage = Stage::over(over).await;
         stage.mishap(mishap, Operation::SubmitCommand).await;
@@ -68,7 +66,7 @@ async fn check(stage: &Stage, mishap: Mishap, operation: Operation, error: Error
     assert!(seen.iter().all(|request| request.body() == seen[0].body()));
 }
 
-async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_result(over: Protocol) {
+async fn fault_21_a_401_after_the_commit_is_sent_again_and_gives_the_stored_result(over: Over) {
     // The one 4xx that is followed by another attempt. The contract calls an exact replay harmless.
     let stage = Stage::over(over).await;
     stage

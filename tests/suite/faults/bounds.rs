@@ -3,10 +3,10 @@
 use sdk_core::{Effect, ErrorKind};
 
 use super::fixtures::{get_person, person};
-use crate::peer::{HYPER, Peer, Protocol, always, endless, gzip_bomb, over_both, reply};
+use crate::peer::{Client, Over, Peer, Protocol, always, endless, gzip_bomb, over_all, reply};
 use crate::support::{Clients, assert_failed, assert_says, builder_to, crm_at};
 
-over_both! {
+over_all! {
     fault_30_a_body_is_read_up_to_the_limit
     fault_30_an_error_page_without_an_end_is_still_its_status
     fault_30_an_endless_401_still_renews_the_token
@@ -27,7 +27,7 @@ async fn read(peer: &Peer) -> sdk_core::Error {
     get_person(&crm).await.unwrap_err()
 }
 
-async fn fault_30_a_body_is_read_up_to_the_limit(over: Protocol) {
+async fn fault_30_a_body_is_read_up_to_the_limit(over: Over) {
     let bomb = person()
         .header("content-encoding", "gzip")
         .body(gzip_bomb(64));
@@ -45,7 +45,7 @@ async fn fault_30_a_body_is_read_up_to_the_limit(over: Protocol) {
         assert_eq!(error.request_id(), Some("req-30"));
         assert!(!error.is_retryable());
         // Only reqwest decompresses.
-        let is_packed = HYPER && name == "bomb";
+        let is_packed = over.client == Client::Hyper && name == "bomb";
         let said = if is_packed {
             "compressed (gzip)"
         } else {
@@ -59,12 +59,12 @@ async fn fault_30_a_body_is_read_up_to_the_limit(over: Protocol) {
         assert!(peer.written() < BUFFERED, "{name}: {}", peer.written());
         let seen = peer.requests();
         assert_eq!(seen.len(), 1, "{name}");
-        let packed = (!HYPER).then_some("gzip");
+        let packed = (over.client == Client::Reqwest).then_some("gzip");
         assert_eq!(seen[0].header("accept-encoding"), packed);
     }
 }
 
-async fn fault_30_an_error_page_without_an_end_is_still_its_status(over: Protocol) {
+async fn fault_30_an_error_page_without_an_end_is_still_its_status(over: Over) {
     for (status, kind, attempts) in [
         (503, ErrorKind::Unavailable, 3),
         (404, ErrorKind::NotFound, 1),
@@ -84,7 +84,7 @@ async fn fault_30_an_error_page_without_an_end_is_still_its_status(over: Protoco
     }
 }
 
-async fn fault_30_an_endless_401_still_renews_the_token(over: Protocol) {
+async fn fault_30_an_endless_401_still_renews_the_token(over: Over) {
     let peer = over.start([endless(None).with_status(401), person()]);
 
     let person = get_person(&crm_at(&peer)).await.unwrap();
@@ -93,7 +93,7 @@ async fn fault_30_an_endless_401_still_renews_the_token(over: Protocol) {
     assert_eq!(peer.exchanges().len(), 2);
 }
 
-async fn fault_30_headers_are_bounded_too(over: Protocol) {
+async fn fault_30_headers_are_bounded_too(over: Over) {
     let many = (0..10_000).fold(person(), |step, number| {
         step.header(&format!("x-{number}"), "value")
     });
@@ -104,7 +104,7 @@ async fn fault_30_headers_are_bounded_too(over: Protocol) {
         let error = read(&peer).await;
 
         assert_failed(&error, ErrorKind::Transport, Effect::Unknown);
-        let said = match over {
+        let said = match over.protocol {
             Protocol::Http1 => "too large",
             Protocol::Http2 => "connection error detected",
         };

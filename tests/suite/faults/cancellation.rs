@@ -4,17 +4,17 @@ use tokio::task::JoinSet;
 
 use super::fixtures::{PERSON, get_person, person, server};
 use crate::observe::Diary;
-use crate::peer::{Protocol, always, over_both, script, stall, token};
+use crate::peer::{Over, Protocol, always, over_all, script, stall, token};
 use crate::support::{Ahead as _, Clients, builder_to, crm_at, crm_for, drop_when, until};
 use crate::walks::page;
 
-over_both! {
+over_all! {
     fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others
     fault_36_cancelled_waiters_for_a_token_take_nobody_along
     fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open
 }
 
-async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over: Protocol) {
+async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over: Over) {
     let peer = over.start(script([person(), stall(), person().held()]).then_always(person()));
     let crm = crm_at(&peer);
     get_person(&crm).await.unwrap();
@@ -33,7 +33,7 @@ async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over:
     for _ in 0..20 {
         get_person(&crm).await.unwrap();
     }
-    let connections = match over {
+    let connections = match over.protocol {
         Protocol::Http1 => 3,
         Protocol::Http2 => 1,
     };
@@ -41,7 +41,7 @@ async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over:
     assert_eq!(peer.exchanges().len(), 1);
 }
 
-async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along(over: Protocol) {
+async fn fault_36_cancelled_waiters_for_a_token_take_nobody_along(over: Over) {
     let peer = over.start(always(person()).tokens([token("t-held").held()]));
     let crm = crm_at(&peer);
     let mut calls = JoinSet::new();
@@ -82,7 +82,7 @@ async fn fault_36_a_dropped_stream_asks_for_nothing_more() {
     assert!((3..=4).contains(&pages), "one page ahead at most: {pages}");
 }
 
-async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open(over: Protocol) {
+async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open(over: Over) {
     let first = page(&[PERSON], "cursor-2");
     for ahead in [false, true] {
         let peer = over.start(script([first.clone(), stall()]).then_always(person()));

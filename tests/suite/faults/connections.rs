@@ -6,14 +6,14 @@ use sdk_core::{App, Backoff, Effect, ErrorKind, RetryPolicy};
 
 use super::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{
-    Last, Peer, Protocol, Reserved, Step, always, close, go_away, over_both, refuse, reset, script,
+    Last, Over, Peer, Reserved, Step, always, close, go_away, over_all, refuse, reset, script,
 };
 use crate::samples::event;
 use crate::support::{
     Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at, until,
 };
 
-over_both! {
+over_all! {
     fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt
     fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed
     fault_13_a_keyed_command_is_sent_again_with_its_key_and_body
@@ -23,7 +23,7 @@ over_both! {
 /// A wait that is soon over.
 const SHORT: Duration = Duration::from_millis(20);
 
-async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: Protocol) {
+async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: Over) {
     let peer = over.start([committed().last(), committed()]);
     let crm = crm_at(&peer);
 
@@ -35,7 +35,7 @@ async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: P
     assert_eq!(peer.connections(), 2);
 }
 
-async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over: Protocol) {
+async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over: Over) {
     let peer = over.start([person().close_on_reuse(), person()]);
     let crm = crm_at(&peer);
     get_person(&crm).await.unwrap();
@@ -49,7 +49,7 @@ async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over:
     assert_ne!(seen[2].connection, seen[1].connection);
 }
 
-async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body(over: Protocol) {
+async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body(over: Over) {
     for broken in [close(), reset()] {
         let peer = over.start([created().close_on_reuse(), broken, created()]);
         let calendar = calendar_at(&peer);
@@ -70,7 +70,7 @@ async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body(over: Prot
     }
 }
 
-async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: Protocol) {
+async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: Over) {
     let tokens = over.start([]);
     let crm_port = Reserved::new();
     let suite = builder_to(&tokens).application_url(App::Crm, crm_port.url());
@@ -95,16 +95,18 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: P
     assert_eq!(peer.requests().len(), 1);
 }
 
-/// What a peer does over HTTP/2 with a command that it says it did nothing with.
-fn not_processed() -> [Step; 2] {
-    [refuse(), go_away(Last::Before)]
+/// What a peer does over HTTP/2 with a command that it says it did nothing with, for each client.
+fn not_processed() -> impl Iterator<Item = (Over, Step)> {
+    let steps = || [refuse(), go_away(Last::Before)];
+    let with = move |over| steps().map(|step| (over, step));
+    Over::HTTP2.into_iter().flat_map(with)
 }
 
 #[tokio::test]
 async fn fault_13_an_http2_server_that_did_not_process_a_command_gets_it_again() {
-    for step in not_processed() {
+    for (over, step) in not_processed() {
         let steps = script([committed(), step.clone(), committed()]);
-        let peer = Protocol::Http2.start(steps.tokens([step]));
+        let peer = over.start(steps.tokens([step]));
         let crm = crm_at(&peer);
         add_person(&crm).await.unwrap();
         assert_eq!(peer.exchanges().len(), 2);
@@ -117,25 +119,27 @@ async fn fault_13_an_http2_server_that_did_not_process_a_command_gets_it_again()
 
 #[tokio::test]
 async fn fault_13_an_http2_server_that_goes_away_ends_what_it_has_begun() {
-    let peer = Protocol::Http2.start([committed().held(), go_away(Last::Before), committed()]);
-    let crm = crm_at(&peer);
-    let begun = tokio::spawn(add_person(&crm).send());
-    peer.saw(1).await;
+    for over in Over::HTTP2 {
+        let peer = over.start([committed().held(), go_away(Last::Before), committed()]);
+        let crm = crm_at(&peer);
+        let begun = tokio::spawn(add_person(&crm).send());
+        peer.saw(1).await;
 
-    // Both are on one connection, which takes the first and not the second.
-    let late = add_person(&crm).await.unwrap();
-    peer.release(1);
-    let begun = begun.await.unwrap().unwrap();
+        // Both are on one connection, which takes the first and not the second.
+        let late = add_person(&crm).await.unwrap();
+        peer.release(1);
+        let begun = begun.await.unwrap().unwrap();
 
-    assert_eq!((begun.attempts(), late.attempts()), (1, 2));
-    let seen = peer.requests().into_iter().map(|seen| seen.connection);
-    assert_eq!(seen.collect::<Vec<_>>(), [1, 1, 2]);
+        assert_eq!((begun.attempts(), late.attempts()), (1, 2));
+        let seen = peer.requests().into_iter().map(|seen| seen.connection);
+        assert_eq!(seen.collect::<Vec<_>>(), [1, 1, 2]);
+    }
 }
 
 #[tokio::test]
 async fn fault_13_an_http2_server_that_processes_nothing_sees_no_more_attempts_than_are_told() {
-    for step in not_processed() {
-        let peer = Protocol::Http2.start(always(step));
+    for (over, step) in not_processed() {
+        let peer = over.start(always(step));
         let crm = crm_at(&peer);
         let command = add_person(&crm).await.unwrap_err();
         assert_tried(&command, ErrorKind::Transport, Effect::NotSent, 3);
@@ -147,25 +151,27 @@ async fn fault_13_an_http2_server_that_processes_nothing_sees_no_more_attempts_t
 
 #[tokio::test]
 async fn fault_13_an_http2_server_that_may_have_processed_a_command_leaves_its_effect_open() {
-    for step in [reset(), close(), go_away(Last::This)] {
-        let peer = Protocol::Http2.start([committed(), step, committed()]);
-        let crm = crm_at(&peer);
-        add_person(&crm).await.unwrap();
+    for over in Over::HTTP2 {
+        for step in [reset(), close(), go_away(Last::This)] {
+            let peer = over.start([committed(), step, committed()]);
+            let crm = crm_at(&peer);
+            add_person(&crm).await.unwrap();
 
-        let error = add_person(&crm).await.unwrap_err();
+            let error = add_person(&crm).await.unwrap_err();
 
-        assert_tried(&error, ErrorKind::Transport, Effect::Unknown, 1);
-        assert_eq!(peer.requests().len(), 2);
+            assert_tried(&error, ErrorKind::Transport, Effect::Unknown, 1);
+            assert_eq!(peer.requests().len(), 2);
+        }
+        // What is known of a later attempt says nothing about the first.
+        let peer = over.start([reset(), refuse(), refuse()]);
+        let error = calendar_at(&peer).events().command(&event("First")).await;
+        assert_tried(
+            &error.unwrap_err(),
+            ErrorKind::Transport,
+            Effect::Unknown,
+            3,
+        );
     }
-    // What is known of a later attempt says nothing about the first.
-    let peer = Protocol::Http2.start([reset(), refuse(), refuse()]);
-    let error = calendar_at(&peer).events().command(&event("First")).await;
-    assert_tried(
-        &error.unwrap_err(),
-        ErrorKind::Transport,
-        Effect::Unknown,
-        3,
-    );
 }
 
 #[tokio::test]

@@ -8,20 +8,20 @@ use serde_json::json;
 use tokio::time::{Instant, advance};
 
 use super::fixtures::{add_person, created, get_person, person};
-use crate::peer::{Protocol, Step, always, json, over_both, reply, script, stall};
+use crate::peer::{Over, Step, always, json, over_all, reply, script, stall};
 use crate::samples::kick_off;
 use crate::support::{
     Clients, HoldClock, assert_failed, assert_says, assert_tried, builder_to, calendar_at, crm_at,
     quick_retry, quick_tokens, until,
 };
 
-over_both! {
+over_all! {
     fault_15_limits_beyond_the_clock_are_none
     fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is
     fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body
 }
 
-over_both! {
+over_all! {
     paused:
     fault_15_the_deadline_holds_over_all_attempts
     fault_15_waiting_for_a_token_counts
@@ -41,7 +41,7 @@ fn many_attempts() -> RetryPolicy {
     quick_retry().with_attempts(100)
 }
 
-async fn fault_15_the_deadline_holds_over_all_attempts(over: Protocol) {
+async fn fault_15_the_deadline_holds_over_all_attempts(over: Over) {
     let _clock = HoldClock::new();
     let slow: [(&str, Step); 3] = [
         ("black hole", stall()),
@@ -70,7 +70,7 @@ async fn fault_15_the_deadline_holds_over_all_attempts(over: Protocol) {
     }
 }
 
-async fn fault_15_waiting_for_a_token_counts(over: Protocol) {
+async fn fault_15_waiting_for_a_token_counts(over: Over) {
     let _clock = HoldClock::new();
     let peer = over.start(script([]).tokens_always(stall()));
     let start = Instant::now();
@@ -86,9 +86,7 @@ async fn fault_15_waiting_for_a_token_counts(over: Protocol) {
     assert_eq!(peer.requests().len(), 0);
 }
 
-async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without(
-    over: Protocol,
-) {
+async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_without(over: Over) {
     let _clock = HoldClock::new();
     let peer = over.start([created().held(), created()]);
     let command = kick_off(&calendar_at(&peer));
@@ -111,7 +109,7 @@ async fn fault_15_a_late_reply_to_a_command_is_replayed_with_a_key_and_unknown_w
     assert_eq!(peer.requests().len(), 1);
 }
 
-async fn fault_15_limits_beyond_the_clock_are_none(over: Protocol) {
+async fn fault_15_limits_beyond_the_clock_are_none(over: Over) {
     let peer = over.start([reply(503), person()]);
 
     let call = get_person(&crm_at(&peer)).timeout(Duration::MAX);
@@ -120,9 +118,7 @@ async fn fault_15_limits_beyond_the_clock_are_none(over: Protocol) {
     assert_eq!(person.attempts(), 2);
 }
 
-async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is(
-    over: Protocol,
-) {
+async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is(over: Over) {
     // Its head comes at once, and its body byte by byte until long after the test.
     let hung = |status| {
         let body = json!({"error": {"code": "NO"}, "error_description": "no"});
@@ -145,7 +141,7 @@ async fn fault_23_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it
     assert_tried(&busy, ErrorKind::Unavailable, Effect::Unknown, 1);
 }
 
-async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body(over: Protocol) {
+async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body(over: Over) {
     let body = json!({"error": "invalid_client"});
     let hung = json(401, &body).dripped(Duration::from_secs(3_600));
     let peer = over.start(always(person()).tokens_always(hung));
@@ -159,7 +155,7 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body(over:
     assert_eq!((peer.exchanges().len(), peer.requests().len()), (1, 0));
 }
 
-async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadline(over: Protocol) {
+async fn fault_15_a_token_that_is_fetched_ahead_is_waited_for_within_the_deadline(over: Over) {
     let _clock = HoldClock::new();
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
     for ahead in [true, false] {

@@ -6,19 +6,19 @@ use futures_util::poll;
 
 use super::fixtures::{add_person, get_person, person};
 use crate::observe::{Diary, watched};
-use crate::peer::{Protocol, always, over_both, reply, script, stall, token};
+use crate::peer::{Over, Protocol, always, over_all, reply, script, stall, token};
 use crate::support::{Clients, Events, builder_to, drop_when, until};
 
-over_both! {
+over_all! {
     fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled
 }
 
-async fn fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled(over: Protocol) {
+async fn fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled(over: Over) {
     let (events, _guard) = Events::here();
     let diary = Diary::default();
     let peer = over.start(script([stall()]).then_always(person()));
     let crm = builder_to(&peer).observer(diary.clone()).crm();
-    let version = match over {
+    let version = match over.protocol {
         Protocol::Http1 => "HTTP/1.1",
         Protocol::Http2 => "HTTP/2",
     };

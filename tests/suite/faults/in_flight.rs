@@ -18,7 +18,7 @@ use sdk_reference_server::Operation;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::fixtures::{Tokens, add_person, get_person, person, server};
-use crate::peer::{Protocol, Step, always, over_both, reply};
+use crate::peer::{Over, Step, always, over_all, reply};
 use crate::programs::output;
 use crate::samples::new_person;
 use crate::support::{
@@ -92,12 +92,12 @@ async fn begun(crm: &sdk_crm::Client) -> Pin<Box<impl Future<Output = Result<u32
     call
 }
 
-over_both! {
+over_all! {
     fault_51_a_cap_holds_over_connections_and_streams
 }
 
 /// Many streams share one connection of HTTP/2, so connections are not what is counted.
-async fn fault_51_a_cap_holds_over_connections_and_streams(over: Protocol) {
+async fn fault_51_a_cap_holds_over_connections_and_streams(over: Over) {
     let peer = over.start(always(person().held()));
     let crm = builder_to(&peer).max_in_flight(2).crm();
     let calls = (0..6).map(|_| tokio::spawn(get_person(&crm).send()));

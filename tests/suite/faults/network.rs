@@ -10,7 +10,7 @@ use sdk_core::{App, Effect, Error, ErrorKind, RetryPolicy, SuiteBuilder};
 use tokio::runtime::{Builder, Runtime};
 
 use super::fixtures::{Given, add_person, at_once, committed, get_person, person};
-use crate::peer::{HYPER, Peer, Protocol, Seen, always, over_both, raw, reply, script};
+use crate::peer::{Client, Over, Peer, Protocol, Seen, always, over_all, raw, reply, script};
 use crate::programs::{output, program, told};
 use crate::support::{
     Clients, Events, HoldClock, assert_says, assert_tried, builder_at, builder_to, crm_at, until,
@@ -20,28 +20,30 @@ use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
 async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
-    let peer = Protocol::Http2.start(always(person()));
-    let wire = Proxy::start(&peer.url());
-    let ping = Duration::from_millis(100);
-    let suite = builder_to(&peer)
-        .application_url(App::Crm, wire.url())
-        .http2_pings(ping, 10 * ping);
-    let crm = suite.crm();
-    get_person(&crm).await.unwrap();
+    for over in Over::HTTP2 {
+        let peer = over.start(always(person()));
+        let wire = Proxy::start(&peer.url());
+        let ping = Duration::from_millis(100);
+        let suite = builder_to(&peer)
+            .application_url(App::Crm, wire.url())
+            .http2_pings(ping, 10 * ping);
+        let crm = suite.crm();
+        get_person(&crm).await.unwrap();
 
-    wire.break_after(0, Way::Down, Then::Hold);
-    let start = Instant::now();
-    let again = get_person(&crm).await.unwrap();
+        wire.break_after(0, Way::Down, Then::Hold);
+        let start = Instant::now();
+        let again = get_person(&crm).await.unwrap();
 
-    assert_eq!(again.attempts(), 2);
-    let waited = start.elapsed();
-    // Without pings, the attempt would take its 10 seconds.
-    assert!(waited < Duration::from_secs(9), "{waited:?}");
-    // One for the token, and two for the calls.
-    assert_eq!(peer.connections(), 3);
-    // From here on everybody is on the new one.
-    get_person(&crm).await.unwrap();
-    assert_eq!((peer.connections(), peer.requests().len()), (3, 4));
+        assert_eq!(again.attempts(), 2);
+        let waited = start.elapsed();
+        // Without pings, the attempt would take its 10 seconds.
+        assert!(waited < Duration::from_secs(9), "{waited:?}");
+        // One for the token, and two for the calls.
+        assert_eq!(peer.connections(), 3);
+        // From here on everybody is on the new one.
+        get_person(&crm).await.unwrap();
+        assert_eq!((peer.connections(), peer.requests().len()), (3, 4));
+    }
 }
 
 #[test]
@@ -83,9 +85,9 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
 }
 
-over_both! { fault_45_where_a_connection_stood_nothing_is_known }
+over_all! { fault_45_where_a_connection_stood_nothing_is_known }
 
-async fn fault_45_where_a_connection_stood_nothing_is_known(over: Protocol) {
+async fn fault_45_where_a_connection_stood_nothing_is_known(over: Over) {
     let steps = script([committed().close_on_reuse(), committed()]);
     let peer = over.start(steps.then_always(committed().held()));
     let crm = crm_at(&peer);
@@ -96,12 +98,12 @@ async fn fault_45_where_a_connection_stood_nothing_is_known(over: Protocol) {
     assert_eq!(told, (1, Effect::Unknown), "{error}");
 }
 
-over_both! {
+over_all! {
     fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time
 }
 
 async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time(
-    over: Protocol,
+    over: Over,
 ) {
     // This runtime is neither of the two.
     let elsewhere = tokio::task::spawn_blocking(move || {
@@ -123,9 +125,9 @@ async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_mo
             let again: Result<u32, Error> = runtime().block_on(call());
 
             let seen = peer.requests();
-            match over {
+            match over.protocol {
                 // All attempts wait for the connection that they share.
-                Protocol::Http2 if !HYPER => {
+                Protocol::Http2 if over.client == Client::Reqwest => {
                     let effect = if is_command {
                         Effect::NotSent
                     } else {

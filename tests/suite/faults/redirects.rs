@@ -3,13 +3,13 @@
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 
 use super::fixtures::{created, get_person, person};
-use crate::peer::{Peer, Protocol, always, over_both, redirect};
+use crate::peer::{Over, Peer, always, over_all, redirect};
 use crate::samples::kick_off;
 use crate::support::{
     Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at,
 };
 
-over_both! {
+over_all! {
     fault_28_a_redirected_call_goes_nowhere
     fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself
     fault_28_a_redirected_exchange_takes_no_secret_along
@@ -17,7 +17,7 @@ over_both! {
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
-async fn fault_28_a_redirected_call_goes_nowhere(over: Protocol) {
+async fn fault_28_a_redirected_call_goes_nowhere(over: Over) {
     for status in STATUSES {
         let elsewhere = over.start(always(person()));
         let here = over.start(always(redirect(status, "/elsewhere")));
@@ -34,7 +34,7 @@ async fn fault_28_a_redirected_call_goes_nowhere(over: Protocol) {
     }
 }
 
-async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself(over: Protocol) {
+async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself(over: Over) {
     for status in STATUSES {
         let elsewhere = over.start(always(created()));
         let peer = over.start(always(redirect(status, elsewhere.url())));
@@ -47,7 +47,7 @@ async fn fault_28_a_redirected_command_keeps_its_key_and_its_body_to_itself(over
     }
 }
 
-async fn fault_28_a_redirected_exchange_takes_no_secret_along(over: Protocol) {
+async fn fault_28_a_redirected_exchange_takes_no_secret_along(over: Over) {
     for status in STATUSES {
         let elsewhere = over.start([]);
         let moved = redirect(status, format!("{}/oauth/token", elsewhere.url()));

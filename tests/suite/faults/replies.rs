@@ -3,11 +3,11 @@
 use sdk_core::{Effect, ErrorKind};
 
 use super::fixtures::{created, get_person, person};
-use crate::peer::{Peer, Protocol, Step, always, over_both, raw, reply};
+use crate::peer::{Over, Peer, Step, always, over_all, raw, reply};
 use crate::samples::kick_off;
 use crate::support::{assert_says, assert_tried, calendar_at, crm_at};
 
-over_both! { fault_17_garbage_is_a_lost_connection }
+over_all! { fault_17_garbage_is_a_lost_connection }
 
 #[tokio::test]
 async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
@@ -38,7 +38,7 @@ async fn fault_17_a_2xx_that_is_no_such_reply_is_a_typed_error() {
     }
 }
 
-async fn fault_17_garbage_is_a_lost_connection(over: Protocol) {
+async fn fault_17_garbage_is_a_lost_connection(over: Over) {
     let peer = over.start([raw("220 mail.example.com ESMTP\r\n"), person()]);
 
     let person = get_person(&crm_at(&peer)).await.unwrap();

@@ -4,7 +4,7 @@ use sdk_core::{Effect, Error, ErrorKind, Method};
 use serde_json::{Value, json};
 
 use super::fixtures::{PERSON, add_person, committed, created, get_person, person};
-use crate::peer::{Peer, Protocol, always, endless, json, over_both, reply, script};
+use crate::peer::{Over, Peer, always, endless, json, over_all, reply, script};
 use crate::samples::kick_off;
 use crate::support::{
     Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at, quick_tokens,
@@ -12,7 +12,7 @@ use crate::support::{
 };
 use crate::walks;
 
-over_both! {
+over_all! {
     fault_43_memory_is_taken_for_bytes_that_came
     fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown
     fault_57_where_a_body_is_shown_its_absence_is_an_error
@@ -32,7 +32,7 @@ fn notes(crm: &sdk_crm::Client, method: Method) -> sdk_core::RawCall {
     crm.raw_call((method, "/api/crm/v1/notes"))
 }
 
-async fn fault_43_memory_is_taken_for_bytes_that_came(over: Protocol) {
+async fn fault_43_memory_is_taken_for_bytes_that_came(over: Over) {
     let huge = Some(1_u64 << 62);
     let peer = over.start([endless(huge).cut_short(), person()]);
     let crm = builder_to(&peer)
@@ -99,7 +99,7 @@ async fn fault_86_a_flood_of_elements_or_members_is_an_error_wherever_it_is() {
     get_person(&crm_at(&peer)).await.unwrap();
 }
 
-async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown(over: Protocol) {
+async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown(over: Over) {
     for status in [200, 201, 202, 204] {
         let peer = over.start([reply(status), reply(status), reply(status), reply(status)]);
         let suite = suite_at(&peer);
@@ -122,7 +122,7 @@ async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_shown(over:
     }
 }
 
-async fn fault_57_where_a_body_is_shown_its_absence_is_an_error(over: Protocol) {
+async fn fault_57_where_a_body_is_shown_its_absence_is_an_error(over: Over) {
     let peer = over.start(always(reply(204)));
     let crm = crm_at(&peer);
     let empty = "the body is empty";
@@ -139,7 +139,7 @@ async fn fault_57_where_a_body_is_shown_its_absence_is_an_error(over: Protocol) 
     assert_eq!(peer.requests().len(), 4);
 }
 
-async fn fault_57_a_202_with_a_result_is_not_called_committed(over: Protocol) {
+async fn fault_57_a_202_with_a_result_is_not_called_committed(over: Over) {
     let accepted = created().with_status(202);
     let peer = over.start([accepted, committed().with_status(202)]);
     let suite = suite_at(&peer);

@@ -28,7 +28,7 @@ impl Test {
     fn read(code: &str, file: &str) -> Option<Self> {
         let (row, rest) = code.split_once('_')?;
         let (name, body) = rest.split_once('(')?;
-        let is_of_both = body.trim_start().starts_with("over: Protocol");
+        let is_of_both = body.trim_start().starts_with("over: Over");
         let is_of_two = name.contains("_http2_");
         Some(Self {
             row: row.parse().ok()?,

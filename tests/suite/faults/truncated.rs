@@ -4,11 +4,11 @@ use sdk_core::Effect;
 use sdk_core::transport::{HttpClient, HyperClient};
 
 use super::fixtures::{add_person, committed, created, get_person, person};
-use crate::peer::{Protocol, Step, close, over_both, raw, reply, reset};
+use crate::peer::{Over, Protocol, Step, close, over_all, raw, reply, reset};
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_at, calendar_at, crm_at};
 
-over_both! {
+over_all! {
     fault_16_a_read_is_repeated_when_its_reply_breaks_off
     fault_16_a_reply_may_break_off_within_a_character
     fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off
@@ -22,7 +22,7 @@ fn halves(whole: &Step) -> [Step; 3] {
     [half.clone(), whole.clone().cut_at(20), half.unended()]
 }
 
-async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off(over: Protocol) {
+async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off(over: Over) {
     for half in halves(&person()) {
         let peer = over.start([half, person()]);
 
@@ -33,7 +33,7 @@ async fn fault_16_a_read_is_repeated_when_its_reply_breaks_off(over: Protocol) {
     }
 }
 
-async fn fault_16_a_reply_may_break_off_within_a_character(over: Protocol) {
+async fn fault_16_a_reply_may_break_off_within_a_character(over: Over) {
     let text = "{\"displayName\":\"Zoë\"}";
     let cut = reply(200).body(&text.as_bytes()[..=text.find('ë').unwrap()]);
     let peer = over.start([cut, person()]);
@@ -43,7 +43,7 @@ async fn fault_16_a_reply_may_break_off_within_a_character(over: Protocol) {
     assert_eq!(person.attempts(), 2);
 }
 
-async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off(over: Protocol) {
+async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off(over: Over) {
     for half in halves(&created()) {
         let peer = over.start([half.clone(), half, created()]);
 
@@ -57,7 +57,7 @@ async fn fault_16_a_keyed_command_is_replayed_when_its_reply_breaks_off(over: Pr
     }
 }
 
-async fn fault_16_without_a_key_the_effect_is_unknown(over: Protocol) {
+async fn fault_16_without_a_key_the_effect_is_unknown(over: Over) {
     for half in halves(&committed()) {
         let peer = over.start([half, committed()]);
         let error = add_person(&crm_at(&peer)).await.unwrap_err();
@@ -68,10 +68,10 @@ async fn fault_16_without_a_key_the_effect_is_unknown(over: Protocol) {
 }
 
 /// Both HTTP clients, whatever the default of suites is.
-fn clients(over: Protocol) -> [HttpClient; 2] {
+fn clients(over: Over) -> [HttpClient; 2] {
     let reqwest = reqwest::Client::builder().no_proxy().tls_certs_only([]);
     let hyper = HyperClient::builder().proxies(None);
-    if over == Protocol::Http1 {
+    if over.protocol == Protocol::Http1 {
         return [reqwest.into(), hyper.into()];
     }
     let reqwest = reqwest.http2_prior_knowledge().into();
@@ -85,7 +85,7 @@ fn broken(whole: &Step) -> impl Iterator<Item = Step> {
     heads.into_iter().chain(halves(whole))
 }
 
-async fn fault_16_with_each_client_a_broken_response_leaves_the_effect_unknown(over: Protocol) {
+async fn fault_16_with_each_client_a_broken_response_leaves_the_effect_unknown(over: Over) {
     for (unkeyed, keyed) in broken(&committed()).zip(broken(&created())) {
         for client in clients(over) {
             let peer = over.start([unkeyed.clone(), committed()]);

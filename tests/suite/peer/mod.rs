@@ -32,7 +32,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::support::{apart, until};
 
 pub(crate) use bomb::gzip_bomb;
-pub(crate) use protocol::{HYPER, Protocol, over_both};
+pub(crate) use protocol::{Client, Over, Protocol, over_all};
 pub(crate) use script::{Script, always, script};
 pub(crate) use seen::Seen;
 pub(crate) use step::{
@@ -42,7 +42,7 @@ pub(crate) use step::{
 /// A peer that listens on a free port of loopback until it is dropped.
 pub(crate) struct Peer {
     address: SocketAddr,
-    protocol: Protocol,
+    over: Over,
     shared: Arc<Shared>,
     _stop: oneshot::Sender<()>,
 }
@@ -67,12 +67,12 @@ struct Shared {
 impl Peer {
     /// Starts to listen and to act, for clients of HTTP/1.1.
     pub(crate) fn start(script: impl Into<Script>) -> Self {
-        Reserved::new().open(Protocol::Http1, script)
+        Reserved::new().open(Over::DEFAULT, script)
     }
 
-    /// The protocol that its clients speak.
-    pub(crate) fn protocol(&self) -> Protocol {
-        self.protocol
+    /// How its clients send.
+    pub(crate) fn over(&self) -> Over {
+        self.over
     }
 
     /// Its origin, without a trailing slash.
@@ -141,7 +141,7 @@ impl Reserved {
     }
 
     /// Accepts connections from now on.
-    pub(crate) fn open(self, protocol: Protocol, script: impl Into<Script>) -> Peer {
+    pub(crate) fn open(self, over: Over, script: impl Into<Script>) -> Peer {
         let shared = Arc::new(Shared {
             script: Mutex::new(script.into()),
             requests: Mutex::default(),
@@ -162,7 +162,7 @@ impl Reserved {
         listening.recv().unwrap();
         Peer {
             address: self.address,
-            protocol,
+            over,
             shared,
             _stop: stop,
         }

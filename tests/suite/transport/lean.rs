@@ -16,8 +16,10 @@ use tower_service::Service;
 
 use super::front::{known, tls, tunnels};
 use crate::faults::fixtures::{Given, add_person, get_person, person};
-use crate::peer::{Peer, Protocol, always, over_both, script};
-use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at, drop_when};
+use crate::peer::{Client, Over, Peer, Protocol, always, script};
+use crate::support::{
+    Clients, assert_says, assert_tried, assert_unsent, builder_at, builder_to, drop_when,
+};
 
 /// A suite at an origin, which needs no server for its tokens.
 fn suite(origin: &str, client: HyperClientBuilder) -> SuiteBuilder {
@@ -160,18 +162,16 @@ fn a_proxy_that_is_not_one_of_http_is_refused() {
     assert_unsent(&built.unwrap_err(), ErrorKind::Configuration, &words);
 }
 
-over_both! { fault_45_a_connection_on_which_an_attempt_timed_out_is_not_used_again }
-
-async fn fault_45_a_connection_on_which_an_attempt_timed_out_is_not_used_again(over: Protocol) {
-    let slow = person().dripped(Duration::from_millis(40));
-    for late in [person().held(), slow] {
+#[tokio::test]
+async fn fault_45_a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
+    let late = || [person().held(), person().dripped(Duration::from_millis(40))];
+    let http1 = late().map(|late| (Protocol::Http1, [1, 1, 2, 3, 3], late));
+    let http2 = late().map(|late| (Protocol::Http2, [1, 1, 1, 2, 2], late));
+    for (protocol, expected, late) in http1.into_iter().chain(http2) {
+        let over = Over::new(Client::Hyper, protocol);
         let peer = over.start(script([person(), person().held(), late]).then_always(person()));
-        let client = HyperClient::builder().proxies(None);
-        let (client, expected) = match over {
-            Protocol::Http1 => (client, [1, 1, 2, 3, 3]),
-            Protocol::Http2 => (client.http2_prior_knowledge(), [1, 1, 1, 2, 2]),
-        };
-        let crm = suite(&peer.url(), client).retry(RetryPolicy::none()).crm();
+        let suite = builder_to(&peer).token_source(Given);
+        let crm = suite.retry(RetryPolicy::none()).crm();
         get_person(&crm).await.unwrap();
         // A connection of streams is not to blame for a caller who waits no longer.
         drop_when(peer.saw(2), get_person(&crm).send()).await;

@@ -4,12 +4,12 @@ use sdk_core::{Checkpoint, ErrorKind, RetryPolicy};
 use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
 
 use super::{name, page, rest, rest_of_pages, server_of};
-use crate::peer::{Protocol, over_both, reply, reset};
+use crate::peer::{Over, over_all, reply, reset};
 use crate::support::{
     Ahead as _, Clients, answer, assert_says, builder_for, crm_at, crm_for, stored,
 };
 
-over_both! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
+over_all! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
 
 #[tokio::test]
 async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
@@ -153,7 +153,7 @@ async fn fault_26_a_page_without_items_keeps_the_page_size_of_the_checkpoint() {
     assert_eq!(rest(&mut again).await.0, all[25..]);
 }
 
-async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Protocol) {
+async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Over) {
     for ahead in [false, true] {
         let peer = over.start([
             page(&["a", "b"], "cursor-2"),

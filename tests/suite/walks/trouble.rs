@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tokio::time::advance;
 
 use super::{PEOPLE, name, page, rest};
-use crate::peer::{Protocol, over_both, reply, reset, script};
+use crate::peer::{Over, over_all, reply, reset, script};
 use crate::support::{Ahead as _, HoldClock, crm_at, crm_for};
 
-over_both! { paused: fault_27_three_hundred_pages_over_raw_sockets }
+over_all! { paused: fault_27_three_hundred_pages_over_raw_sockets }
 
 const PAGES: u64 = 300;
 
@@ -81,7 +81,7 @@ async fn fault_27_three_hundred_pages_with_short_tokens_503s_and_resets() {
     assert!(attempts >= PAGES + failed.len() as u64 + 2);
 }
 
-async fn fault_27_three_hundred_pages_over_raw_sockets(over: Protocol) {
+async fn fault_27_three_hundred_pages_over_raw_sockets(over: Over) {
     let _clock = HoldClock::new();
     // The reference server closes connections; this peer resets them.
     let mut steps = Vec::new();

@@ -75,6 +75,7 @@ impl SuiteBuilder {
             }
             // A client that cannot be built is a mistake now, and not of the first call.
             connections.sender_for(address)?;
+            connections.proxy_for(address)?;
         }
         let policy = self
             .token_policy
@@ -89,7 +90,7 @@ impl SuiteBuilder {
                 credentials,
                 endpoint,
             } => {
-                let proxy = connections.proxy_for(&endpoint);
+                let proxy = connections.proxy_for(&endpoint)?;
                 let sender = connections.sender_for(&endpoint)?;
                 let source = ClientCredentialsSource {
                     agent: Some(Arc::clone(&agent)),

@@ -275,7 +275,7 @@ setters! {
     /// layers, a server in memory, a recorder. TLS, proxies, connection pools and decompression are then its own affair, and
     /// plain HTTP goes to loopback by address only.
     transport(transport: impl Transport) |it| {
-        it.transport = Choice::Own(Arc::new(transport));
+        it.transport = Choice::Custom(Arc::new(transport));
         it.transport_calls.choice("transport");
     };
 

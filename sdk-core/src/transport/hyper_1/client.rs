@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use http::header::PROXY_AUTHORIZATION;
-use http::{HeaderValue, Request, Response, Uri};
-use hyper::body::Incoming;
+use http::{Request, Response, Uri};
 use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::capture_connection;
 use tower::util::BoxCloneSyncService;
 use tower_service::Service;
 
 use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
 use crate::transport::hyper_1::connector::{Settings, Stream, is_plain};
-use crate::transport::hyper_1::sending::failed;
+use crate::transport::hyper_1::sending::{PoisonOnTimeout, TimedBody, failed};
+use crate::transport::proxy::named;
+use crate::transport::reply::ReplyBody;
 use crate::transport::request::RequestBody;
+use crate::transport::seam::{Deadline, Transport, TransportFuture};
 
 /// A client of hyper 1 and its pool of connections: the leaner of the two HTTP clients (feature `hyper-1`). It follows no
 /// redirect and decompresses nothing.
@@ -26,34 +29,75 @@ use crate::transport::request::RequestBody;
 #[derive(Clone)]
 pub struct HyperClient {
     pub(super) pool: Client<BoxCloneSyncService<Uri, Stream, BoxError>, RequestBody>,
-    pub(in crate::transport) settings: Arc<Settings>,
-}
-
-impl HyperClient {
-    /// The credential for a plain request by way of a proxy. A tunnel is asked for with it instead.
-    pub(super) fn proxy_credential(&self, uri: &Uri) -> Result<Option<HeaderValue>, BoxError> {
-        let proxy = self.settings.proxy_of(uri)?.filter(|_| is_plain(uri));
-        Ok(proxy.and_then(|proxy| proxy.basic_auth().cloned()))
-    }
+    pub(super) settings: Arc<Settings>,
 }
 
 impl Service<Request<RequestBody>> for HyperClient {
-    type Response = Response<Incoming>;
+    type Response = Response<ReplyBody>;
     type Error = TransportError;
-    type Future = BoxFuture<'static, Result<Self::Response, TransportError>>;
+    type Future = TransportFuture;
 
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<RequestBody>) -> Self::Future {
-        if let Ok(Some(credential)) = self.proxy_credential(request.uri()) {
-            request
-                .headers_mut()
-                .insert(PROXY_AUTHORIZATION, credential);
+    fn call(&mut self, request: Request<RequestBody>) -> TransportFuture {
+        self.send(request)
+    }
+}
+
+impl HyperClient {
+    fn send(&self, mut request: Request<RequestBody>) -> TransportFuture {
+        let is_plain = is_plain(request.uri());
+        if is_plain && let Some(credential) = self.settings.proxy_credential(request.uri()) {
+            let headers = request.headers_mut();
+            headers.insert(PROXY_AUTHORIZATION, credential);
         }
+        let may_be_http2 = cfg!(feature = "http2") && (!is_plain || self.settings.http2_only);
+        let deadline = request.extensions().get::<Deadline>().copied();
+        let poison = deadline
+            .filter(|_| may_be_http2)
+            .map(|deadline| PoisonOnTimeout {
+                connection: capture_connection(&mut request),
+                until: deadline.0,
+            });
         let sending = self.pool.request(request);
-        Box::pin(async move { sending.await.map_err(failed) })
+        Box::pin(async move {
+            let response = sending.await.map_err(failed)?;
+            Ok(response.map(|body| {
+                ReplyBody::new(TimedBody {
+                    body,
+                    _poison: poison,
+                })
+            }))
+        })
+    }
+}
+
+/// The client as the transport of a suite. As a service it could say nothing about its connections.
+pub(in crate::transport) struct HyperTransport(pub(in crate::transport) HyperClient);
+
+impl Transport for HyperTransport {
+    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
+        self.0.send(request)
+    }
+
+    fn connect_timeout(&self) -> Option<Duration> {
+        Some(self.0.settings.timeout)
+    }
+
+    fn proxy_for(&self, address: &Uri) -> Result<Option<String>, BoxError> {
+        let settings = &self.0.settings;
+        if !is_plain(address) {
+            // The roots of the system are loaded now, and not in the first call.
+            settings.tls()?;
+        }
+        let proxy = settings.proxy_of(address)?;
+        Ok(proxy.and_then(|proxy| named(proxy.uri())))
+    }
+
+    fn binds_loopback(&self) -> bool {
+        self.0.settings.pins
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use http::Uri;
 use http::uri::Scheme;
+use http::{HeaderValue, Uri};
 use hyper::rt::{Read, Write};
 use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::proxy::Tunnel;
@@ -25,16 +25,16 @@ use crate::transport::loopback::is_loopback;
 /// What opens sockets to addresses.
 pub(super) type Sockets = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
 
-pub(in crate::transport) struct Settings {
+pub(super) struct Settings {
     pub(super) tcp: Sockets,
     /// Whether that binds names which stand for loopback.
-    pub(in crate::transport) pins: bool,
+    pub(super) pins: bool,
     pub(super) tls: OnceLock<Result<Tls, rustls::Error>>,
     /// Whether all servers speak HTTP/2.
     pub(super) http2_only: bool,
     pub(super) proxies: Option<Matcher>,
     /// How long a connection may take to come up.
-    pub(in crate::transport) timeout: Duration,
+    pub(super) timeout: Duration,
 }
 
 /// The settings of TLS, which offer protocols to the target only.
@@ -106,10 +106,10 @@ impl Connection for Stream {
 
 impl Settings {
     /// The proxy in front of an address. Plain HTTP to loopback has none, and none but those of HTTP are spoken to.
-    pub(in crate::transport) fn proxy_of(&self, uri: &Uri) -> Result<Option<Intercept>, BoxError> {
+    pub(super) fn proxy_of(&self, uri: &Uri) -> Result<Option<Intercept>, BoxError> {
         let host = || Host::parse(uri.host()?).ok();
-        let is_near = is_plain(uri) && host().is_some_and(|host| is_loopback(&host));
-        let proxies = self.proxies.as_ref().filter(|_| !is_near);
+        let is_near = || is_plain(uri) && host().is_some_and(|host| is_loopback(&host));
+        let proxies = self.proxies.as_ref().filter(|_| !is_near());
         let Some(proxy) = proxies.and_then(|proxies| proxies.intercept(uri)) else {
             return Ok(None);
         };
@@ -119,6 +119,11 @@ impl Settings {
                 Err(format!("a proxy must be one of HTTP, not `{}`", other.unwrap_or("")).into())
             }
         }
+    }
+
+    /// The credential for a plain request by way of a proxy. A tunnel is asked for with it instead.
+    pub(super) fn proxy_credential(&self, uri: &Uri) -> Option<HeaderValue> {
+        self.proxy_of(uri).ok()??.basic_auth().cloned()
     }
 
     /// The settings of TLS. The system's roots are loaded when they are first needed.

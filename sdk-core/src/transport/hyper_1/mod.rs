@@ -4,13 +4,11 @@
 mod builder;
 mod client;
 mod connector;
-mod lane;
 mod sending;
 
 pub use builder::HyperClientBuilder;
 pub use client::HyperClient;
-pub(super) use lane::Lane;
-pub(super) use sending::{Retire, Sending};
+pub(super) use client::HyperTransport;
 
 /// Whether suites use it unless they are told otherwise.
 pub(super) const IS_USUAL: bool =

@@ -2,15 +2,15 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
+use std::time::Instant;
 
-use http::{Response, Version};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper_util::client::legacy::Error;
 use hyper_util::client::legacy::connect::CaptureConnection;
-use hyper_util::client::legacy::{Error, ResponseFuture};
-use tokio::time::Instant;
+use tokio::time;
 
 use crate::error::source::chain;
 use crate::transport::cause;
@@ -18,52 +18,45 @@ use crate::transport::error::{Stage, TransportError};
 
 /// Takes an HTTP/2 connection out of use if what is asked of it is still under way when its time is up. (One of HTTP/1.1 ends
 /// with any request that is given up.)
-pub(crate) struct Retire {
-    pub(super) connection: Option<CaptureConnection>,
+pub(super) struct PoisonOnTimeout {
+    pub(super) connection: CaptureConnection,
     pub(super) until: Instant,
 }
 
-impl Drop for Retire {
+impl Drop for PoisonOnTimeout {
     fn drop(&mut self) {
-        if let Some(connection) = &self.connection
-            && Instant::now() >= self.until
-            && let Some(connected) = &*connection.connection_metadata()
+        if time::Instant::now().into_std() >= self.until
+            && let Some(connected) = &*self.connection.connection_metadata()
         {
             connected.poison();
         }
     }
 }
 
-/// Whether the connections of an origin speak HTTP/1.1, as far as the last reply tells. To learn which connection takes a
-/// request is dear, and only needed of HTTP/2.
-#[derive(Clone, Default)]
-pub(super) struct Spoken(Arc<AtomicBool>);
+/// The body of a reply, whose connection is taken out of use if it does not end in time.
+pub(super) struct TimedBody {
+    pub(super) body: Incoming,
+    pub(super) _poison: Option<PoisonOnTimeout>,
+}
 
-impl Spoken {
-    pub(super) fn is_http1(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+impl Body for TimedBody {
+    type Data = Bytes;
+    type Error = TransportError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        frame.map_err(TransportError::unknown)
     }
-}
 
-/// A request on its way, or why it cannot be sent.
-pub(in crate::transport) struct Sending {
-    pub(super) response: Result<ResponseFuture, TransportError>,
-    pub(super) retire: Option<Retire>,
-    pub(super) spoken: Spoken,
-}
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
 
-impl Future for Sending {
-    /// The reply, and what is to be kept until its body was read.
-    type Output = Result<(Response<Incoming>, Option<Retire>), TransportError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let response = match &mut self.response {
-            Ok(response) => ready!(Pin::new(response).poll(context)).map_err(failed)?,
-            Err(error) => return Poll::Ready(Err(error.clone())),
-        };
-        let is_http1 = response.version() < Version::HTTP_2;
-        self.spoken.0.store(is_http1, Ordering::Relaxed);
-        Poll::Ready(Ok((response, self.retire.take())))
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 

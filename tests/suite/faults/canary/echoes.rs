@@ -7,16 +7,16 @@ use serde_json::json;
 
 use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
 use crate::faults::fixtures::get_person;
-use crate::peer::{Protocol, Step, always, close, json, over_both, reply, reset, script, stall};
+use crate::peer::{Over, Step, always, close, json, over_all, reply, reset, script, stall};
 use crate::samples::{event, kick_off};
 use crate::support::{Clients, Events, builder_to, key};
 
-over_both! {
+over_all! {
     fault_32_no_error_event_or_panic_shows_what_was_sent
     fault_32_a_failing_exchange_shows_no_secret
 }
 
-async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Protocol) {
+async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
     let (events, _guard) = Events::here();
     // Servers that repeat what they were sent, in every place that gets into an error.
     let echo = "canary-token canary-key-of-row-32";
@@ -66,7 +66,7 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Protocol) {
     }
 }
 
-async fn fault_32_a_failing_exchange_shows_no_secret(over: Protocol) {
+async fn fault_32_a_failing_exchange_shows_no_secret(over: Over) {
     let (events, _guard) = Events::here();
     let echo = json!({"error": "canary-secret", "error_description": "not canary-secret"});
     for step in [
