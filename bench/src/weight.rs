@@ -18,7 +18,10 @@ const PACKAGES: [(&str, &[&str]); 7] = [
         &[r#"reqwest = { version = "0.13", features = ["json"] }"#],
     ),
     ("**sdk-crm**", &["crm"]),
-    ("sdk-crm with `hyper-1` alone", &["crm+hyper-1"]),
+    (
+        "sdk-crm with `sdk-transport-hyper` alone",
+        &["crm+http2", "transport-hyper"],
+    ),
     (
         "all four clients",
         &["crm", "calendar", "accounting", "platform"],

@@ -48,7 +48,7 @@ pub mod testing;
 mod text;
 mod token;
 #[cfg_attr(
-    not(any(feature = "reqwest-013", feature = "hyper-1")),
+    not(feature = "reqwest-013"),
     allow(
         dead_code,
         unused_variables,

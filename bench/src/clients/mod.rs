@@ -124,16 +124,17 @@ impl Target {
         })
     }
 
-    /// The same for our lean transport.
+    /// The same for our hyper transport.
     #[cfg(feature = "peers")]
-    pub fn hyper(&self) -> Result<sdk_core::transport::HyperClientBuilder, Failure> {
-        use sdk_core::transport::{HyperClient, rustls};
-        let builder = HyperClient::builder().proxies(None);
+    pub fn hyper(&self) -> Result<sdk_transport_hyper::HyperTransport, Failure> {
+        use sdk_transport_hyper::{HyperTransport, rustls};
+        let builder = HyperTransport::builder().proxies(None);
         let Some(path) = &self.certificate else {
-            return Ok(match self.http {
+            let builder = match self.http {
                 2 => builder.http2_prior_knowledge(),
                 _ => builder,
-            });
+            };
+            return Ok(builder.build());
         };
         let mut roots = rustls::RootCertStore::empty();
         roots.add(CertificateDer::from_pem_file(path)?)?;
@@ -143,7 +144,7 @@ impl Target {
         if self.http == 1 {
             tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         }
-        Ok(builder.tls(tls))
+        Ok(builder.tls(tls).build())
     }
 
     /// The guard talks HTTP/1.1 in plain text only.

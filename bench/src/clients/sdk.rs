@@ -34,7 +34,7 @@ impl Sdk {
             .credentials(ClientCredentials::new("bench", "secret"));
         #[cfg(feature = "peers")]
         if target.lean {
-            return Ok(builder.http_client(target.hyper()?));
+            return Ok(builder.transport(target.hyper()?));
         }
         if target.http == 1 && target.certificate.is_none() {
             return Ok(builder);

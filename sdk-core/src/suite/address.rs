@@ -63,32 +63,9 @@ pub(crate) fn parse_url(
     }
 }
 
-/// The error of a build without TLS that has an HTTPS address.
-pub(crate) fn without_tls(addresses: &[Url], has_tls: bool) -> Option<Error> {
-    let address = addresses.iter().find(|url| url.scheme() == "https")?;
-    (!has_tls).then(|| {
-        Error::configuration(format!(
-            "{} needs TLS, which this build lacks: enable the feature `rustls` or `native-tls` of the client crate",
-            address.origin().ascii_serialization()
-        ))
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Purpose, parse_url, without_tls};
-
-    #[test]
-    fn fault_62_without_tls_an_https_address_names_the_feature() {
-        let addresses =
-            ["http://127.0.0.1:1", "https://crm.example.com/x"].map(|text| text.parse().unwrap());
-        assert!(without_tls(&addresses, true).is_none());
-        assert!(without_tls(&addresses[..1], false).is_none());
-        let error = without_tls(&addresses, false).unwrap().to_string();
-        for part in ["https://crm.example.com", "`rustls`"] {
-            assert!(error.contains(part), "{error}");
-        }
-    }
+    use super::{Purpose, parse_url};
 
     #[test]
     fn only_https_and_loopback_are_accepted() {

@@ -10,10 +10,8 @@ use url::Url;
 
 use crate::error::Error;
 use crate::text::one_line;
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+#[cfg(feature = "reqwest-013")]
 use crate::transport::given::Given;
-#[cfg(feature = "hyper-1")]
-use crate::transport::hyper_1::{self, HyperClient, HyperTransport};
 use crate::transport::loopback::is_plain_loopback;
 #[cfg(feature = "reqwest-013")]
 use crate::transport::proxy;
@@ -56,7 +54,7 @@ pub(crate) enum Choice {
     #[default]
     Usual,
     Custom(Arc<dyn Transport>),
-    #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+    #[cfg(feature = "reqwest-013")]
     Http(Given),
     /// The connections of another suite.
     Shared(Arc<Connections>),
@@ -82,17 +80,6 @@ impl Choice {
                 let client = reqwest_013::network(*builder, addresses, waits).map_err(unbuilt)?;
                 Kind::Client(waiting(client, waits), addresses.to_vec())
             }
-            #[cfg(feature = "hyper-1")]
-            Self::Http(Given::Hyper(client)) => Kind::Custom(Arc::new(HyperTransport(*client))),
-            #[cfg(feature = "hyper-1")]
-            Self::Http(Given::HyperBuilder(builder)) => {
-                Kind::Custom(Arc::new(HyperTransport(builder.with(waits))))
-            }
-            #[cfg(feature = "hyper-1")]
-            Self::Usual if hyper_1::IS_USUAL => {
-                let client = HyperClient::builder().with(waits);
-                Kind::Custom(Arc::new(HyperTransport(client)))
-            }
             #[cfg(feature = "reqwest-013")]
             Self::Usual => Kind::Usual {
                 names: addresses.to_vec(),
@@ -102,7 +89,7 @@ impl Choice {
             #[cfg(not(feature = "reqwest-013"))]
             Self::Usual => {
                 let _ = addresses;
-                let message = "this build has no HTTP client: enable the feature `reqwest-013` or `hyper-1`, or call `transport`";
+                let message = "this build has no HTTP client: enable the feature `reqwest-013`, or call `transport`";
                 return Err(Error::configuration(message));
             }
         };
@@ -113,25 +100,12 @@ impl Choice {
         }))
     }
 
-    /// Whether TLS is the caller's affair.
-    pub(crate) fn brings_tls(&self) -> bool {
-        match self {
-            #[cfg(feature = "reqwest-013")]
-            Self::Shared(connections) => !matches!(connections.kind, Kind::Usual { .. }),
-            #[cfg(feature = "hyper-1")]
-            Self::Usual => hyper_1::IS_USUAL,
-            other => !matches!(other, Self::Usual),
-        }
-    }
-
     /// Whether the suite's own waits apply.
     pub(crate) fn heeds_waits(&self) -> bool {
         match self {
             Self::Usual => true,
             #[cfg(feature = "reqwest-013")]
             Self::Http(Given::Builder(_)) => true,
-            #[cfg(feature = "hyper-1")]
-            Self::Http(Given::HyperBuilder(_)) => true,
             _ => false,
         }
     }
@@ -141,10 +115,12 @@ impl Connections {
     /// What sends requests to an address.
     ///
     /// # Errors
-    /// When the HTTP client cannot be built.
+    /// When the HTTP client cannot be built, or lacks TLS for the address.
     pub(crate) fn sender_for(&self, url: &Url) -> Result<Sender, Error> {
         match &self.kind {
             Kind::Custom(transport) => Ok(Sender::Custom(Arc::clone(transport))),
+            #[cfg(feature = "reqwest-013")]
+            _ if url.scheme() == "https" && !reqwest_013::has_tls() => Err(without_tls(url)),
             #[cfg(feature = "reqwest-013")]
             Kind::Client(sender, _) => Ok(sender.clone()),
             #[cfg(feature = "reqwest-013")]
@@ -232,6 +208,15 @@ fn built(
     Ok(pool.get_or_init(|| client).clone())
 }
 
+/// reqwest would send such a request in plain text to a proxy.
+#[cfg(feature = "reqwest-013")]
+fn without_tls(url: &Url) -> Error {
+    Error::configuration(format!(
+        "{} needs TLS, which this build lacks: enable the feature `rustls` of the client crate, or TLS of reqwest itself",
+        url.origin().ascii_serialization()
+    ))
+}
+
 fn unbuilt(error: impl Into<BoxError>) -> Error {
     let error = error.into();
     let cause = one_line(&cause::root(&*error).to_string());
@@ -241,20 +226,13 @@ fn unbuilt(error: impl Into<BoxError>) -> Error {
 #[cfg(test)]
 #[cfg(feature = "reqwest-013")]
 mod tests {
-    use super::{Choice, Connections};
-    use crate::transport::waits::Waits;
-    use std::sync::Arc;
+    use super::without_tls;
 
     #[test]
-    fn fault_62_a_suite_on_the_connections_of_another_has_the_tls_of_that_one() {
-        let shared = |connections: &Arc<Connections>| Choice::Shared(Arc::clone(connections));
-        let usual = Choice::Usual.connect(&[], Waits::default()).unwrap();
-        // A client of hyper always has it.
-        let has_own = cfg!(feature = "hyper-1-default");
-        assert_eq!(shared(&usual).brings_tls(), has_own);
-        let client = reqwest::Client::builder().no_proxy();
-        let client = Choice::Http(crate::transport::HttpClient::from(client).0);
-        let client = client.connect(&[], Waits::default()).unwrap();
-        assert!(shared(&client).brings_tls());
+    fn fault_62_without_tls_an_https_address_names_the_feature() {
+        let error = without_tls(&"https://crm.example.com/x".parse().unwrap());
+        for part in ["https://crm.example.com ", "`rustls`"] {
+            assert!(error.to_string().contains(part), "{error}");
+        }
     }
 }

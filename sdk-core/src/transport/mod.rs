@@ -3,8 +3,8 @@
 //!
 //! Nothing here knows operations, tokens or retries. Only here is a type of the HTTP library public.
 //!
-//! A suite sends through reqwest (through hyper's pool with the feature `hyper-1-default`) unless it is given
-//! - a client or a builder of either, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
+//! A suite sends through reqwest unless it is given
+//! - a client or a builder of reqwest, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
 //! - any other [`Transport`], by [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
 //! - the connections of another suite, by [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
 //!
@@ -14,13 +14,11 @@ pub(crate) mod body;
 pub(crate) mod cause;
 pub(crate) mod connections;
 pub(crate) mod error;
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+#[cfg(feature = "reqwest-013")]
 mod given;
-#[cfg(feature = "hyper-1")]
-mod hyper_1;
 pub(crate) mod loopback;
 pub(crate) mod outgoing;
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+#[cfg(feature = "reqwest-013")]
 mod proxy;
 pub(crate) mod reply;
 pub(crate) mod request;
@@ -36,15 +34,9 @@ pub use http;
 #[cfg(feature = "reqwest-013")]
 pub use reqwest;
 
-/// The libraries behind [`HyperClient`], for programs that configure it.
-#[cfg(feature = "hyper-1")]
-pub use {hyper_util, rustls};
-
 pub use error::TransportError;
-#[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+#[cfg(feature = "reqwest-013")]
 pub use given::HttpClient;
-#[cfg(feature = "hyper-1")]
-pub use hyper_1::{HyperClient, HyperClientBuilder};
 pub use reply::ReplyBody;
 pub use request::RequestBody;
 pub use seam::{Deadline, Transport, TransportFuture};

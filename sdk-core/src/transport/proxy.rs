@@ -1,20 +1,17 @@
 //! The names of proxies.
 
 use http::Uri;
-#[cfg(feature = "reqwest-013")]
 use hyper_util::client::proxy::matcher::Matcher;
-#[cfg(feature = "reqwest-013")]
 use url::Url;
 
 /// The proxy that the environment names for an address, without its credential, for error texts.
-#[cfg(feature = "reqwest-013")]
 pub(super) fn proxy_for(url: &Url) -> Option<String> {
     let target: Uri = url.as_str().parse().ok()?;
     named(Matcher::from_env().intercept(&target)?.uri())
 }
 
 /// A proxy without its credential.
-pub(super) fn named(uri: &Uri) -> Option<String> {
+fn named(uri: &Uri) -> Option<String> {
     let port = uri.port().map(|port| format!(":{port}"));
     Some(format!(
         "{}://{}{}",

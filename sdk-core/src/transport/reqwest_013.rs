@@ -74,6 +74,40 @@ impl From<reqwest::Error> for TransportError {
     }
 }
 
+/// Whether this build of reqwest has TLS, which any crate of a program may enable.
+pub(super) fn has_tls() -> bool {
+    /// The type that `tls_info` returns: only with TLS does a builder have that method itself.
+    trait Built {
+        const HAS_TLS: bool;
+    }
+
+    impl Built for ClientBuilder {
+        const HAS_TLS: bool = true;
+    }
+
+    #[allow(dead_code, reason = "a build with TLS never calls it")]
+    struct WithoutTls;
+
+    impl Built for WithoutTls {
+        const HAS_TLS: bool = false;
+    }
+
+    #[allow(dead_code, reason = "a build with TLS never calls it")]
+    trait Fallback: Sized {
+        fn tls_info(self, _kept: bool) -> WithoutTls {
+            WithoutTls
+        }
+    }
+
+    impl Fallback for ClientBuilder {}
+
+    fn answer<T: Built>(_build: fn(ClientBuilder) -> T) -> bool {
+        T::HAS_TLS
+    }
+
+    answer(|builder| builder.tls_info(false))
+}
+
 /// A pool for everything that leaves this machine, or for all that the caller's own builder sends.
 pub(super) fn network(
     builder: ClientBuilder,

@@ -69,7 +69,7 @@ pub trait Transport: Send + Sync + 'static {
     ///
     /// # Errors
     /// When this transport can't send to the address. The suite then isn't built.
-    fn proxy_for(&self, _address: &Uri) -> Result<Option<String>, BoxError> {
+    fn proxy_for(&self, _address: &Uri) -> Result<Option<String>, TransportError> {
         Ok(None)
     }
 

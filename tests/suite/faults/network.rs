@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use sdk_core::{App, Effect, Error, ErrorKind, RetryPolicy, SuiteBuilder};
+use sdk_transport_hyper::HyperTransport;
 
 use tokio::runtime::{Builder, Runtime};
 
@@ -15,7 +16,7 @@ use crate::programs::{output, program, told};
 use crate::support::{
     Clients, Events, HoldClock, assert_says, assert_tried, builder_at, builder_to, crm_at, until,
 };
-use crate::transport::front::clients_through;
+use crate::transport::front;
 use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
@@ -24,10 +25,15 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
         let peer = over.start(always(person()));
         let wire = Proxy::start(&peer.url());
         let ping = Duration::from_millis(100);
-        let suite = builder_to(&peer)
-            .application_url(App::Crm, wire.url())
-            .http2_pings(ping, 10 * ping);
-        let crm = suite.crm();
+        let suite = match over.client {
+            Client::Reqwest => builder_to(&peer).http2_pings(ping, 10 * ping),
+            Client::Hyper => {
+                let hyper = HyperTransport::builder().proxies(None);
+                let hyper = hyper.http2_prior_knowledge().http2_pings(ping, 10 * ping);
+                builder_at(&peer.url()).transport(hyper.build())
+            }
+        };
+        let crm = suite.application_url(App::Crm, wire.url()).crm();
         get_person(&crm).await.unwrap();
 
         wire.break_after(0, Way::Down, Then::Hold);
@@ -199,10 +205,9 @@ async fn fault_54_dates_in_all_three_forms_of_http_are_understood() {
 
 /// Suites behind a proxy that wants a credential, one over each HTTP client.
 fn through(proxy: &Peer, scheme: &str) -> [SuiteBuilder; 2] {
-    clients_through(&proxy.url().replace("//", "//ann:hunter2@")).map(|client| {
-        builder_at(&format!("{scheme}://crm.suite.test"))
-            .token_source(Given)
-            .http_client(client)
+    let proxy = proxy.url().replace("//", "//ann:hunter2@");
+    front::through(&proxy, || {
+        builder_at(&format!("{scheme}://crm.suite.test")).token_source(Given)
     })
 }
 

@@ -8,7 +8,7 @@ use sdk_core::{TokenError, TokenErrorKind};
 use super::fixtures::add_person;
 use crate::peer::{Peer, always, raw, reply, script};
 use crate::support::{Clients, Events, assert_says, assert_tried, builder_at};
-use crate::transport::front::clients_through;
+use crate::transport::front::through;
 
 fn assert_stopped(error: &Error) {
     assert_tried(error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
@@ -46,14 +46,13 @@ async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated()
 #[tokio::test]
 async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_call() {
     let proxy = Peer::start(always(reply(407)));
-    for client in clients_through(&proxy.url()) {
-        let crm = builder_at("http://crm.suite.test")
+    let builder = || {
+        builder_at("http://crm.suite.test")
             .token_url("http://login.suite.test/sign-in")
             .allow_insecure_http()
-            .http_client(client)
-            .crm();
-
-        let error = add_person(&crm).await.unwrap_err();
+    };
+    for suite in through(&proxy.url(), builder) {
+        let error = add_person(&suite.crm()).await.unwrap_err();
 
         assert_stopped(&error);
         assert_says(&error, &["proxy"]);
@@ -69,13 +68,10 @@ async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_cal
 async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy() {
     let answer = "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
     let proxy = Peer::start(always(raw(answer)));
-    for (number, client) in clients_through(&proxy.url()).into_iter().enumerate() {
-        let crm = builder_at("https://crm.suite.test")
-            .token_url("https://login.suite.test/sign-in")
-            .http_client(client)
-            .crm();
-
-        let error = add_person(&crm).await.unwrap_err();
+    let builder =
+        || builder_at("https://crm.suite.test").token_url("https://login.suite.test/sign-in");
+    for (number, suite) in through(&proxy.url(), builder).into_iter().enumerate() {
+        let error = add_person(&suite.crm()).await.unwrap_err();
 
         assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
         assert_says(&error, &["login.suite.test:443", "proxy"]);

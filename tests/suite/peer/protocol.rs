@@ -1,7 +1,7 @@
 //! Which HTTP client the clients of a peer send with, and which protocol they speak.
 
 use sdk_core::SuiteBuilder;
-use sdk_core::transport::HyperClient;
+use sdk_transport_hyper::HyperTransport;
 
 use super::{Peer, Reserved, Script};
 
@@ -49,13 +49,13 @@ impl Over {
     pub(crate) fn set(self, builder: SuiteBuilder) -> SuiteBuilder {
         let is_http2 = self.protocol == Protocol::Http2;
         if self.client == Client::Hyper {
-            let hyper = HyperClient::builder().proxies(None);
+            let hyper = HyperTransport::builder().proxies(None);
             let hyper = if is_http2 {
                 hyper.http2_prior_knowledge()
             } else {
                 hyper
             };
-            return builder.http_client(hyper);
+            return builder.transport(hyper.build());
         }
         if is_http2 {
             // Plain text needs no certificates, and loading those of the system takes long.

@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
-use sdk_core::transport::hyper_util::client::proxy::matcher::Matcher;
-use sdk_core::transport::rustls::pki_types::pem::PemObject as _;
-use sdk_core::transport::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use sdk_core::transport::rustls::server::WebPkiClientVerifier;
-use sdk_core::transport::rustls::{ClientConfig, RootCertStore, ServerConfig, crypto};
-use sdk_core::transport::{HttpClient, HyperClient};
+use sdk_core::SuiteBuilder;
+use sdk_transport_hyper::HyperTransport;
+use sdk_transport_hyper::hyper_util::client::proxy::matcher::Matcher;
+use sdk_transport_hyper::rustls::pki_types::pem::PemObject as _;
+use sdk_transport_hyper::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use sdk_transport_hyper::rustls::server::WebPkiClientVerifier;
+use sdk_transport_hyper::rustls::{ClientConfig, RootCertStore, ServerConfig, crypto};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -83,13 +84,15 @@ pub(crate) fn known() -> ClientConfig {
     config.with_client_auth_cert(chain, key).unwrap()
 }
 
-/// A builder of each HTTP client, with a proxy for everything. Neither loads the roots of the system, which takes long.
-pub(crate) fn clients_through(proxy: &str) -> [HttpClient; 2] {
-    let builder = reqwest::Client::builder().tls_certs_only([]);
-    let hyper = HyperClient::builder().tls(known());
+/// Sends with each HTTP client through a proxy for everything. Neither loads the roots of the system, which takes long.
+pub(crate) fn through(proxy: &str, builder: impl Fn() -> SuiteBuilder) -> [SuiteBuilder; 2] {
+    let reqwest = reqwest::Client::builder().tls_certs_only([]);
+    let reqwest = reqwest.proxy(reqwest::Proxy::all(proxy).unwrap());
+    let hyper = HyperTransport::builder().tls(known());
+    let hyper = hyper.proxies(Matcher::builder().all(proxy).build());
     [
-        builder.proxy(reqwest::Proxy::all(proxy).unwrap()).into(),
-        hyper.proxies(Matcher::builder().all(proxy).build()).into(),
+        builder().http_client(reqwest),
+        builder().transport(hyper.build()),
     ]
 }
 

@@ -4,7 +4,7 @@ mod elsewhere;
 mod evidence;
 pub(crate) mod front;
 mod handed;
-mod lean;
+mod hyper;
 mod own;
 mod replies;
 pub(crate) mod service;

@@ -13,13 +13,14 @@ use crate::{Result, at};
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
 /// The published crates.
-const CRATES: [&str; 7] = [
+const CRATES: [&str; 8] = [
     "sdk-core",
     "sdk-crm",
     "sdk-calendar",
     "sdk-accounting",
     "sdk-platform",
     "sdk-opentelemetry",
+    "sdk-transport-hyper",
     "sdk-reference-server",
 ];
 

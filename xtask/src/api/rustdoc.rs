@@ -42,7 +42,7 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     // users stand on is public too.
     let status = cargo(root)
         .args(["doc", "--workspace", "--no-deps", "--lib", "--quiet"])
-        .args(["--features", "test-util,hyper-1,jiff-02"])
+        .args(["--features", "test-util,jiff-02"])
         .env("RUSTDOC", own)
         .env(WRAPPED, rustdoc)
         .env(

@@ -61,10 +61,6 @@ impl SuiteBuilder {
         if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
             addresses.push(endpoint.clone());
         }
-        // A build without any HTTP client says so itself.
-        if !self.transport.brings_tls() && cfg!(feature = "reqwest-013") {
-            faults.extend(address::without_tls(&addresses, HAS_TLS));
-        }
         let (Some(tokens), Ok(agent)) = (tokens.filter(|_| faults.is_empty()), agent) else {
             return Err(Error::all(faults));
         };
@@ -348,6 +344,3 @@ enum TokensFrom {
         endpoint: Url,
     },
 }
-
-/// Whether this build has TLS.
-const HAS_TLS: bool = cfg!(any(feature = "rustls", feature = "native-tls"));

@@ -191,8 +191,8 @@ setters! {
     /// All runtimes share the connection pool. A pooled connection whose runtime nobody drives any more (for example after one
     /// `block_on` per runtime) is dropped only when an attempt over it times out. Each such connection costs an attempt, so
     /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
-    /// it in vain until its runtime is driven again or dropped; the client of hyper (feature `hyper-1`) leaves it after one
-    /// attempt.
+    /// it in vain until its runtime is driven again or dropped; the transport of `sdk-transport-hyper` leaves it after
+    /// one attempt.
     timeout(timeout: Duration) |it| it.settings.attempt_timeout = timeout;
 
     /// Sets how long a connection may take to come up; 5 seconds by default. Nothing is sent before, so any call may be
@@ -265,7 +265,7 @@ setters! {
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client of
     /// reqwest uses them for loopback too, unless it is built with `no_proxy`.
-    #[cfg(any(feature = "reqwest-013", feature = "hyper-1"))]
+    #[cfg(feature = "reqwest-013")]
     http_client(client: impl Into<crate::transport::HttpClient>) |it| {
         it.transport = Choice::Http(client.into().0);
         it.transport_calls.choice("http_client");

@@ -1,5 +1,6 @@
 //! Connections, direct or through a proxy.
 
+use std::net::IpAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -13,38 +14,37 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use sdk_core::transport::TransportError;
 use tokio::net::TcpStream;
 use tower::ServiceExt as _;
 use tower::util::BoxCloneSyncService;
 use tower_service::Service as _;
-use url::Host;
 
-use crate::transport::error::BoxError;
-use crate::transport::loopback::is_loopback;
+use crate::BoxError;
 
 /// What opens sockets to addresses.
-pub(super) type Sockets = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
+pub(crate) type Sockets = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
 
-pub(super) struct Settings {
-    pub(super) tcp: Sockets,
-    /// Whether that binds names which stand for loopback.
-    pub(super) pins: bool,
-    pub(super) tls: OnceLock<Result<Tls, rustls::Error>>,
+pub(crate) struct Settings {
+    pub(crate) sockets: Sockets,
+    /// Whether these bind names that stand for loopback.
+    pub(crate) binds_loopback: bool,
+    pub(crate) tls: OnceLock<Result<Tls, rustls::Error>>,
     /// Whether all servers speak HTTP/2.
-    pub(super) http2_only: bool,
-    pub(super) proxies: Option<Matcher>,
+    pub(crate) http2_only: bool,
+    pub(crate) proxies: Option<Matcher>,
     /// How long a connection may take to come up.
-    pub(super) timeout: Duration,
+    pub(crate) connect_timeout: Duration,
 }
 
 /// The settings of TLS, which offer protocols to the target only.
-pub(super) struct Tls {
+pub(crate) struct Tls {
     target: Arc<ClientConfig>,
     proxy: Arc<ClientConfig>,
 }
 
 impl Tls {
-    pub(super) fn new(mut target: ClientConfig, http2_only: bool) -> Self {
+    pub(crate) fn new(mut target: ClientConfig, http2_only: bool) -> Self {
         let mut proxy = target.clone();
         proxy.alpn_protocols.clear();
         if target.alpn_protocols.is_empty() {
@@ -76,9 +76,9 @@ type Hop = MaybeHttpsStream<TokioIo<TcpStream>>;
 type Way = MaybeHttpsStream<Hop>;
 
 /// A connection of either kind.
-pub(super) type Stream = Box<dyn Io>;
+pub(crate) type Stream = Box<dyn Io>;
 
-pub(super) trait Io: Read + Write + Unpin + Send {
+pub(crate) trait Io: Read + Write + Unpin + Send {
     /// What the pool is told, and nothing that it would copy into each reply.
     fn told(&self) -> Connected;
 }
@@ -105,35 +105,43 @@ impl Connection for Stream {
 }
 
 impl Settings {
-    /// The proxy in front of an address. Plain HTTP to loopback has none, and none but those of HTTP are spoken to.
-    pub(super) fn proxy_of(&self, uri: &Uri) -> Result<Option<Intercept>, BoxError> {
-        let host = || Host::parse(uri.host()?).ok();
-        let is_near = || is_plain(uri) && host().is_some_and(|host| is_loopback(&host));
+    /// The proxy in front of an address, which must be an HTTP proxy. Plain HTTP to loopback has none.
+    fn proxy_of(&self, uri: &Uri) -> Result<Option<Intercept>, BoxError> {
+        let is_near = || is_plain(uri) && uri.host().is_some_and(is_loopback);
         let proxies = self.proxies.as_ref().filter(|_| !is_near());
         let Some(proxy) = proxies.and_then(|proxies| proxies.intercept(uri)) else {
             return Ok(None);
         };
         match proxy.uri().scheme_str() {
             Some("http" | "https") => Ok(Some(proxy)),
-            other => {
-                Err(format!("a proxy must be one of HTTP, not `{}`", other.unwrap_or("")).into())
-            }
+            other => Err(format!("a proxy must use HTTP, not `{}`", other.unwrap_or("")).into()),
         }
     }
 
-    /// The credential for a plain request by way of a proxy. A tunnel is asked for with it instead.
-    pub(super) fn proxy_credential(&self, uri: &Uri) -> Option<HeaderValue> {
+    /// The proxy in front of an address, without its credential.
+    pub(crate) fn proxy_name(&self, uri: &Uri) -> Result<Option<String>, TransportError> {
+        let proxy = self.proxy_of(uri).map_err(TransportError::refused)?;
+        Ok(proxy.and_then(|proxy| {
+            let uri = proxy.uri();
+            let port = uri.port().map(|port| format!(":{port}"));
+            let (scheme, port) = (uri.scheme_str()?, port.unwrap_or_default());
+            Some(format!("{scheme}://{}{port}", uri.host()?))
+        }))
+    }
+
+    /// The credential for a plain request through a proxy.
+    pub(crate) fn proxy_credential(&self, uri: &Uri) -> Option<HeaderValue> {
         self.proxy_of(uri).ok()??.basic_auth().cloned()
     }
 
     /// The settings of TLS. The system's roots are loaded when they are first needed.
-    pub(super) fn tls(&self) -> Result<&Tls, rustls::Error> {
+    pub(crate) fn tls(&self) -> Result<&Tls, rustls::Error> {
         let tls = self.tls.get_or_init(|| Tls::usual(self.http2_only));
         tls.as_ref().map_err(Clone::clone)
     }
 
-    pub(super) async fn connect(&self, uri: Uri) -> Result<Stream, BoxError> {
-        let mut tcp = self.tcp.clone();
+    pub(crate) async fn connect(&self, uri: Uri) -> Result<Stream, BoxError> {
+        let mut tcp = self.sockets.clone();
         tcp.ready().await?;
         let Some(proxy) = self.proxy_of(&uri)? else {
             let hop = if is_plain(&uri) {
@@ -159,6 +167,17 @@ impl Settings {
     }
 }
 
-pub(super) fn is_plain(uri: &Uri) -> bool {
+pub(crate) fn is_plain(uri: &Uri) -> bool {
     uri.scheme() == Some(&Scheme::HTTP)
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse();
+    is_loopback_name(host) || address.is_ok_and(|address: IpAddr| address.is_loopback())
+}
+
+/// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver might disagree, so the transport resolves
+/// them itself.
+pub(crate) fn is_loopback_name(name: &str) -> bool {
+    name == "localhost" || name.ends_with(".localhost")
 }

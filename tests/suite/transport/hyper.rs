@@ -1,4 +1,4 @@
-//! The client of hyper, whatever the usual one is: what its caller gets, and what servers and proxies see of it.
+//! The hyper transport: what its caller gets, and what servers and proxies see of it.
 
 use std::future::{Ready, ready};
 use std::io;
@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use sdk_core::transport::hyper_util::client::legacy::connect::HttpConnector;
-use sdk_core::transport::hyper_util::client::legacy::connect::dns::Name;
-use sdk_core::transport::hyper_util::client::proxy::matcher::Matcher;
-use sdk_core::transport::{HyperClient, HyperClientBuilder};
 use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder};
+use sdk_transport_hyper::hyper_util::client::legacy::connect::HttpConnector;
+use sdk_transport_hyper::hyper_util::client::legacy::connect::dns::Name;
+use sdk_transport_hyper::hyper_util::client::proxy::matcher::Matcher;
+use sdk_transport_hyper::{HyperTransport, HyperTransportBuilder};
 use tower_service::Service;
 
 use super::front::{known, tls, tunnels};
@@ -22,13 +22,14 @@ use crate::support::{
 };
 
 /// A suite at an origin, which needs no server for its tokens.
-fn suite(origin: &str, client: HyperClientBuilder) -> SuiteBuilder {
-    builder_at(origin).token_source(Given).http_client(client)
+fn suite(origin: &str, client: HyperTransportBuilder) -> SuiteBuilder {
+    let builder = builder_at(origin).token_source(Given);
+    builder.transport(client.build())
 }
 
 /// A client without proxies that knows the certificate.
-fn knowing() -> HyperClientBuilder {
-    HyperClient::builder().proxies(None).tls(known())
+fn knowing() -> HyperTransportBuilder {
+    HyperTransport::builder().proxies(None).tls(known())
 }
 
 #[tokio::test]
@@ -48,7 +49,7 @@ async fn tls_offers_both_protocols_names_the_host_and_shows_the_certificate() {
         let named = peer.requests()[1].header("host").is_some();
         assert_eq!(named, offered[0] == "http/1.1");
         // The roots of the operating system do not know it.
-        let stranger = HyperClient::builder().proxies(None);
+        let stranger = HyperTransport::builder().proxies(None);
         let error = add_person(&suite(&origin, stranger).crm()).await;
         let error = error.unwrap_err();
         assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
@@ -112,8 +113,7 @@ async fn a_connector_of_the_caller_resolves_names_below_tls() {
     let peer = Peer::start(always(person()));
     let server = tls(&peer.url(), &["http/1.1"]);
     let asked = Asked::default();
-    let mut connector = HttpConnector::new_with_resolver(asked.clone());
-    connector.enforce_http(false);
+    let connector = HttpConnector::new_with_resolver(asked.clone());
     let own = || knowing().connector(connector.clone());
     let origin = format!("https://suite.test:{}", server.address.port());
 
@@ -130,13 +130,13 @@ async fn a_connector_of_the_caller_resolves_names_below_tls() {
 async fn a_client_that_exists_already_is_shared_also_below_layers() {
     let peer = Peer::start(always(person()));
     let proxies = Matcher::builder().all(peer.url().replace("//", "//ann:hunter2@"));
-    let client = HyperClient::builder().proxies(proxies.build()).build();
+    let client = HyperTransport::builder().proxies(proxies.build()).build();
     let near = peer.url().replace("127.0.0.1", "deep.localhost");
     for origin in [&peer.url(), &near, "http://crm.suite.test"] {
         let bare = || builder_at(origin).token_source(Given).allow_insecure_http();
         for suite in [
-            bare().http_client(client.clone()),
             bare().transport(client.clone()),
+            bare().transport(client.service()),
         ] {
             get_person(&suite.crm()).await.unwrap();
         }

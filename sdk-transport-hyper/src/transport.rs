@@ -1,0 +1,124 @@
+//! The transport, and the same as a service for layers.
+
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::header::PROXY_AUTHORIZATION;
+use http::{Request, Response, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::capture_connection;
+use sdk_core::transport::{
+    Deadline, ReplyBody, RequestBody, Transport, TransportError, TransportFuture,
+};
+use tower::util::BoxCloneSyncService;
+use tower_service::Service;
+
+use crate::BoxError;
+use crate::builder::HyperTransportBuilder;
+use crate::connector::{Settings, Stream, is_plain};
+use crate::response::{PoisonOnTimeout, TimedBody, transport_error};
+
+/// A transport over hyper's connection pool, for
+/// [`SuiteBuilder::transport`](sdk_core::SuiteBuilder::transport). Clones share the connections.
+#[derive(Clone)]
+pub struct HyperTransport {
+    pub(crate) pool: Client<BoxCloneSyncService<Uri, Stream, BoxError>, RequestBody>,
+    pub(crate) settings: Arc<Settings>,
+}
+
+impl HyperTransport {
+    /// A transport with the default settings: the environment's proxies, the system's root certificates and resolver.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::builder().build()
+    }
+
+    /// A builder with the default settings.
+    pub fn builder() -> HyperTransportBuilder {
+        HyperTransportBuilder::default()
+    }
+
+    /// The same transport as a `tower` service, to put layers around it.
+    #[must_use]
+    pub fn service(&self) -> HyperService {
+        HyperService(self.clone())
+    }
+}
+
+impl Default for HyperTransport {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Transport for HyperTransport {
+    fn send(&self, mut request: Request<RequestBody>) -> TransportFuture {
+        let is_plain = is_plain(request.uri());
+        // A tunnel is opened with the credential instead.
+        if is_plain && let Some(credential) = self.settings.proxy_credential(request.uri()) {
+            let headers = request.headers_mut();
+            headers.insert(PROXY_AUTHORIZATION, credential);
+        }
+        let may_be_http2 = cfg!(feature = "http2") && (!is_plain || self.settings.http2_only);
+        let deadline = request.extensions().get::<Deadline>().copied();
+        let deadline = deadline.filter(|_| may_be_http2);
+        let poison = deadline.map(|deadline| PoisonOnTimeout {
+            connection: capture_connection(&mut request),
+            deadline,
+        });
+        let sending = self.pool.request(request);
+        Box::pin(async move {
+            let response = sending.await.map_err(transport_error)?;
+            Ok(response.map(|body| {
+                ReplyBody::new(TimedBody {
+                    body,
+                    _poison: poison,
+                })
+            }))
+        })
+    }
+
+    fn connect_timeout(&self) -> Option<Duration> {
+        Some(self.settings.connect_timeout)
+    }
+
+    fn proxy_for(&self, address: &Uri) -> Result<Option<String>, TransportError> {
+        if !is_plain(address) {
+            // The system's roots are loaded now, not within the first call.
+            self.settings.tls().map_err(TransportError::refused)?;
+        }
+        self.settings.proxy_name(address)
+    }
+
+    fn binds_loopback(&self) -> bool {
+        self.settings.binds_loopback
+    }
+}
+
+// Without its settings, because a proxy may have a credential.
+impl fmt::Debug for HyperTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HyperTransport").finish_non_exhaustive()
+    }
+}
+
+/// A [`HyperTransport`] as a `tower` service, to put layers around it. A suite can't ask a service about its connections: pass
+/// the transport itself if there are no layers.
+#[derive(Clone, Debug)]
+pub struct HyperService(HyperTransport);
+
+impl Service<Request<RequestBody>> for HyperService {
+    type Response = Response<ReplyBody>;
+    type Error = TransportError;
+    type Future = TransportFuture;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> TransportFuture {
+        self.0.send(request)
+    }
+}
