@@ -163,8 +163,9 @@ fn default_sockets(connect_timeout: Duration) -> Sockets {
     sockets(connector, connect_timeout)
 }
 
-/// A connector that leaves TLS to others.
-fn sockets<R>(mut connector: HttpConnector<R>, _connect_timeout: Duration) -> Sockets
+/// A connector that leaves TLS to others, and divides its time among the addresses of a name. Without a timeout of its own, an
+/// address that doesn't answer would use up all of it.
+fn sockets<R>(mut connector: HttpConnector<R>, connect_timeout: Duration) -> Sockets
 where
     R: Clone + Send + Sync + 'static,
     HttpConnector<R>: Service<Uri, Response = TokioIo<TcpStream>>,
@@ -172,6 +173,7 @@ where
     <HttpConnector<R> as Service<Uri>>::Error: Into<BoxError>,
 {
     connector.enforce_http(false);
+    connector.set_connect_timeout(Some(connect_timeout));
     Sockets::new(connector.map_err(Into::into))
 }
 

@@ -2,7 +2,7 @@
 
 use std::future::{Ready, ready};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -12,6 +12,7 @@ use sdk_transport_hyper::hyper_util::client::legacy::connect::HttpConnector;
 use sdk_transport_hyper::hyper_util::client::legacy::connect::dns::Name;
 use sdk_transport_hyper::hyper_util::client::proxy::matcher::Matcher;
 use sdk_transport_hyper::{HyperTransport, HyperTransportBuilder};
+use tokio::net::{TcpListener, TcpSocket};
 use tower_service::Service;
 
 use super::front::{known, tls, tunnels};
@@ -185,4 +186,52 @@ async fn fault_45_a_connection_on_which_an_attempt_timed_out_is_not_used_again()
         let used = peer.requests().into_iter().map(|seen| seen.connection);
         assert_eq!(used.collect::<Vec<_>>(), expected);
     }
+}
+
+/// Resolves every name to these addresses, ports included.
+#[derive(Clone)]
+struct Leads([SocketAddr; 2]);
+
+impl Service<Name> for Leads {
+    type Response = std::array::IntoIter<SocketAddr, 2>;
+    type Error = io::Error;
+    type Future = Ready<io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _name: Name) -> Self::Future {
+        ready(Ok(self.0.into_iter()))
+    }
+}
+
+/// A listener that accepts no connection, and whose queue is full: nobody answers further attempts to connect.
+fn dead() -> (TcpListener, Vec<TcpStream>) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
+    let queued: Vec<_> = (0..16).map_while(connect).collect();
+    assert!(queued.len() < 16, "the queue is never full");
+    (listener, queued)
+}
+
+#[tokio::test]
+async fn fault_92_all_addresses_of_a_name_are_tried_with_a_connector_of_the_caller() {
+    let (dead, _queued) = dead();
+    let peer = Peer::start(always(person()));
+    let alive = peer.url().trim_start_matches("http://").parse().unwrap();
+    let addresses = Leads([dead.local_addr().unwrap(), alive]);
+    let client = HyperTransport::builder()
+        .proxies(None)
+        .connector(HttpConnector::new_with_resolver(addresses))
+        .connect_timeout(Duration::from_secs(1));
+    let suite = suite("http://suite.test", client).retry(RetryPolicy::none());
+
+    let crm = suite.allow_insecure_http().crm();
+    get_person(&crm).await.unwrap();
+
+    assert_eq!(peer.requests().len(), 1);
 }
