@@ -7,7 +7,7 @@ use sdk_adopted::types::{
     CreateExportReply, CrmCommand, DeleteExportsBody, ExportFormat, GetExportReply, HierarchyNode,
     IntakeReviewCommand, ListPeopleField, ListPeopleSort, ListPeopleStatusItem,
     MoveOpportunityBody, MoveOpportunityReply, OpportunityStage, PeoplePageMembers, PersonInput,
-    PersonPatch, Priority, TaskInput, TaskPatch,
+    PersonPatch, TaskInput, TaskPatch,
 };
 use sdk_adopted::{CallOptions, Client, Effect, Error, ErrorKind, RawJson, Safety, operations};
 use sdk_reference_server::{App, RecordedRequest, ReferenceServer};
@@ -271,12 +271,7 @@ async fn parameters_of_every_kind_are_written_as_documented() {
         .clone()
         .unwrap();
     assert_eq!(query.matches("status=").count(), 2, "{query}");
-    let urgent = crm
-        .tasks()
-        .list()
-        .priority(Priority::from(3))
-        .await
-        .unwrap();
+    let urgent = crm.tasks().list().priority(3).await.unwrap();
     assert!(!urgent.items.is_empty());
     assert!(
         only(&server, "listTasks")

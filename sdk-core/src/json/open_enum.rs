@@ -43,8 +43,6 @@ macro_rules! open_enum {
         }
 
         impl $crate::codegen::OpenEnum for $name {
-            type Value = str;
-
             const CLOSED: bool = $crate::open_enum!(@closed $set);
             const KNOWN: &'static [&'static str] = Self::KNOWN;
 
@@ -81,89 +79,6 @@ macro_rules! open_enum {
 
     (@closed closed) => { true };
     (@closed open) => { false };
-}
-
-/// [`open_enum!`] for integers.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! open_integer_enum {
-    ($set:ident
-        $(#[$meta:meta])*
-        pub enum $name:ident {
-            $( $(#[$variant_meta:meta])* $variant:ident = $number:literal ),* $(,)?
-        }
-    ) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[non_exhaustive]
-        pub enum $name {
-            $( $(#[$variant_meta])* $variant, )*
-            /// A value that this version of the SDK does not know. A later version may know it, so compare it with
-            /// `as_i64()`, which stays the same.
-            Unknown(i64),
-        }
-
-        impl $name {
-            /// The documented values, as on the wire.
-            pub const KNOWN: &'static [i64] = &[$( $number ),*];
-
-            /// The value as on the wire.
-            #[must_use]
-            pub fn as_i64(self) -> i64 {
-                match self {
-                    $( Self::$variant => $number, )*
-                    Self::Unknown(number) => number,
-                }
-            }
-        }
-
-        impl $crate::codegen::OpenEnum for $name {
-            type Value = i64;
-
-            const CLOSED: bool = $crate::open_enum!(@closed $set);
-            const KNOWN: &'static [&'static i64] = &[$( &$number ),*];
-
-            fn unknown(&self) -> ::std::option::Option<&i64> {
-                match self {
-                    Self::Unknown(number) => ::std::option::Option::Some(number),
-                    _ => ::std::option::Option::None,
-                }
-            }
-        }
-
-        impl ::std::convert::From<i64> for $name {
-            fn from(number: i64) -> Self {
-                match number {
-                    $( $number => Self::$variant, )*
-                    _ => Self::Unknown(number),
-                }
-            }
-        }
-
-        impl ::std::fmt::Display for $name {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                ::std::fmt::Display::fmt(&self.as_i64(), f)
-            }
-        }
-
-        impl $crate::codegen::serde::Serialize for $name {
-            fn serialize<S: $crate::codegen::serde::Serializer>(
-                &self,
-                serializer: S,
-            ) -> ::std::result::Result<S::Ok, S::Error> {
-                serializer.serialize_i64(self.as_i64())
-            }
-        }
-
-        impl<'de> $crate::codegen::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::codegen::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::std::result::Result<Self, D::Error> {
-                <$crate::codegen::Integral as $crate::codegen::serde::Deserialize>::deserialize(deserializer)
-                    .map(|number| Self::from(number.0))
-            }
-        }
-    };
 }
 
 #[cfg(test)]

@@ -200,8 +200,7 @@ impl Check<'_> {
         let Some(unknown) = unknown else {
             return Ok(());
         };
-        let known: Vec<_> = E::KNOWN.iter().map(ToString::to_string).collect();
-        let rule = format!("be one of {}", known.join(", "));
+        let rule = format!("be one of {}", E::KNOWN.join(", "));
         self.refuse(name, &rule, &format!("{unknown:?}"))
     }
 

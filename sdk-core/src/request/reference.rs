@@ -1,7 +1,5 @@
 //! Typed references: strict when parsed or sent, lenient when received.
 
-use std::fmt;
-
 /// A piece of a [`Pattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -91,18 +89,15 @@ pub trait Reference {
     fn text(&self) -> &str;
 }
 
-/// An enumeration declared by the macro `open_enum!` or `open_integer_enum!`.
+/// An enumeration declared by the macro `open_enum!`.
 pub trait OpenEnum {
-    /// What it is on the wire.
-    type Value: fmt::Display + fmt::Debug + ?Sized + 'static;
-
     /// Whether the contract shows all values.
     const CLOSED: bool;
     /// The documented values.
-    const KNOWN: &'static [&'static Self::Value];
+    const KNOWN: &'static [&'static str];
 
     /// The value as on the wire, if it is not one of the documented ones.
-    fn unknown(&self) -> Option<&Self::Value>;
+    fn unknown(&self) -> Option<&str>;
 }
 
 /// Declares a reference type: strict when parsed or sent, lenient when received.

@@ -2,7 +2,6 @@
 
 #![allow(unreachable_pub, reason = "the macros are for public types")]
 
-mod enums;
 mod lists;
 mod media;
 mod notes;

@@ -161,7 +161,6 @@ impl Public {
         let kind = match &component.kind {
             Kind::Struct(_) => "an object",
             Kind::Enum { .. } => "an enumeration",
-            Kind::IntegerEnum { .. } => "an enumeration of integers",
             Kind::Union { .. } => "a union",
             Kind::Reference(_) => "a text of one form",
             Kind::Constant(_) | Kind::Plain(_) => "",
@@ -179,7 +178,7 @@ impl Public {
             let ty = format!("({})", arguments.join(", "));
             self.add(&owner, "new()", &format!("{name}::new"), &ty);
         }
-        if let Kind::Enum { values, .. } | Kind::IntegerEnum { values, .. } = &component.kind {
+        if let Kind::Enum { values, .. } = &component.kind {
             for it in values {
                 self.add(&owner, &it.value, &format!("{name}::{}", it.variant), "");
             }

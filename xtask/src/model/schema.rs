@@ -104,7 +104,7 @@ pub(crate) struct Property {
 /// One value of an enumeration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The value on the wire: a text, or the digits of an integer.
+    /// The value on the wire.
     pub(crate) value: String,
     /// The name of its variant.
     pub(crate) variant: String,
@@ -127,8 +127,6 @@ pub(crate) enum Kind {
     Struct(Vec<Property>),
     /// A set of values; closed when the contract shows all of them.
     Enum { values: Vec<Choice>, closed: bool },
-    /// A set of integers.
-    IntegerEnum { values: Vec<Choice>, closed: bool },
     /// One of several objects, told apart by a member.
     Union { tag: String, variants: Vec<Variant> },
     /// Text of one form.

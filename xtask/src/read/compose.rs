@@ -337,7 +337,7 @@ impl Reader<'_> {
         if known.is_empty() || known.iter().any(|it| it.text().is_none()) {
             return None;
         }
-        let values = super::scalar::choices(&known, &[]);
+        let values = super::scalar::choices(&known);
         let kind = Kind::Enum {
             values,
             closed: closed && key == "oneOf",

@@ -158,7 +158,7 @@ impl Reader<'_> {
 
     pub(super) fn enumeration(&mut self, schema: &Node, place: &str, mut value: Use) -> Meaning {
         if let known @ [_, ..] = schema.at("x-known-values").items() {
-            let values = choices(known, &[]);
+            let values = choices(known);
             return Meaning::of(
                 value,
                 Kind::Enum {
@@ -186,22 +186,19 @@ impl Reader<'_> {
         let kind = schema.text_at("type").unwrap_or_default();
         if named.iter().all(|it| it.text().is_some()) && !named.is_empty() {
             let closed = extensible.is_empty() && schema.get("x-extensible-enum").is_none();
-            let values = choices(&named, &[]);
+            let values = choices(&named);
             return Meaning::of(value, Kind::Enum { values, closed });
         }
         if named.iter().all(|it| it.integer().is_some()) && !named.is_empty() && kind != "number" {
-            let variants = schema.at("x-enum-varnames").texts();
             // `1.0` is 1.
-            let named = named.iter().filter_map(Node::integer);
-            let named: Vec<Node> = named.map(|it| Node::Number(it.into())).collect();
-            let values = choices(&named, &variants);
-            return Meaning::of(
-                value,
-                Kind::IntegerEnum {
-                    values,
-                    closed: true,
-                },
-            );
+            let mut numbers: Vec<i64> = named.iter().filter_map(Node::integer).collect();
+            numbers.dedup();
+            value.shape = Shape::Integer {
+                min: None,
+                max: None,
+            };
+            value.stated.push(format!("It is one of `{numbers:?}`."));
+            return Meaning::plain(value);
         }
         let all = Node::List(values.to_vec()).plain();
         value.shape = match &*named {
@@ -211,7 +208,7 @@ impl Reader<'_> {
             // YAML reads `no` and `1` among texts as something else.
             all if kind == "string" => {
                 let texts: Vec<Node> = all.iter().map(|it| Node::Text(it.plain())).collect();
-                let values = choices(&texts, &[]);
+                let values = choices(&texts);
                 return Meaning::of(
                     value,
                     Kind::Enum {
@@ -231,15 +228,14 @@ impl Reader<'_> {
 }
 
 /// The values of an enumeration with the names of their variants, no two of them alike.
-pub(super) fn choices(values: &[Node], given: &[String]) -> Vec<Choice> {
+pub(super) fn choices(values: &[Node]) -> Vec<Choice> {
     let mut choices: Vec<Choice> = Vec::new();
-    for (at, value) in values.iter().enumerate() {
+    for value in values {
         let value = value.plain();
         if choices.iter().any(|known| known.value == value) {
             continue;
         }
-        let wanted = given.get(at).map_or(&*value, String::as_str);
-        let name = names::variant(wanted);
+        let name = names::variant(&value);
         let taken = |name: &str| choices.iter().any(|known| known.variant == name);
         let mut variant = name.clone();
         let mut next = 2;

@@ -253,10 +253,7 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
             let kind = match values.as_slice() {
                 [value] => Kind::Constant(value.clone()),
                 several => Kind::Enum {
-                    values: choices(
-                        &several.iter().cloned().map(Node::Text).collect::<Vec<_>>(),
-                        &[],
-                    ),
+                    values: choices(&several.iter().cloned().map(Node::Text).collect::<Vec<_>>()),
                     closed: true,
                 },
             };

@@ -96,7 +96,7 @@ fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> Stri
             format!("check.rfc3339({member:?}, Some({borrowed}))?;\n")
         }
         shape => match schemas.kind(shape) {
-            Some(Kind::Enum { closed: true, .. } | Kind::IntegerEnum { closed: true, .. }) => {
+            Some(Kind::Enum { closed: true, .. }) => {
                 format!("check.known({member:?}, Some({borrowed}))?;\n")
             }
             Some(Kind::Reference(_)) => format!("check.reference({member:?}, {borrowed})?;\n"),

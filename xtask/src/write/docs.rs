@@ -107,10 +107,6 @@ pub(super) fn bounds(schemas: &Schemas, shape: &Shape) -> Option<String> {
             Kind::Enum {
                 values,
                 closed: true,
-            }
-            | Kind::IntegerEnum {
-                values,
-                closed: true,
             } => Some(format!("one of {}", known(values))),
             Kind::Reference(pattern) => Some(format!("of the form {}", code(pattern))),
             _ => None,

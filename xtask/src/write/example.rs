@@ -173,7 +173,7 @@ fn value(shape: &Shape, ty: &Ty, name: &str, context: &mut Context<'_>) -> Resul
             Some(Kind::Reference(pattern)) => {
                 return Ok(format!("{:?}", Pattern::compile(pattern)?.sample()));
             }
-            Some(Kind::Enum { values, .. } | Kind::IntegerEnum { values, .. }) => {
+            Some(Kind::Enum { values, .. }) => {
                 if let Some(first) = values.first() {
                     context.types.insert(component.clone());
                     return Ok(format!("{component}::{}", first.variant));

@@ -46,7 +46,7 @@ fn provenance(component: &Component) -> String {
             );
         }
         (Provenance::NameOnly, _) => "known by name only",
-        (Provenance::Documented, Kind::Enum { closed, .. } | Kind::IntegerEnum { closed, .. }) => {
+        (Provenance::Documented, Kind::Enum { closed, .. }) => {
             if *closed {
                 "documented, with all values"
             } else {

@@ -137,9 +137,6 @@ impl Builder<'_> {
                     };
                     known + &segment(format!("self.{field}.as_str()"))
                 }
-                Some(Kind::IntegerEnum { closed: true, .. }) => {
-                    format!("check.known({name:?}, {optional})?;\n")
-                }
                 Some(Kind::Reference(pattern)) if *required => {
                     let sample = Pattern::compile(pattern)?.sample();
                     // One that admits `..` could climb the path.
@@ -180,17 +177,12 @@ impl Builder<'_> {
             field,
             required,
             ty,
-            value,
             ..
         } in self.operation.parameters.iter().filter(headers)
         {
-            let is_integer = matches!(
-                self.spec.schemas.kind(&value.shape),
-                Some(Kind::IntegerEnum { .. })
-            );
             let text = |value: String, borrow: &str| match ty.bare() {
                 Ty::Text => format!("{borrow}{value}"),
-                Ty::Named(_) | Ty::Own(_) if !is_integer => format!("{value}.as_str()"),
+                Ty::Named(_) | Ty::Own(_) => format!("{value}.as_str()"),
                 _ => format!("&{value}.to_string()"),
             };
             let set = |value| {

@@ -204,8 +204,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         // The types: a pointer where a variant contains its union, and a constant that is filled in.
         "inputs /// The schema `Shape`. /// /// Provenance: documented. pub enum Shape by \"kind\" { /// `circle`. Circle(Circle) = \"circle\", /// `group`. Group(Box<Group>) = \"group\", }",
         "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, level: None, extra: Members::new() } }",
-        "sdk_core::open_integer_enum! { closed",
-        "/// `3`. Value3 = 3,",
+        "/// The member `level`. It is one of `[1, 3]`. Only the service checks that. pub level: Option<i64>,",
         "pub fn by(mut self, by: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {",
         "for (_, item) in value { check.length(\"by\", Some(item), 0, 5)?; }",
         "for item in value { if let Some(item) = item { check.length(\"named\", Some(item), 0, 7)?; } }",

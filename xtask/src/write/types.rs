@@ -59,14 +59,7 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             }
             code
         }
-        Kind::Enum { values, closed } => {
-            let values = choices(values, |value| format!("{value:?}"))?;
-            enumeration("open_enum", *closed, &docs(), name, &values)
-        }
-        Kind::IntegerEnum { values, closed } => {
-            let values = choices(values, str::to_owned)?;
-            enumeration("open_integer_enum", *closed, &docs(), name, &values)
-        }
+        Kind::Enum { values, closed } => enumeration(*closed, &docs(), name, &choices(values)?),
         Kind::Union { tag, variants } => {
             distinct(variants.iter().map(|it| &*it.name), taken::is_taken_variant)?;
             let input = if reach.requests.contains(name) {
@@ -105,22 +98,23 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
     })
 }
 
-fn enumeration(kind: &str, closed: bool, docs: &str, name: &str, values: &str) -> String {
+fn enumeration(closed: bool, docs: &str, name: &str, values: &str) -> String {
     let set = if closed { "closed" } else { "open" };
-    format!("sdk_core::{kind}! {{\n    {set}\n{docs}    pub enum {name} {{\n{values}    }}\n}}\n\n")
+    format!(
+        "sdk_core::open_enum! {{\n    {set}\n{docs}    pub enum {name} {{\n{values}    }}\n}}\n\n"
+    )
 }
 
 /// The variants of an enumeration, with their values written as literals.
-fn choices(values: &[Choice], literal: impl Fn(&str) -> String) -> Result<String> {
+fn choices(values: &[Choice]) -> Result<String> {
     distinct(
         values.iter().map(|it| &*it.variant),
         taken::is_taken_variant,
     )?;
     let lines = values.iter().map(|Choice { value, variant }| {
         format!(
-            "        /// {}.\n        {variant} = {},\n",
-            code(value),
-            literal(value)
+            "        /// {}.\n        {variant} = {value:?},\n",
+            code(value)
         )
     });
     Ok(lines.collect())

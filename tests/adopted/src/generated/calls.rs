@@ -6,7 +6,7 @@ use super::types::{
     CreateNoteBody, GetIntakeSubmissionReference, GetPersonTimelineTypeItem, IntakeState,
     IntakeStatus, ListOrganizationsStatus, ListPeopleField, ListPeopleSort, ListPeopleStatusItem,
     MoveOpportunityReference, OpportunityOwner, OpportunityReference, OpportunityStage,
-    OrganizationReference, PersonReference, Priority, TaskOwner, TaskStatus,
+    OrganizationReference, PersonReference, TaskOwner, TaskStatus,
 };
 use sdk_core::codegen::{BodyBytes, Draft, Endpoint, ListStyle, encode_segment};
 use sdk_core::{Date, Number, Timestamp};
@@ -281,7 +281,7 @@ pub(crate) fn list_opportunities(
     limit: Option<u32>,
     min_value: Option<&Number>,
     owner: Option<&OpportunityOwner>,
-    priority: Option<&[Priority]>,
+    priority: Option<&[i64]>,
     q: Option<&str>,
     stage: Option<&[OpportunityStage]>,
 ) -> Draft {
@@ -347,7 +347,7 @@ pub(crate) fn list_tasks(
     due_on: Option<&Date>,
     limit: Option<u32>,
     owner: Option<&TaskOwner>,
-    priority: Option<&Priority>,
+    priority: Option<i64>,
     q: Option<&str>,
     status: Option<&TaskStatus>,
 ) -> Draft {

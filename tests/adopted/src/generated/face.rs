@@ -11,7 +11,7 @@ use super::types::{
     ListPeopleSort, ListPeopleStatusItem, MergePeopleBody, Meta, MoveOpportunityBody,
     MoveOpportunityReference, MoveOpportunityReply, Note, Opportunity, OpportunityInput,
     OpportunityOwner, OpportunityReference, OpportunityStage, Organization, OrganizationReference,
-    Person, PersonInput, PersonPatch, PersonReference, Presentation, Priority, SearchReply,
+    Person, PersonInput, PersonPatch, PersonReference, Presentation, SearchReply,
     SettingsWebhooksListReply, SettingsWebhooksTestBody, SettingsWebhooksTestReply, Tag,
     TagSettings, Task, TaskInput, TaskOwner, TaskPatch, TaskStatus, TasksCreateBatchReplyItem,
     TasksPage, UpdateOrganizationBody, WebhookSettings, WebhookSettingsInput,
@@ -2766,6 +2766,9 @@ impl OpportunitiesApi {
     ///
     /// A value outside these limits fails before anything is sent.
     ///
+    /// `priority`: Each item: 5 wakes somebody up. Each item: It is one of `[1, 2, 3, 5]`. Only the service
+    /// checks that.
+    ///
     /// # Reply
     ///
     /// A page has further members (`total`, `sums`): `page.members::<types::OpportunitiesPageMembers>()?` reads
@@ -3054,6 +3057,9 @@ impl OpportunitiesApi {
 ///
 /// A value outside these limits fails before anything is sent.
 ///
+/// `priority`: Each item: 5 wakes somebody up. Each item: It is one of `[1, 2, 3, 5]`. Only the service
+/// checks that.
+///
 /// # Reply
 ///
 /// A page has further members (`total`, `sums`): `page.members::<types::OpportunitiesPageMembers>()?` reads
@@ -3080,7 +3086,7 @@ pub struct ListOpportunities {
     q: Option<String>,
     stage: Option<Vec<OpportunityStage>>,
     owner: Option<OpportunityOwner>,
-    priority: Option<Vec<Priority>>,
+    priority: Option<Vec<i64>>,
     min_value: Option<Number>,
     limit: Option<u32>,
     cursor: Option<String>,
@@ -3106,7 +3112,7 @@ impl ListOpportunities {
     }
 
     /// Sets `priority`.
-    pub fn priority(mut self, priority: impl IntoIterator<Item = Priority>) -> Self {
+    pub fn priority(mut self, priority: impl IntoIterator<Item = i64>) -> Self {
         self.priority = Some(priority.into_iter().collect());
         self
     }
@@ -3154,9 +3160,6 @@ impl ListOpportunities {
             0,
             usize::MAX,
         )?;
-        for item in self.priority.as_deref().into_iter().flatten() {
-            check.known("priority", Some(item))?;
-        }
         check.range("limit", self.limit, 1, 50)?;
         check.length("cursor", cursor, 0, 500)?;
         Ok(calls::list_opportunities(
@@ -3504,11 +3507,12 @@ impl TasksApi {
     /// - `q`: 2 to 100 characters.
     /// - `status`: one of `open`, `in_progress`, `waiting`, `completed`, `cancelled`; `open` if not set.
     /// - `owner`: one of `mine`, `all`; `mine` if not set.
-    /// - `priority`: one of `1`, `2`, `3`, `5`.
     /// - `limit`: 1 to 50; `25` if not set.
     /// - `cursor`: at most 500 characters.
     ///
     /// A value outside these limits fails before anything is sent.
+    ///
+    /// `priority`: It is one of `[1, 2, 3, 5]`. Only the service checks that.
     ///
     /// # Reply
     ///
@@ -3776,11 +3780,12 @@ impl TasksApi {
 /// - `q`: 2 to 100 characters.
 /// - `status`: one of `open`, `in_progress`, `waiting`, `completed`, `cancelled`; `open` if not set.
 /// - `owner`: one of `mine`, `all`; `mine` if not set.
-/// - `priority`: one of `1`, `2`, `3`, `5`.
 /// - `limit`: 1 to 50; `25` if not set.
 /// - `cursor`: at most 500 characters.
 ///
 /// A value outside these limits fails before anything is sent.
+///
+/// `priority`: It is one of `[1, 2, 3, 5]`. Only the service checks that.
 ///
 /// # Reply
 ///
@@ -3805,7 +3810,7 @@ pub struct ListTasks {
     q: Option<String>,
     status: Option<TaskStatus>,
     owner: Option<TaskOwner>,
-    priority: Option<Priority>,
+    priority: Option<i64>,
     due_on: Option<Date>,
     limit: Option<u32>,
     cursor: Option<String>,
@@ -3835,7 +3840,7 @@ impl ListTasks {
     }
 
     /// 5 wakes somebody up.
-    pub fn priority(mut self, priority: Priority) -> Self {
+    pub fn priority(mut self, priority: i64) -> Self {
         self.priority = Some(priority);
         self
     }
@@ -3865,7 +3870,6 @@ impl ListTasks {
         check.length("q", self.q.as_deref(), 2, 100)?;
         check.known("status", self.status.as_ref())?;
         check.known("owner", self.owner.as_ref())?;
-        check.known("priority", self.priority.as_ref())?;
         check.rfc3339("dueOn", self.due_on.as_ref())?;
         check.range("limit", self.limit, 1, 50)?;
         check.length("cursor", self.cursor.as_deref(), 0, 500)?;
@@ -3875,7 +3879,7 @@ impl ListTasks {
             self.due_on.as_ref(),
             self.limit,
             self.owner.as_ref(),
-            self.priority.as_ref(),
+            self.priority,
             self.q.as_deref(),
             self.status.as_ref(),
         ))

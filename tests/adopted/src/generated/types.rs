@@ -989,23 +989,6 @@ sdk_core::open_enum! {
     }
 }
 
-sdk_core::open_integer_enum! {
-    closed
-    /// 5 wakes somebody up.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum Priority {
-        /// `1`.
-        Low = 1,
-        /// `2`.
-        Normal = 2,
-        /// `3`.
-        High = 3,
-        /// `5`.
-        Urgent = 5,
-    }
-}
-
 /// The schema `Money`.
 ///
 /// Provenance: documented.
@@ -1107,7 +1090,9 @@ pub struct Opportunity {
     /// 5 wakes somebody up.
     ///
     /// The service defaults to `2`.
-    pub priority: Option<Priority>,
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
+    pub priority: Option<i64>,
     /// The member `expectedCloseOn`.
     pub expected_close_on: Option<Date>,
     /// The member `contacts`.
@@ -1139,7 +1124,7 @@ sdk_core::json_object!(Opportunity {
     stage: required "stage",
     value: optional "value",
     probability: optional "probability",
-    priority: optional "priority",
+    priority: bounded "priority",
     expected_close_on: optional "expectedCloseOn",
     contacts: optional "contacts",
     close_reason: optional "closeReason",
@@ -1184,7 +1169,9 @@ pub struct TaskInput {
     /// 5 wakes somebody up.
     ///
     /// The service defaults to `2`.
-    pub priority: Option<Priority>,
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
+    pub priority: Option<i64>,
     /// The member `subject`.
     pub subject: Option<String>,
     /// The member `reminders`.
@@ -1202,7 +1189,7 @@ pub struct TaskInput {
 sdk_core::json_object!(TaskInput {
     title: required "title",
     due_at: optional "dueAt",
-    priority: optional "priority",
+    priority: bounded "priority",
     subject: optional "subject",
     reminders: optional "reminders",
     assignee: optional "assignee",
@@ -1233,8 +1220,10 @@ impl TaskInput {
     /// 5 wakes somebody up.
     ///
     /// The service defaults to `2`.
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
     #[must_use]
-    pub fn priority(mut self, priority: Priority) -> Self {
+    pub fn priority(mut self, priority: i64) -> Self {
         self.priority = Some(priority);
         self
     }
@@ -1292,9 +1281,6 @@ impl Validate for TaskInput {
         if let Some(value) = &self.due_at {
             check.rfc3339("dueAt", Some(value))?;
         }
-        if let Some(value) = &self.priority {
-            check.known("priority", Some(value))?;
-        }
         if let Some(value) = &self.reminders {
             check.items("reminders", value.len(), 0, 5)?;
         }
@@ -1331,7 +1317,9 @@ pub struct Task {
     /// 5 wakes somebody up.
     ///
     /// The service defaults to `2`.
-    pub priority: Option<Priority>,
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
+    pub priority: Option<i64>,
     /// The member `subject`.
     pub subject: Option<String>,
     /// The member `reminders`.
@@ -1363,7 +1351,7 @@ pub struct Task {
 sdk_core::json_object!(Task {
     title: required "title",
     due_at: optional "dueAt",
-    priority: optional "priority",
+    priority: bounded "priority",
     subject: optional "subject",
     reminders: optional "reminders",
     assignee: optional "assignee",
@@ -1390,7 +1378,9 @@ pub struct TaskPatch {
     /// The member `dueAt`.
     pub due_at: Option<Timestamp>,
     /// 5 wakes somebody up.
-    pub priority: Option<Priority>,
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
+    pub priority: Option<i64>,
     /// Anything but a list.
     ///
     /// The service also checks `not`: `{"type":"array"}`. Only the service checks that.
@@ -1403,7 +1393,7 @@ sdk_core::json_object!(TaskPatch {
     title: optional "title",
     status: optional "status",
     due_at: optional "dueAt",
-    priority: optional "priority",
+    priority: bounded "priority",
     extra_: optional "extra",
 });
 
@@ -1438,8 +1428,10 @@ impl TaskPatch {
     }
 
     /// 5 wakes somebody up.
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
     #[must_use]
-    pub fn priority(mut self, priority: Priority) -> Self {
+    pub fn priority(mut self, priority: i64) -> Self {
         self.priority = Some(priority);
         self
     }
@@ -1482,9 +1474,6 @@ impl Validate for TaskPatch {
         }
         if let Some(value) = &self.due_at {
             check.rfc3339("dueAt", Some(value))?;
-        }
-        if let Some(value) = &self.priority {
-            check.known("priority", Some(value))?;
         }
         check.extra(
             &self.extra,
@@ -5180,7 +5169,9 @@ pub struct OpportunityInput {
     /// 5 wakes somebody up.
     ///
     /// The service defaults to `2`.
-    pub priority: Option<Priority>,
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
+    pub priority: Option<i64>,
     /// The member `expectedCloseOn`.
     pub expected_close_on: Option<Date>,
     /// The member `contacts`.
@@ -5201,7 +5192,7 @@ sdk_core::json_object!(OpportunityInput {
     stage: required "stage",
     value: optional "value",
     probability: optional "probability",
-    priority: optional "priority",
+    priority: bounded "priority",
     expected_close_on: optional "expectedCloseOn",
     contacts: optional "contacts",
     close_reason: optional "closeReason",
@@ -5256,8 +5247,10 @@ impl OpportunityInput {
     /// 5 wakes somebody up.
     ///
     /// The service defaults to `2`.
+    ///
+    /// It is one of `[1, 2, 3, 5]`. Only the service checks that.
     #[must_use]
-    pub fn priority(mut self, priority: Priority) -> Self {
+    pub fn priority(mut self, priority: i64) -> Self {
         self.priority = Some(priority);
         self
     }
@@ -5332,9 +5325,6 @@ impl Validate for OpportunityInput {
         check.known("stage", Some(&self.stage))?;
         if let Some(value) = &self.value {
             Validate::validate(value, &check.member("value"))?;
-        }
-        if let Some(value) = &self.priority {
-            check.known("priority", Some(value))?;
         }
         if let Some(value) = &self.expected_close_on {
             check.rfc3339("expectedCloseOn", Some(value))?;

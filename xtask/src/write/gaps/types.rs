@@ -10,12 +10,10 @@ pub(super) fn of_type(component: &Component, strict: bool) -> Result<Vec<Row>> {
     let name = &component.name;
     let Kind::Struct(members) = &component.kind else {
         let treatment = match &component.kind {
-            Kind::Enum { closed: false, .. } | Kind::IntegerEnum { closed: false, .. } => {
+            Kind::Enum { closed: false, .. } => {
                 "another value is `Unknown`, and written back as it came"
             }
-            Kind::Enum { closed: true, .. } | Kind::IntegerEnum { closed: true, .. } => {
-                "any move is tried, and the service decides"
-            }
+            Kind::Enum { closed: true, .. } => "any move is tried, and the service decides",
             _ => "text",
         };
         let row = row(name, &component.description, treatment);
