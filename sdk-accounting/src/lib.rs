@@ -14,6 +14,7 @@
 
 mod generated;
 
+pub use generated::client::Client;
 pub use generated::face::{
     ActorApi, ApprovalIntentsApi, CounterpartiesApi, CreateApprovalIntent,
     CreateFinancialCounterparty, CreateImportRun, CreateInvoiceDraft, GetAccountingActor,
@@ -38,8 +39,3 @@ pub use sdk_core::{
     TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
     least_scopes, observe, one_line, transport,
 };
-
-sdk_core::application_client! {
-    /// The Accounting application of a suite.
-    operations
-}

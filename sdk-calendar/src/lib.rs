@@ -15,6 +15,7 @@
 mod event;
 mod generated;
 
+pub use generated::client::Client;
 pub use generated::face::{
     AttendanceApi, ChangeRecurrence, EventsApi, HoldsApi, ManageHold, RecurrenceApi,
     RespondAttendance, SubmitEventCommand,
@@ -36,8 +37,3 @@ pub use sdk_core::{
     TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
     least_scopes, observe, one_line, transport,
 };
-
-sdk_core::application_client! {
-    /// The Calendar application of a suite.
-    operations
-}

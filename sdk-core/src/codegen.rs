@@ -22,4 +22,4 @@ pub use crate::request::body::{Body, BodyBytes};
 pub use crate::request::check::{Check, Validate, bad_reference};
 pub use crate::request::draft::{Draft, encode_segment};
 pub use crate::request::list::ListStyle;
-pub use crate::request::reference::{OpenEnum, Pattern, Piece, Reference};
+pub use crate::request::reference::{Pattern, Piece};

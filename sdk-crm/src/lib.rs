@@ -15,6 +15,7 @@
 mod generated;
 mod owner;
 
+pub use generated::client::Client;
 pub use generated::face::{
     ActorsApi, CommandsApi, FunnelApi, GetActors, GetCrmMetadata, GetFunnel, GetHealth,
     GetIntakeSubmission, GetOpportunity, GetOrganization, GetPerson, GetPersonTimeline,
@@ -40,8 +41,3 @@ pub use sdk_core::{
     TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
     least_scopes, observe, one_line, transport,
 };
-
-sdk_core::application_client! {
-    /// The CRM application of a suite.
-    operations
-}

@@ -14,6 +14,7 @@
 
 mod generated;
 
+pub use generated::client::Client;
 pub use generated::face::{
     AppsApi, ExchangeToken, GetOrganizationContext, GetPublication, ListApps, OauthApi,
     OrganizationApi, PublicationsApi,
@@ -35,8 +36,3 @@ pub use sdk_core::{
     TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
     least_scopes, observe, one_line, transport,
 };
-
-sdk_core::application_client! {
-    /// The Platform application of a suite.
-    operations
-}

@@ -8,7 +8,10 @@ use super::types::{
 use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
-use sdk_core::{Error, JsonBody, PreparedCommand, RawJson, Receipt, Response};
+use sdk_core::{
+    CallOptions, Error, ExactReplay, IntoKey, JsonBody, PreparedCommand, RawJson, Receipt,
+    Response, RetryPolicy, SchemaPolicy,
+};
 
 impl Client {
     /// Contract metadata and readiness.
@@ -158,9 +161,57 @@ impl GetAccountingMetadata {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetAccountingMetadata => Response<AccountingMetadata>);
+impl IntoFuture for GetAccountingMetadata {
+    type Output = Result<Response<AccountingMetadata>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Call the readiness operation of Accounting.
 ///
@@ -209,9 +260,57 @@ impl GetAccountingReadiness {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetAccountingReadiness => Response<RawJson>);
+impl IntoFuture for GetAccountingReadiness {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The actor. Known by method and path only.
@@ -320,9 +419,57 @@ impl GetAccountingActor {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetAccountingActor => Response<RawJson>);
+impl IntoFuture for GetAccountingActor {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The overview. Known by method and path only.
@@ -431,9 +578,57 @@ impl GetAccountingOverview {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetAccountingOverview => Response<RawJson>);
+impl IntoFuture for GetAccountingOverview {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Financial counterparties.
@@ -588,9 +783,57 @@ impl ListFinancialCounterparties {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListFinancialCounterparties => Response<RawJson>);
+impl IntoFuture for ListFinancialCounterparties {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Post to the counterparties.
 ///
@@ -655,9 +898,70 @@ impl CreateFinancialCounterparty {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(CreateFinancialCounterparty => Receipt<RawJson>);
+impl IntoFuture for CreateFinancialCounterparty {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Invoices. Known by method and path only.
@@ -766,9 +1070,57 @@ impl ListInvoices {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListInvoices => Response<RawJson>);
+impl IntoFuture for ListInvoices {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Invoice drafts.
@@ -910,9 +1262,63 @@ impl CreateInvoiceDraft {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(CreateInvoiceDraft => Receipt<AccountingCommandResult>);
+impl IntoFuture for CreateInvoiceDraft {
+    type Output = Result<Receipt<AccountingCommandResult>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Import runs.
@@ -1050,9 +1456,63 @@ impl CreateImportRun {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(CreateImportRun => Receipt<AccountingCommandResult>);
+impl IntoFuture for CreateImportRun {
+    type Output = Result<Receipt<AccountingCommandResult>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Approval intents. Known by method and path only.
@@ -1184,6 +1644,67 @@ impl CreateApprovalIntent {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(CreateApprovalIntent => Receipt<RawJson>);
+impl IntoFuture for CreateApprovalIntent {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}

@@ -5,22 +5,44 @@
 use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Validate};
 use sdk_core::{Date, Error, Members, RawJson, Record};
 
-sdk_core::reference! {
-    /// The reference of a financial counterparty.
-    ///
-    /// Its form is `^FCP-[A-Z0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct CounterpartyReference = Pattern::new(
+/// The reference of a financial counterparty.
+///
+/// Its form is `^FCP-[A-Z0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CounterpartyReference(String);
+
+impl CounterpartyReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^FCP-[A-Z0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("FCP-"),
-                Piece::Class { ranges: &[('A', 'Z'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("FCP-"),
+            Piece::Class {
+                ranges: &[('A', 'Z'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
+
+sdk_core::text_impls!(CounterpartyReference: Reference);
 
 /// The contract and version metadata of Accounting.
 ///
@@ -186,7 +208,11 @@ impl InvoiceDraftCreate {
 
 impl Validate for InvoiceDraftCreate {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.reference("counterpartyReference", &self.counterparty_reference)?;
+        check.pattern(
+            "counterpartyReference",
+            self.counterparty_reference.as_str(),
+            &CounterpartyReference::FORM,
+        )?;
         if let Some(value) = &self.document_date {
             check.rfc3339("documentDate", Some(value))?;
         }
@@ -299,22 +325,58 @@ impl Validate for TaxAmount {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// What an import run imports.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ImportMode {
-        /// `opening_balances`.
-        OpeningBalances = "opening_balances",
-        /// `summary_history`.
-        SummaryHistory = "summary_history",
-        /// `full_history`.
-        FullHistory = "full_history",
-        /// `evidence_only`.
-        EvidenceOnly = "evidence_only",
+/// What an import run imports.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ImportMode {
+    /// `opening_balances`.
+    OpeningBalances,
+    /// `summary_history`.
+    SummaryHistory,
+    /// `full_history`.
+    FullHistory,
+    /// `evidence_only`.
+    EvidenceOnly,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ImportMode {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &[
+        "opening_balances",
+        "summary_history",
+        "full_history",
+        "evidence_only",
+    ];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::OpeningBalances => "opening_balances",
+            Self::SummaryHistory => "summary_history",
+            Self::FullHistory => "full_history",
+            Self::EvidenceOnly => "evidence_only",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "opening_balances" => Some(Self::OpeningBalances),
+            "summary_history" => Some(Self::SummaryHistory),
+            "full_history" => Some(Self::FullHistory),
+            "evidence_only" => Some(Self::EvidenceOnly),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ImportMode: OpenEnum);
 
 /// A request to create an import run. The members of `sourceApplication` and `intendedCoverage` are not
 /// shown.
@@ -383,7 +445,7 @@ impl ImportRunCreate {
 impl Validate for ImportRunCreate {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         check.object("sourceApplication", &self.source_application, false)?;
-        check.known("mode", Some(&self.mode))?;
+        check.known("mode", Some(self.mode.as_str()), ImportMode::KNOWN)?;
         check.object("intendedCoverage", &self.intended_coverage, false)?;
         check.extra(
             &self.extra,
@@ -401,18 +463,45 @@ impl Validate for ImportRunCreate {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The outcome of an accounting command. The transition from one to the other is not shown.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum AccountingOutcome {
-        /// `succeeded`.
-        Succeeded = "succeeded",
-        /// `pending`.
-        Pending = "pending",
+/// The outcome of an accounting command. The transition from one to the other is not shown.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AccountingOutcome {
+    /// `succeeded`.
+    Succeeded,
+    /// `pending`.
+    Pending,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl AccountingOutcome {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["succeeded", "pending"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Pending => "pending",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "succeeded" => Some(Self::Succeeded),
+            "pending" => Some(Self::Pending),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(AccountingOutcome: OpenEnum);
 
 /// The result of an accounting command.
 ///

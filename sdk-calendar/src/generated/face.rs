@@ -6,7 +6,10 @@ use super::types::{CalendarCommandResult, EventCommand};
 use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
-use sdk_core::{Error, JsonBody, PreparedCommand, RawJson, Receipt};
+use sdk_core::{
+    CallOptions, Error, ExactReplay, IntoKey, JsonBody, PreparedCommand, RawJson, Receipt,
+    RetryPolicy, SchemaPolicy,
+};
 
 impl Client {
     /// Create, update and cancel locally authoritative events.
@@ -157,9 +160,63 @@ impl SubmitEventCommand {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(SubmitEventCommand => Receipt<CalendarCommandResult>);
+impl IntoFuture for SubmitEventCommand {
+    type Output = Result<Receipt<CalendarCommandResult>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Responses to internal invitations.
@@ -291,9 +348,70 @@ impl RespondAttendance {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(RespondAttendance => Receipt<RawJson>);
+impl IntoFuture for RespondAttendance {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Exceptions in a local series.
@@ -425,9 +543,70 @@ impl ChangeRecurrence {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(ChangeRecurrence => Receipt<RawJson>);
+impl IntoFuture for ChangeRecurrence {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Expiring scheduling holds.
@@ -556,6 +735,67 @@ impl ManageHold {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(ManageHold => Receipt<RawJson>);
+impl IntoFuture for ManageHold {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}

@@ -5,38 +5,113 @@
 use sdk_core::codegen::{Check, FromReply, Validate};
 use sdk_core::{Error, Members, RawJson, Record, Timestamp};
 
-sdk_core::open_enum! {
-    open
-    /// What an event command does. `create` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum EventOperation {
-        /// `create`.
-        Create = "create",
+/// What an event command does. `create` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EventOperation {
+    /// `create`.
+    Create,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl EventOperation {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["create"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Create => "create",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "create" => Some(Self::Create),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The status of an event. `confirmed` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum EventStatus {
-        /// `confirmed`.
-        Confirmed = "confirmed",
+sdk_core::text_impls!(EventOperation: OpenEnum);
+
+/// The status of an event. `confirmed` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EventStatus {
+    /// `confirmed`.
+    Confirmed,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl EventStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["confirmed"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Confirmed => "confirmed",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "confirmed" => Some(Self::Confirmed),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The visibility of an event. `standard` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum EventVisibility {
-        /// `standard`.
-        Standard = "standard",
+sdk_core::text_impls!(EventStatus: OpenEnum);
+
+/// The visibility of an event. `standard` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EventVisibility {
+    /// `standard`.
+    Standard,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl EventVisibility {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["standard"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Standard => "standard",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "standard" => Some(Self::Standard),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(EventVisibility: OpenEnum);
 
 /// A command that creates, updates or cancels an event. Which members are required, and which each
 /// operation needs, is not shown.
@@ -287,30 +362,78 @@ impl Validate for EventCommand {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The operation that a calendar command performed.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum CalendarOperation {
-        /// `event.create`.
-        EventCreate = "event.create",
-        /// `event.update`.
-        EventUpdate = "event.update",
-        /// `event.cancel`.
-        EventCancel = "event.cancel",
-        /// `hold.create`.
-        HoldCreate = "hold.create",
-        /// `hold.release`.
-        HoldRelease = "hold.release",
-        /// `attendance.respond`.
-        AttendanceRespond = "attendance.respond",
-        /// `recurrence.exception.cancel`.
-        RecurrenceExceptionCancel = "recurrence.exception.cancel",
-        /// `recurrence.exception.modify`.
-        RecurrenceExceptionModify = "recurrence.exception.modify",
+/// The operation that a calendar command performed.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CalendarOperation {
+    /// `event.create`.
+    EventCreate,
+    /// `event.update`.
+    EventUpdate,
+    /// `event.cancel`.
+    EventCancel,
+    /// `hold.create`.
+    HoldCreate,
+    /// `hold.release`.
+    HoldRelease,
+    /// `attendance.respond`.
+    AttendanceRespond,
+    /// `recurrence.exception.cancel`.
+    RecurrenceExceptionCancel,
+    /// `recurrence.exception.modify`.
+    RecurrenceExceptionModify,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl CalendarOperation {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &[
+        "event.create",
+        "event.update",
+        "event.cancel",
+        "hold.create",
+        "hold.release",
+        "attendance.respond",
+        "recurrence.exception.cancel",
+        "recurrence.exception.modify",
+    ];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::EventCreate => "event.create",
+            Self::EventUpdate => "event.update",
+            Self::EventCancel => "event.cancel",
+            Self::HoldCreate => "hold.create",
+            Self::HoldRelease => "hold.release",
+            Self::AttendanceRespond => "attendance.respond",
+            Self::RecurrenceExceptionCancel => "recurrence.exception.cancel",
+            Self::RecurrenceExceptionModify => "recurrence.exception.modify",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "event.create" => Some(Self::EventCreate),
+            "event.update" => Some(Self::EventUpdate),
+            "event.cancel" => Some(Self::EventCancel),
+            "hold.create" => Some(Self::HoldCreate),
+            "hold.release" => Some(Self::HoldRelease),
+            "attendance.respond" => Some(Self::AttendanceRespond),
+            "recurrence.exception.cancel" => Some(Self::RecurrenceExceptionCancel),
+            "recurrence.exception.modify" => Some(Self::RecurrenceExceptionModify),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(CalendarOperation: OpenEnum);
 
 /// The result of a calendar command.
 ///

@@ -1,7 +1,6 @@
 //! The runtime of an application's client, which its calls share.
 
 pub(crate) mod endpoint;
-mod facade;
 pub(crate) mod limits;
 
 use std::sync::Arc;

@@ -1,6 +1,8 @@
 //! Calls without a generated builder.
 
 use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
 
 use bytes::Bytes;
 use url::Url;
@@ -12,10 +14,12 @@ use crate::json::body::JsonBody;
 use crate::json::raw::RawJson;
 use crate::macros::debug_fields;
 use crate::operation::{Method, Operation};
-use crate::options::setters::command_options;
+use crate::options::{CallOptions, ExactReplay, SchemaPolicy};
+use crate::policy::retry::RetryPolicy;
 use crate::reply::response::Receipt;
 use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
+use crate::request::key::IntoKey;
 
 /// The target of a raw call: a known operation, or a method and path that this SDK does not know yet.
 #[derive(Clone)]
@@ -119,6 +123,59 @@ impl RawCall {
         self
     }
 
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see [`ExactReplay`].
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
+
     /// Turns the call into a command that can be stored and sent later.
     ///
     /// # Errors
@@ -207,11 +264,18 @@ impl RawCall {
     }
 }
 
+impl IntoFuture for RawCall {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
+
 // Without parameters and body, which may be confidential.
 debug_fields! {
     RawCall |it|
     call: it.call, target: it.target,
     body_bytes: it.body.as_ref().map(|body| body.as_str().len())
 }
-
-command_options!(RawCall => Receipt<RawJson>);

@@ -11,7 +11,6 @@ pub(crate) mod fields;
 pub(crate) mod members;
 pub(crate) mod number;
 pub(crate) mod object;
-pub(crate) mod open_enum;
 pub(crate) mod raw;
 pub(crate) mod record;
 pub(crate) mod scan;

@@ -164,24 +164,6 @@ macro_rules! json_object {
     (@written $required:tt, $value:expr) => { true };
 }
 
-/// Implements `Debug` for a struct with a secret. `extra` may hold another one, so only its names are shown. Used by
-/// generated code.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! redacted_debug {
-    ($type:ident { $( $field:ident ),* $(,)? }) => {
-        impl ::std::fmt::Debug for $type {
-            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                let names: ::std::vec::Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();
-                f.debug_struct(stringify!($type))
-                    $( .field(stringify!($field), &self.$field) )*
-                    .field("extra", &names)
-                    .finish()
-            }
-        }
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use crate::{Members, RawJson};

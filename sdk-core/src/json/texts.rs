@@ -39,6 +39,76 @@ where
 macro_rules! text_impls {
     ($name:ident: $($what:ident)*) => { $( $crate::text_impls!(@$what $name); )* };
 
+    // A type with `known` and a variant `Unknown`, which takes any text.
+    (@OpenEnum $name:ident) => {
+        impl ::std::convert::From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::known(text).unwrap_or_else(|| Self::Unknown(text.to_owned()))
+            }
+        }
+
+        impl ::std::convert::From<::std::string::String> for $name {
+            fn from(text: ::std::string::String) -> Self {
+                Self::known(&text).unwrap_or(Self::Unknown(text))
+            }
+        }
+
+        impl ::std::str::FromStr for $name {
+            type Err = ::std::convert::Infallible;
+
+            fn from_str(text: &str) -> ::std::result::Result<Self, ::std::convert::Infallible> {
+                ::std::result::Result::Ok(Self::from(text))
+            }
+        }
+
+        $crate::text_impls!($name: Display FromString Serialize Deserialize);
+    };
+
+    // A type around a text, with `PATTERN` and `is_well_formed`. A text that it is made of is checked when it is sent.
+    (@Reference $name:ident) => {
+        impl ::std::str::FromStr for $name {
+            type Err = $crate::Error;
+
+            /// Parses strictly; the error names the form.
+            fn from_str(text: &str) -> ::std::result::Result<Self, $crate::Error> {
+                let parsed = Self(text.to_owned());
+                if parsed.is_well_formed() {
+                    ::std::result::Result::Ok(parsed)
+                } else {
+                    ::std::result::Result::Err($crate::codegen::bad_reference(stringify!($name), Self::PATTERN, text))
+                }
+            }
+        }
+
+        impl ::std::convert::From<&str> for $name {
+            /// Takes any text, which is checked when it is sent.
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+
+        impl ::std::convert::From<::std::string::String> for $name {
+            /// Takes any text, which is checked when it is sent.
+            fn from(text: ::std::string::String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl ::std::cmp::PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.0 == other
+            }
+        }
+
+        impl ::std::cmp::PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                self.0 == *other
+            }
+        }
+
+        $crate::text_impls!($name: AsRef Debug Display FromReference FromString Serialize Deserialize);
+    };
+
     (@AsRef $name:ident) => {
         impl ::std::convert::AsRef<str> for $name {
             fn as_ref(&self) -> &str {
@@ -110,3 +180,86 @@ macro_rules! text_impls {
 }
 
 pub(crate) use text_impls;
+
+#[cfg(test)]
+mod tests {
+    use crate::request::reference::{Pattern, Piece};
+
+    /// As the generator writes one.
+    #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    struct SampleReference(String);
+
+    impl SampleReference {
+        const PATTERN: &'static str = Self::FORM.source();
+
+        const FORM: Pattern = Pattern::new(
+            "^ACR-[0-9]{2}$",
+            &[&[
+                Piece::Literal("ACR-"),
+                Piece::Class {
+                    ranges: &[('0', '9')],
+                    min: 2,
+                    max: 2,
+                },
+            ]],
+        );
+
+        fn is_well_formed(&self) -> bool {
+            Self::FORM.matches(&self.0)
+        }
+
+        fn as_str(&self) -> &str {
+            &self.0
+        }
+    }
+
+    text_impls!(SampleReference: Reference);
+
+    #[test]
+    fn references_are_strict_when_parsed_and_lenient_when_received() {
+        let error = "acr-1".parse::<SampleReference>().unwrap_err();
+        assert!(error.to_string().contains("^ACR-[0-9]{2}$"), "{error}");
+        let odd: SampleReference = serde_json::from_str("\"odd one\"").unwrap();
+        assert!(!odd.is_well_formed() && odd.as_str() == "odd one");
+        assert_eq!(serde_json::to_string(&odd).unwrap(), "\"odd one\"");
+    }
+
+    /// As the generator writes one.
+    #[derive(Clone, Debug, PartialEq)]
+    enum Colour {
+        Red,
+        /// A name that traits have too.
+        Err,
+        Unknown(String),
+    }
+
+    impl Colour {
+        fn as_str(&self) -> &str {
+            match self {
+                Self::Red => "red",
+                Self::Err => "err",
+                Self::Unknown(text) => text,
+            }
+        }
+
+        fn known(text: &str) -> Option<Self> {
+            match text {
+                "red" => Some(Self::Red),
+                "err" => Some(Self::Err),
+                _ => None,
+            }
+        }
+    }
+
+    text_impls!(Colour: OpenEnum);
+
+    #[test]
+    fn unknown_values_survive_and_known_ones_are_recognised() {
+        let decoded: Vec<Colour> = serde_json::from_str(r#"["red","bl\u0075e"]"#).unwrap();
+        assert_eq!(decoded, [Colour::Red, Colour::Unknown("blue".into())]);
+        assert_eq!(
+            serde_json::to_string(&decoded).unwrap(),
+            r#"["red","blue"]"#
+        );
+    }
+}

@@ -1,7 +1,6 @@
 //! The options of a call, which are also the defaults of a client. What they resolve to is in `client`.
 
 pub(crate) mod headers;
-pub(crate) mod setters;
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde::de::IgnoredAny;
@@ -18,8 +19,8 @@ use crate::json::raw::RawJson;
 use crate::macros::debug_fields;
 use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
-use crate::options::setters::option_setters;
-use crate::options::{CallOptions, ExactReplay};
+use crate::options::{CallOptions, ExactReplay, SchemaPolicy};
+use crate::policy::retry::RetryPolicy;
 use crate::reply::receive::Receive;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
@@ -90,8 +91,30 @@ impl SendPrepared {
 }
 
 impl<T: Receive> SendPrepared<T> {
-    option_setters!();
-    option_setters!(exact_replay);
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see [`ExactReplay`].
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
 
     /// Adds a header to those of the command, such as one for tracing.
     pub fn header(mut self, name: &str, value: &str) -> Self {

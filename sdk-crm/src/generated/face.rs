@@ -11,8 +11,8 @@ use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{
-    Error, Items, JsonBody, Page, Pages, PreparedCommand, RawJson, Receipt, Record, Response,
-    Timestamp,
+    CallOptions, Error, ExactReplay, IntoKey, Items, JsonBody, Page, Pages, PreparedCommand,
+    RawJson, Receipt, Record, Response, RetryPolicy, SchemaPolicy, Timestamp,
 };
 
 impl Client {
@@ -200,9 +200,57 @@ impl GetHealth {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetHealth => Response<RawJson>);
+impl IntoFuture for GetHealth {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Check that the authenticated schema of CRM is ready.
 ///
@@ -250,9 +298,57 @@ impl GetReadiness {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetReadiness => Response<RawJson>);
+impl IntoFuture for GetReadiness {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get the contract and version metadata of CRM.
 ///
@@ -300,9 +396,57 @@ impl GetCrmMetadata {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetCrmMetadata => Response<RawJson>);
+impl IntoFuture for GetCrmMetadata {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The explainable attention queue.
@@ -415,9 +559,57 @@ impl GetToday {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetToday => Response<AttentionQueue>);
+impl IntoFuture for GetToday {
+    type Output = Result<Response<AttentionQueue>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The quarantined intake queue, its submissions and their review.
@@ -691,7 +883,11 @@ impl ListIntakeSubmissions {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.range("limit", self.limit, 1, 50)?;
-        check.known("state", self.state.as_ref())?;
+        check.known(
+            "state",
+            self.state.as_ref().map(IntakeState::as_str),
+            IntakeState::KNOWN,
+        )?;
         check.length("cursor", cursor, 20, 500)?;
         check.exclusive(&[
             ("status", self.status.is_some()),
@@ -728,9 +924,57 @@ impl ListIntakeSubmissions {
     pub fn items(self) -> Items<Record> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListIntakeSubmissions => Response<Page<Record>>);
+impl IntoFuture for ListIntakeSubmissions {
+    type Output = Result<Response<Page<Record>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get one intake submission.
 ///
@@ -782,7 +1026,7 @@ pub struct GetIntakeSubmission {
 impl GetIntakeSubmission {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &IntakeReference::FORM)?;
         Ok(calls::get_intake_submission(
             self.call.endpoint(),
             &self.reference,
@@ -801,9 +1045,57 @@ impl GetIntakeSubmission {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>);
+impl IntoFuture for GetIntakeSubmission {
+    type Output = Result<Response<IntakeSubmissionDetail>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Submit a review of an intake submission.
 ///
@@ -874,9 +1166,70 @@ impl ReviewIntakeSubmission {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(ReviewIntakeSubmission => Receipt<RawJson>);
+impl IntoFuture for ReviewIntakeSubmission {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Canonical people and their activity timelines.
@@ -1157,7 +1510,11 @@ impl ListPeople {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known("status", self.status.as_ref())?;
+        check.known(
+            "status",
+            self.status.as_ref().map(PersonStatus::as_str),
+            PersonStatus::KNOWN,
+        )?;
         check.range("limit", self.limit, 1, 50)?;
         Ok(calls::list_people(
             self.call.endpoint(),
@@ -1190,9 +1547,57 @@ impl ListPeople {
     pub fn items(self) -> Items<Record> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListPeople => Response<Page<Record>>);
+impl IntoFuture for ListPeople {
+    type Output = Result<Response<Page<Record>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get the briefing on one person.
 ///
@@ -1244,7 +1649,7 @@ pub struct GetPerson {
 impl GetPerson {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         Ok(calls::get_person(self.call.endpoint(), &self.reference))
     }
 
@@ -1257,9 +1662,57 @@ impl GetPerson {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPerson => Response<Record>);
+impl IntoFuture for GetPerson {
+    type Output = Result<Response<Record>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// List the activity timeline of one person.
 ///
@@ -1327,7 +1780,7 @@ impl GetPersonTimeline {
 
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.range("limit", self.limit, 1, 200)?;
         Ok(calls::get_person_timeline(
             self.call.endpoint(),
@@ -1359,9 +1812,57 @@ impl GetPersonTimeline {
     pub fn items(self) -> Items<Record> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPersonTimeline => Response<Page<Record>>);
+impl IntoFuture for GetPersonTimeline {
+    type Output = Result<Response<Page<Record>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Canonical organizations.
@@ -1579,7 +2080,11 @@ impl ListOrganizations {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known("status", self.status.as_ref())?;
+        check.known(
+            "status",
+            self.status.as_ref().map(OrganizationStatus::as_str),
+            OrganizationStatus::KNOWN,
+        )?;
         check.range("limit", self.limit, 1, 50)?;
         Ok(calls::list_organizations(
             self.call.endpoint(),
@@ -1612,9 +2117,57 @@ impl ListOrganizations {
     pub fn items(self) -> Items<Record> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListOrganizations => Response<Page<Record>>);
+impl IntoFuture for ListOrganizations {
+    type Output = Result<Response<Page<Record>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get the briefing on one organization.
 ///
@@ -1666,7 +2219,11 @@ pub struct GetOrganization {
 impl GetOrganization {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &OrganizationReference::FORM,
+        )?;
         Ok(calls::get_organization(
             self.call.endpoint(),
             &self.reference,
@@ -1682,9 +2239,57 @@ impl GetOrganization {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetOrganization => Response<Record>);
+impl IntoFuture for GetOrganization {
+    type Output = Result<Response<Record>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The commercial pipeline.
@@ -1912,10 +2517,14 @@ impl ListOpportunities {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known("stage", self.stage.as_ref())?;
+        check.known(
+            "stage",
+            self.stage.as_ref().map(OpportunityStage::as_str),
+            OpportunityStage::KNOWN,
+        )?;
         check.range("limit", self.limit, 1, 50)?;
         if let Some(owner) = &self.owner {
-            check.reference("owner", owner)?;
+            check.pattern("owner", owner.as_str(), &OpportunityOwner::FORM)?;
         }
         Ok(calls::list_opportunities(
             self.call.endpoint(),
@@ -1949,9 +2558,57 @@ impl ListOpportunities {
     pub fn items(self) -> Items<Record> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListOpportunities => Response<Page<Record>>);
+impl IntoFuture for ListOpportunities {
+    type Output = Result<Response<Page<Record>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get one opportunity.
 ///
@@ -2003,7 +2660,11 @@ pub struct GetOpportunity {
 impl GetOpportunity {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &OpportunityReference::FORM,
+        )?;
         Ok(calls::get_opportunity(
             self.call.endpoint(),
             &self.reference,
@@ -2019,9 +2680,57 @@ impl GetOpportunity {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetOpportunity => Response<Record>);
+impl IntoFuture for GetOpportunity {
+    type Output = Result<Response<Record>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Tasks.
@@ -2196,8 +2905,16 @@ impl ListTasks {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known("status", self.status.as_ref())?;
-        check.known("owner", self.owner.as_ref())?;
+        check.known(
+            "status",
+            self.status.as_ref().map(TaskStatus::as_str),
+            TaskStatus::KNOWN,
+        )?;
+        check.known(
+            "owner",
+            self.owner.as_ref().map(TaskOwner::as_str),
+            TaskOwner::KNOWN,
+        )?;
         check.range("limit", self.limit, 1, 50)?;
         Ok(calls::list_tasks(
             self.call.endpoint(),
@@ -2231,9 +2948,57 @@ impl ListTasks {
     pub fn items(self) -> Items<Record> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListTasks => Response<Page<Record>>);
+impl IntoFuture for ListTasks {
+    type Output = Result<Response<Page<Record>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Search across records.
@@ -2385,9 +3150,57 @@ impl Search {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(Search => Response<RawJson>);
+impl IntoFuture for Search {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The pipeline funnel, as of now and over a window.
@@ -2532,9 +3345,57 @@ impl GetFunnel {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetFunnel => Response<Funnel>);
+impl IntoFuture for GetFunnel {
+    type Output = Result<Response<Funnel>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Actors who can own work.
@@ -2639,9 +3500,57 @@ impl GetActors {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetActors => Response<RawJson>);
+impl IntoFuture for GetActors {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Navigation, views and actions, filtered to the caller.
@@ -2754,9 +3663,57 @@ impl GetPresentation {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPresentation => Response<Presentation>);
+impl IntoFuture for GetPresentation {
+    type Output = Result<Response<Presentation>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Controlled commands that create or change a record.
@@ -2904,6 +3861,67 @@ impl SubmitCommand {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(SubmitCommand => Receipt<RawJson>);
+impl IntoFuture for SubmitCommand {
+    type Output = Result<Receipt<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}

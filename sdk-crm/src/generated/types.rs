@@ -5,216 +5,549 @@
 use sdk_core::codegen::{FromReply, Pattern, Piece};
 use sdk_core::{Members, Number, RawJson, Record, Timestamp};
 
-sdk_core::reference! {
-    /// The reference of an intake submission.
-    ///
-    /// Its form is `^IN-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct IntakeReference = Pattern::new(
+/// The reference of an intake submission.
+///
+/// Its form is `^IN-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IntakeReference(String);
+
+impl IntakeReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^IN-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("IN-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("IN-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The reference of a person.
-    ///
-    /// Its form is `^PER-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct PersonReference = Pattern::new(
+sdk_core::text_impls!(IntakeReference: Reference);
+
+/// The reference of a person.
+///
+/// Its form is `^PER-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PersonReference(String);
+
+impl PersonReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^PER-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("PER-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("PER-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The reference of an organization.
-    ///
-    /// Its form is `^ORG-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct OrganizationReference = Pattern::new(
+sdk_core::text_impls!(PersonReference: Reference);
+
+/// The reference of an organization.
+///
+/// Its form is `^ORG-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OrganizationReference(String);
+
+impl OrganizationReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^ORG-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("ORG-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("ORG-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The reference of an opportunity.
-    ///
-    /// Its form is `^OP-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct OpportunityReference = Pattern::new(
+sdk_core::text_impls!(OrganizationReference: Reference);
+
+/// The reference of an opportunity.
+///
+/// Its form is `^OP-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpportunityReference(String);
+
+impl OpportunityReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^OP-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("OP-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("OP-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The reference of an actor.
-    ///
-    /// Its form is `^ACR-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct ActorReference = Pattern::new(
+sdk_core::text_impls!(OpportunityReference: Reference);
+
+/// The reference of an actor.
+///
+/// Its form is `^ACR-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActorReference(String);
+
+impl ActorReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^ACR-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("ACR-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("ACR-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
-}
 
-sdk_core::open_enum! {
-    closed
-    /// A state to filter the intake list by.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum IntakeState {
-        /// `pending`.
-        Pending = "pending",
-        /// `final`.
-        Final = "final",
-        /// `all`.
-        All = "all",
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The status of a person. The transitions between statuses are not shown.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum PersonStatus {
-        /// `active`.
-        Active = "active",
-        /// `inactive`.
-        Inactive = "inactive",
-        /// `suppressed`.
-        Suppressed = "suppressed",
-        /// `archived`.
-        Archived = "archived",
+sdk_core::text_impls!(ActorReference: Reference);
+
+/// A state to filter the intake list by.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IntakeState {
+    /// `pending`.
+    Pending,
+    /// `final`.
+    Final,
+    /// `all`.
+    All,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl IntakeState {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["pending", "final", "all"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Pending => "pending",
+            Self::Final => "final",
+            Self::All => "all",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "pending" => Some(Self::Pending),
+            "final" => Some(Self::Final),
+            "all" => Some(Self::All),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The status of an organization. The transitions between statuses are not shown.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum OrganizationStatus {
-        /// `active`.
-        Active = "active",
-        /// `inactive`.
-        Inactive = "inactive",
-        /// `archived`.
-        Archived = "archived",
+sdk_core::text_impls!(IntakeState: OpenEnum);
+
+/// The status of a person. The transitions between statuses are not shown.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PersonStatus {
+    /// `active`.
+    Active,
+    /// `inactive`.
+    Inactive,
+    /// `suppressed`.
+    Suppressed,
+    /// `archived`.
+    Archived,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl PersonStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["active", "inactive", "suppressed", "archived"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Suppressed => "suppressed",
+            Self::Archived => "archived",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "active" => Some(Self::Active),
+            "inactive" => Some(Self::Inactive),
+            "suppressed" => Some(Self::Suppressed),
+            "archived" => Some(Self::Archived),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The stage of an opportunity in the pipeline. The transitions between stages are not shown.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum OpportunityStage {
-        /// `new`.
-        New = "new",
-        /// `review_needed`.
-        ReviewNeeded = "review_needed",
-        /// `exploring`.
-        Exploring = "exploring",
-        /// `qualified`.
-        Qualified = "qualified",
-        /// `solution_shaping`.
-        SolutionShaping = "solution_shaping",
-        /// `proposal_or_decision`.
-        ProposalOrDecision = "proposal_or_decision",
-        /// `won`.
-        Won = "won",
-        /// `deferred`.
-        Deferred = "deferred",
-        /// `closed_not_proceeding`.
-        ClosedNotProceeding = "closed_not_proceeding",
+sdk_core::text_impls!(PersonStatus: OpenEnum);
+
+/// The status of an organization. The transitions between statuses are not shown.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OrganizationStatus {
+    /// `active`.
+    Active,
+    /// `inactive`.
+    Inactive,
+    /// `archived`.
+    Archived,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl OrganizationStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["active", "inactive", "archived"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Archived => "archived",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "active" => Some(Self::Active),
+            "inactive" => Some(Self::Inactive),
+            "archived" => Some(Self::Archived),
+            _ => None,
+        }
     }
 }
 
-sdk_core::reference! {
-    /// The reference of the actor who owns an opportunity, or `none` for the unowned pool.
-    ///
-    /// Its form is `^(none|ACR-[A-F0-9]{12})$`.
-    ///
-    /// Provenance: documented.
-    pub struct OpportunityOwner = Pattern::new(
+sdk_core::text_impls!(OrganizationStatus: OpenEnum);
+
+/// The stage of an opportunity in the pipeline. The transitions between stages are not shown.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OpportunityStage {
+    /// `new`.
+    New,
+    /// `review_needed`.
+    ReviewNeeded,
+    /// `exploring`.
+    Exploring,
+    /// `qualified`.
+    Qualified,
+    /// `solution_shaping`.
+    SolutionShaping,
+    /// `proposal_or_decision`.
+    ProposalOrDecision,
+    /// `won`.
+    Won,
+    /// `deferred`.
+    Deferred,
+    /// `closed_not_proceeding`.
+    ClosedNotProceeding,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl OpportunityStage {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &[
+        "new",
+        "review_needed",
+        "exploring",
+        "qualified",
+        "solution_shaping",
+        "proposal_or_decision",
+        "won",
+        "deferred",
+        "closed_not_proceeding",
+    ];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::New => "new",
+            Self::ReviewNeeded => "review_needed",
+            Self::Exploring => "exploring",
+            Self::Qualified => "qualified",
+            Self::SolutionShaping => "solution_shaping",
+            Self::ProposalOrDecision => "proposal_or_decision",
+            Self::Won => "won",
+            Self::Deferred => "deferred",
+            Self::ClosedNotProceeding => "closed_not_proceeding",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "new" => Some(Self::New),
+            "review_needed" => Some(Self::ReviewNeeded),
+            "exploring" => Some(Self::Exploring),
+            "qualified" => Some(Self::Qualified),
+            "solution_shaping" => Some(Self::SolutionShaping),
+            "proposal_or_decision" => Some(Self::ProposalOrDecision),
+            "won" => Some(Self::Won),
+            "deferred" => Some(Self::Deferred),
+            "closed_not_proceeding" => Some(Self::ClosedNotProceeding),
+            _ => None,
+        }
+    }
+}
+
+sdk_core::text_impls!(OpportunityStage: OpenEnum);
+
+/// The reference of the actor who owns an opportunity, or `none` for the unowned pool.
+///
+/// Its form is `^(none|ACR-[A-F0-9]{12})$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpportunityOwner(String);
+
+impl OpportunityOwner {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^(none|ACR-[A-F0-9]{12})$",
         &[
-            &[
-                Piece::Literal("none"),
-            ],
+            &[Piece::Literal("none")],
             &[
                 Piece::Literal("ACR-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
+                Piece::Class {
+                    ranges: &[('A', 'F'), ('0', '9')],
+                    min: 12,
+                    max: 12,
+                },
             ],
         ],
     );
-}
 
-sdk_core::open_enum! {
-    closed
-    /// The status of a task. The transitions between statuses are not shown.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum TaskStatus {
-        /// `open`.
-        Open = "open",
-        /// `in_progress`.
-        InProgress = "in_progress",
-        /// `waiting`.
-        Waiting = "waiting",
-        /// `completed`.
-        Completed = "completed",
-        /// `cancelled`.
-        Cancelled = "cancelled",
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// Whose tasks a list holds, the caller's own or all. The default is `mine`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum TaskOwner {
-        /// `mine`.
-        Mine = "mine",
-        /// `all`.
-        All = "all",
+sdk_core::text_impls!(OpportunityOwner: Reference);
+
+/// The status of a task. The transitions between statuses are not shown.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum TaskStatus {
+    /// `open`.
+    Open,
+    /// `in_progress`.
+    InProgress,
+    /// `waiting`.
+    Waiting,
+    /// `completed`.
+    Completed,
+    /// `cancelled`.
+    Cancelled,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl TaskStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] =
+        &["open", "in_progress", "waiting", "completed", "cancelled"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Open => "open",
+            Self::InProgress => "in_progress",
+            Self::Waiting => "waiting",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "open" => Some(Self::Open),
+            "in_progress" => Some(Self::InProgress),
+            "waiting" => Some(Self::Waiting),
+            "completed" => Some(Self::Completed),
+            "cancelled" => Some(Self::Cancelled),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(TaskStatus: OpenEnum);
+
+/// Whose tasks a list holds, the caller's own or all. The default is `mine`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum TaskOwner {
+    /// `mine`.
+    Mine,
+    /// `all`.
+    All,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl TaskOwner {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["mine", "all"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Mine => "mine",
+            Self::All => "all",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "mine" => Some(Self::Mine),
+            "all" => Some(Self::All),
+            _ => None,
+        }
+    }
+}
+
+sdk_core::text_impls!(TaskOwner: OpenEnum);
 
 /// What needs attention today, and what has changed lately. The member keys of `counts` are not shown.
 ///
@@ -257,38 +590,113 @@ impl FromReply for AttentionQueue {
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The type of an attention item. `task` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum AttentionType {
-        /// `task`.
-        Task = "task",
+/// The type of an attention item. `task` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AttentionType {
+    /// `task`.
+    Task,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl AttentionType {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["task"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Task => "task",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "task" => Some(Self::Task),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// A reason for a priority. `overdue` appears; the full set is not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum ReasonCode {
-        /// `overdue`.
-        Overdue = "overdue",
+sdk_core::text_impls!(AttentionType: OpenEnum);
+
+/// A reason for a priority. `overdue` appears; the full set is not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ReasonCode {
+    /// `overdue`.
+    Overdue,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ReasonCode {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["overdue"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Overdue => "overdue",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "overdue" => Some(Self::Overdue),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The type of the subject of a change. `task` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum SubjectType {
-        /// `task`.
-        Task = "task",
+sdk_core::text_impls!(ReasonCode: OpenEnum);
+
+/// The type of the subject of a change. `task` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SubjectType {
+    /// `task`.
+    Task,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl SubjectType {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["task"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Task => "task",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "task" => Some(Self::Task),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(SubjectType: OpenEnum);
 
 /// An item of the attention queue.
 ///
@@ -423,26 +831,68 @@ sdk_core::json_object!(RecentChangeActor {
     display_name: assumed "displayName",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The status of an intake submission. The transitions between statuses are not shown.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum IntakeSubmissionStatus {
-        /// `received`.
-        Received = "received",
-        /// `screening`.
-        Screening = "screening",
-        /// `review_needed`.
-        ReviewNeeded = "review_needed",
-        /// `accepted`.
-        Accepted = "accepted",
-        /// `dismissed`.
-        Dismissed = "dismissed",
-        /// `failed`.
-        Failed = "failed",
+/// The status of an intake submission. The transitions between statuses are not shown.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IntakeSubmissionStatus {
+    /// `received`.
+    Received,
+    /// `screening`.
+    Screening,
+    /// `review_needed`.
+    ReviewNeeded,
+    /// `accepted`.
+    Accepted,
+    /// `dismissed`.
+    Dismissed,
+    /// `failed`.
+    Failed,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl IntakeSubmissionStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &[
+        "received",
+        "screening",
+        "review_needed",
+        "accepted",
+        "dismissed",
+        "failed",
+    ];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Received => "received",
+            Self::Screening => "screening",
+            Self::ReviewNeeded => "review_needed",
+            Self::Accepted => "accepted",
+            Self::Dismissed => "dismissed",
+            Self::Failed => "failed",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "received" => Some(Self::Received),
+            "screening" => Some(Self::Screening),
+            "review_needed" => Some(Self::ReviewNeeded),
+            "accepted" => Some(Self::Accepted),
+            "dismissed" => Some(Self::Dismissed),
+            "failed" => Some(Self::Failed),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(IntakeSubmissionStatus: OpenEnum);
 
 /// An intake submission. The members of `contact`, `review`, `linkedRecords`, and of the items of
 /// `processingEvents` and `reviewHistory`, are not shown.
@@ -832,49 +1282,149 @@ sdk_core::json_object!(NavigationBadge {
     tone: assumed "tone",
 });
 
-sdk_core::open_enum! {
-    open
-    /// The kind of a view. `list` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum ViewKind {
-        /// `list`.
-        List = "list",
+/// The kind of a view. `list` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ViewKind {
+    /// `list`.
+    List,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ViewKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["list"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::List => "list",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "list" => Some(Self::List),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The kind of a field of a view. `text` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum FieldKind {
-        /// `text`.
-        Text = "text",
+sdk_core::text_impls!(ViewKind: OpenEnum);
+
+/// The kind of a field of a view. `text` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// `text`.
+    Text,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl FieldKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["text"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Text => "text",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "text" => Some(Self::Text),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The kind of a filter. `search` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum FilterKind {
-        /// `search`.
-        Search = "search",
+sdk_core::text_impls!(FieldKind: OpenEnum);
+
+/// The kind of a filter. `search` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum FilterKind {
+    /// `search`.
+    Search,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl FilterKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["search"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Search => "search",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "search" => Some(Self::Search),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    open
-    /// The intent of an action. `primary` appears; other values are not shown.
-    ///
-    /// Provenance: documented, but not all values are shown.
-    pub enum ActionIntent {
-        /// `primary`.
-        Primary = "primary",
+sdk_core::text_impls!(FilterKind: OpenEnum);
+
+/// The intent of an action. `primary` appears; other values are not shown.
+///
+/// Provenance: documented, but not all values are shown.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ActionIntent {
+    /// `primary`.
+    Primary,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ActionIntent {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["primary"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Primary => "primary",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "primary" => Some(Self::Primary),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ActionIntent: OpenEnum);
 
 /// A view.
 ///

@@ -6,7 +6,7 @@ use super::types::{TokenForm, TokenResponse};
 use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
-use sdk_core::{Error, RawJson, Response};
+use sdk_core::{CallOptions, Error, RawJson, Response, RetryPolicy, SchemaPolicy};
 
 impl Client {
     /// The exchange of a client credential for a token.
@@ -135,9 +135,57 @@ impl ExchangeToken {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ExchangeToken => Response<TokenResponse>);
+impl IntoFuture for ExchangeToken {
+    type Output = Result<Response<TokenResponse>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Installed apps visible to the client.
@@ -244,9 +292,57 @@ impl ListApps {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListApps => Response<RawJson>);
+impl IntoFuture for ListApps {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Organization and installation context.
@@ -353,9 +449,57 @@ impl GetOrganizationContext {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetOrganizationContext => Response<RawJson>);
+impl IntoFuture for GetOrganizationContext {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// Active allowlisted projections.
@@ -494,6 +638,54 @@ impl GetPublication {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPublication => Response<RawJson>);
+impl IntoFuture for GetPublication {
+    type Output = Result<Response<RawJson>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}

@@ -3,6 +3,7 @@
 #![allow(clippy::all, clippy::pedantic)]
 
 pub(crate) mod calls;
+pub(crate) mod client;
 pub(crate) mod face;
 pub mod operations;
 pub mod types;

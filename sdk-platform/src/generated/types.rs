@@ -38,12 +38,18 @@ sdk_core::json_object!(TokenForm {
     "grant_type" = "client_credentials",
 });
 
-sdk_core::redacted_debug!(TokenForm {
-    client_id,
-    client_secret,
-    scope,
-    audience
-});
+impl std::fmt::Debug for TokenForm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();
+        f.debug_struct("TokenForm")
+            .field("client_id", &self.client_id)
+            .field("client_secret", &self.client_secret)
+            .field("scope", &self.scope)
+            .field("audience", &self.audience)
+            .field("extra", &names)
+            .finish()
+    }
+}
 
 impl TokenForm {
     /// With no member set.
@@ -157,11 +163,17 @@ sdk_core::json_object!(TokenResponse {
     scope: assumed "scope",
 });
 
-sdk_core::redacted_debug!(TokenResponse {
-    access_token,
-    token_type,
-    expires_in,
-    scope
-});
+impl std::fmt::Debug for TokenResponse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();
+        f.debug_struct("TokenResponse")
+            .field("access_token", &self.access_token)
+            .field("token_type", &self.token_type)
+            .field("expires_in", &self.expires_in)
+            .field("scope", &self.scope)
+            .field("extra", &names)
+            .finish()
+    }
+}
 
 impl FromReply for TokenResponse {}

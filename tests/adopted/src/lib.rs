@@ -14,6 +14,7 @@
 
 mod generated;
 
+pub use generated::client::Client;
 pub use generated::face::{
     ActorsApi, CommandsApi, CreateExport, CreateNote, CreateOpportunity, DeleteExports, DeleteNote,
     DownloadExport, ExportsApi, FunnelApi, GetActors, GetCrmMetadata, GetExport, GetFunnel,
@@ -44,8 +45,3 @@ pub use sdk_core::{
     TokenErrorKind, TokenFuture, TokenPolicy, TokenRequest, TokenSource, UnknownApp, ZonedTime,
     least_scopes, observe, one_line, transport,
 };
-
-sdk_core::application_client! {
-    /// The Suite CRM application of a suite.
-    operations
-}

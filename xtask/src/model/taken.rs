@@ -2,8 +2,11 @@
 
 /// Where the names come from that generated code uses without a path.
 pub(crate) const IMPORTS: &[(&str, &str)] = &[
+    ("CallOptions", "sdk_core"),
     ("Date", "sdk_core"),
     ("Error", "sdk_core"),
+    ("ExactReplay", "sdk_core"),
+    ("IntoKey", "sdk_core"),
     ("Items", "sdk_core"),
     ("JsonBody", "sdk_core"),
     ("Members", "sdk_core"),
@@ -15,6 +18,8 @@ pub(crate) const IMPORTS: &[(&str, &str)] = &[
     ("Receipt", "sdk_core"),
     ("Record", "sdk_core"),
     ("Response", "sdk_core"),
+    ("RetryPolicy", "sdk_core"),
+    ("SchemaPolicy", "sdk_core"),
     ("Secret", "sdk_core"),
     ("Timestamp", "sdk_core"),
     ("ApiClient", "sdk_core::codegen"),

@@ -226,7 +226,7 @@ fn each_way_to_write_a_member_has_its_type() {
         ("{const: a}", "String"),
         ("{const: 7}", "i64"),
         ("{$ref: '#/components/schemas/Colour'}", "Option<Colour>"),
-        ("{$ref: '#/components/schemas/Level'}", "Level"),
+        ("{$ref: '#/components/schemas/Level'}", "i64"),
         ("{anyOf: [{type: string}, {enum: [a, b]}]}", "SampleValue"),
         (
             "{type: object, properties: {a: {type: string}}}",

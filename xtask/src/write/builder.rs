@@ -7,7 +7,7 @@ use crate::{Result, names};
 
 use super::checks::has_rules;
 use super::text::comment;
-use super::{docs, rust};
+use super::{docs, options, rust};
 
 /// An operation of a spec.
 pub(super) struct Builder<'a> {
@@ -29,6 +29,15 @@ impl Builder<'_> {
     /// The type of the decoded reply.
     pub(super) fn reply(&self) -> String {
         rust::reply_type(&self.spec.schemas, &self.operation.reply)
+    }
+
+    /// What a call returns the reply in.
+    pub(super) fn wrapper(&self) -> &'static str {
+        if self.operation.is_command() {
+            "Receipt"
+        } else {
+            "Response"
+        }
     }
 
     /// The type of the items of a list.
@@ -163,17 +172,10 @@ impl Builder<'_> {
         }
         code.push_str(&self.request()?);
         code.push_str(&self.sending());
+        code.push_str(&options::setters(self.operation));
         code.push_str("}\n\n");
-        let (options, output) = match (self.operation.is_command(), self.operation.keyed) {
-            (true, true) => ("keyed_command_options", "Receipt"),
-            (true, false) => ("command_options", "Receipt"),
-            (false, _) => ("call_options", "Response"),
-        };
-        let _ = writeln!(
-            code,
-            "sdk_core::{options}!({builder} => {output}<{}>);\n",
-            self.reply()
-        );
+        let output = format!("{}<{}>", self.wrapper(), self.reply());
+        code.push_str(&options::future(&builder, &output));
         Ok(code)
     }
 

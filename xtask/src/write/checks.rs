@@ -13,6 +13,11 @@ struct Place {
 }
 
 impl Place {
+    /// What it is on the wire, where that is a string.
+    fn text(&self) -> String {
+        format!("{}.as_str()", self.value.trim_start_matches('*'))
+    }
+
     /// A variable that holds a borrow.
     fn of(variable: &str) -> Self {
         Self {
@@ -97,9 +102,13 @@ fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> Stri
         }
         shape => match schemas.kind(shape) {
             Some(Kind::Enum { closed: true, .. }) => {
-                format!("check.known({member:?}, Some({borrowed}))?;\n")
+                let (text, name) = (place.text(), shape.name().map_or("", String::as_str));
+                format!("check.known({member:?}, Some({text}), {name}::KNOWN)?;\n")
             }
-            Some(Kind::Reference(_)) => format!("check.reference({member:?}, {borrowed})?;\n"),
+            Some(Kind::Reference(_)) => {
+                let (text, name) = (place.text(), shape.name().map_or("", String::as_str));
+                format!("check.pattern({member:?}, {text}, &{name}::FORM)?;\n")
+            }
             Some(Kind::Constant(constant)) => {
                 format!("check.constant({member:?}, Some({borrowed}), {constant:?})?;\n")
             }

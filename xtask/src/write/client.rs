@@ -6,13 +6,14 @@ use crate::Result;
 use crate::model::{Reach, Spec};
 
 use super::tree::Tree;
-use super::{calls, face, root, table, types};
+use super::{application, calls, face, root, table, types};
 
 /// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style.
 const MODULE: &str = "\
 #![allow(clippy::all, clippy::pedantic)]
 
 pub(crate) mod calls;
+pub(crate) mod client;
 pub(crate) mod face;
 pub mod operations;
 pub mod types;
@@ -35,6 +36,7 @@ pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     for (name, code) in [
         ("mod.rs", module),
         ("types.rs", types),
+        ("client.rs", application::write(spec)),
         ("calls.rs", calls::write(spec)),
         ("operations.rs", table::write(spec)),
         ("face.rs", face),

@@ -1,5 +1,6 @@
 //! The model as files: one for each output. Nothing here reads a document.
 
+mod application;
 mod builder;
 mod calls;
 mod checks;
@@ -11,6 +12,7 @@ pub(crate) mod gaps;
 mod inputs;
 mod object;
 pub(crate) mod operations;
+mod options;
 mod provenance;
 mod request;
 mod root;

@@ -93,14 +93,24 @@ impl<'a> Object<'a> {
         }
         code.push_str(");\n\n");
         if redacted {
-            let fields: Vec<&str> = self.fields.iter().map(|field| &*field.field).collect();
-            let _ = write!(
-                code,
-                "sdk_core::redacted_debug!({name} {{ {} }});\n\n",
-                fields.join(", ")
-            );
+            code.push_str(&self.debug());
         }
         code
+    }
+
+    /// `Debug` of a struct with a secret. `extra` may hold another one, so only its names are shown.
+    fn debug(&self) -> String {
+        let name = &self.component.name;
+        let mut fields = String::new();
+        for Property { field, .. } in &self.fields {
+            let _ = writeln!(fields, ".field(\"{field}\", &self.{field})");
+        }
+        format!(
+            "impl std::fmt::Debug for {name} {{\n\
+             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{\n\
+             let names: Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();\n\
+             f.debug_struct({name:?})\n{fields}.field(\"extra\", &names)\n.finish()\n}}\n}}\n\n"
+        )
     }
 
     /// What makes a reply of it.

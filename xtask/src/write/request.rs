@@ -70,7 +70,6 @@ impl Builder<'_> {
             value,
             ..
         } = parameter;
-        let in_path = parameter.place == Place::Path;
         let own = format!("self.{field}");
         // What is checked, as an `Option` of what the call borrows.
         let optional = match (self.operation.is_list() && name == "cursor", required) {
@@ -78,9 +77,9 @@ impl Builder<'_> {
             (false, true) => format!("Some({})", rust::borrow(ty, &own)),
             (false, false) => rust::borrow(ty, &own),
         };
-        let segment = |place: String| {
-            let check = format!("check.segment({name:?}, {place})?;\n");
-            if in_path { check } else { String::new() }
+        let segment = |place: String| match parameter.place {
+            Place::Path => format!("check.segment({name:?}, {place})?;\n"),
+            _ => String::new(),
         };
         Ok(match &value.shape {
             Shape::Text { min, max, .. } => {
@@ -128,37 +127,61 @@ impl Builder<'_> {
             Shape::Timestamp | Shape::Date => {
                 format!("check.rfc3339({name:?}, {optional})?;\n")
             }
-            shape => match self.spec.schemas.kind(shape) {
-                Some(Kind::Enum { closed, .. }) => {
-                    let known = if *closed {
-                        format!("check.known({name:?}, {optional})?;\n")
-                    } else {
-                        String::new()
-                    };
-                    known + &segment(format!("self.{field}.as_str()"))
+            _ => self.check_named(parameter, &optional)?,
+        })
+    }
+
+    /// The checks of a parameter whose schema has a name.
+    fn check_named(&self, parameter: &Parameter, optional: &str) -> Result<String> {
+        let Parameter {
+            name,
+            field,
+            required,
+            ty,
+            ..
+        } = parameter;
+        let segment = |place: String| match parameter.place {
+            Place::Path => format!("check.segment({name:?}, {place})?;\n"),
+            _ => String::new(),
+        };
+        Ok(match self.spec.schemas.kind(&parameter.value.shape) {
+            Some(Kind::Enum { closed, .. }) => {
+                let text = if *required {
+                    format!("Some(self.{field}.as_str())")
+                } else {
+                    format!("self.{field}.as_ref().map({}::as_str)", ty.bare())
+                };
+                let known = if *closed {
+                    format!("check.known({name:?}, {text}, {}::KNOWN)?;\n", ty.bare())
+                } else {
+                    String::new()
+                };
+                known + &segment(format!("self.{field}.as_str()"))
+            }
+            Some(Kind::Reference(pattern)) if *required => {
+                let sample = Pattern::compile(pattern)?.sample();
+                // One that admits `..` could climb the path.
+                let is_safe = sample.starts_with(|first: char| first.is_ascii_alphanumeric());
+                let reference =
+                    format!("check.pattern({name:?}, self.{field}.as_str(), &{ty}::FORM)?;\n");
+                if is_safe {
+                    reference
+                } else {
+                    reference + &segment(format!("self.{field}.as_str()"))
                 }
-                Some(Kind::Reference(pattern)) if *required => {
-                    let sample = Pattern::compile(pattern)?.sample();
-                    // One that admits `..` could climb the path.
-                    let is_safe = sample.starts_with(|first: char| first.is_ascii_alphanumeric());
-                    let reference = format!("check.reference({name:?}, &self.{field})?;\n");
-                    if is_safe {
-                        reference
-                    } else {
-                        reference + &segment(format!("self.{field}.as_str()"))
-                    }
-                }
-                Some(Kind::Reference(_)) => {
-                    format!(
-                        "if let Some({field}) = &self.{field} {{\ncheck.reference({name:?}, {field})?;\n}}\n"
-                    )
-                }
-                Some(Kind::Constant(constant)) => {
-                    format!("check.constant({name:?}, {optional}, {constant:?})?;\n")
-                        + &segment(format!("&self.{field}"))
-                }
-                _ => String::new(),
-            },
+            }
+            Some(Kind::Reference(_)) => {
+                format!(
+                    "if let Some({field}) = &self.{field} {{\n\
+                         check.pattern({name:?}, {field}.as_str(), &{}::FORM)?;\n}}\n",
+                    ty.bare()
+                )
+            }
+            Some(Kind::Constant(constant)) => {
+                format!("check.constant({name:?}, {optional}, {constant:?})?;\n")
+                    + &segment(format!("&self.{field}"))
+            }
+            _ => String::new(),
         })
     }
 
@@ -209,7 +232,8 @@ impl Builder<'_> {
             None => ("", "self"),
         };
         // `send` is for callers who like to name it; `.await` does without its future around the other one.
-        let methods = |wrapper: &str, docs: &str, cursor: &str, method: &str| {
+        let wrapper = self.wrapper();
+        let methods = |docs: &str, cursor: &str, method: &str| {
             format!(
                 "/// {docs}\npub async fn send(self) -> Result<{wrapper}<{reply}>, Error> {{\n\
                  self.sending().await\n}}\n\n\
@@ -219,7 +243,7 @@ impl Builder<'_> {
         };
         let sending = if let Some(item) = self.item() {
             let cursor = format!("{this}.cursor.as_deref()");
-            methods("Response", "Gets one page.", &cursor, "send")
+            methods("Gets one page.", &cursor, "send")
                 + &format!(
                     "\n/// All pages from here on, fetched one by one as they are asked for.\n\
                      pub fn pages(self) -> Pages<{item}> {{\n\
@@ -229,14 +253,14 @@ impl Builder<'_> {
                      pub fn items(self) -> Items<{item}> {{\nself.pages().items()\n}}\n"
                 )
         } else if self.operation.is_command() {
-            methods("Receipt", "Sends the command.", "", "command")
+            methods("Sends the command.", "", "command")
                 + &format!(
                     "\n/// Makes a command of it that can be stored, and sent later, also by another process.\n\
                      pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
                      {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
                 )
         } else {
-            methods("Response", "Sends the request.", "", "send")
+            methods("Sends the request.", "", "send")
         };
         headers.unwrap_or_default() + &sending
     }

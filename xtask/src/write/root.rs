@@ -28,10 +28,9 @@ pub(super) fn write(spec: &Spec) -> String {
         "//! Client of the suite's {title} application.\n//!\n{LEADS}//!\n#![doc = include_str!(\"../README.md\")]\n\
          #![cfg_attr(docsrs, feature(doc_cfg))]\n\n\
          mod generated;\n{by_hand}\n\
-         pub use generated::face::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\
+         pub use generated::client::Client;\npub use generated::face::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\
          #[doc(inline)]\npub use sdk_core::guide;\n\
-         #[cfg(feature = \"test-util\")]\n#[cfg_attr(docsrs, doc(cfg(feature = \"test-util\")))]\npub use sdk_core::testing;\n\n\
-         sdk_core::application_client! {{\n    /// The {title} application of a suite.\n    operations\n}}\n",
+         #[cfg(feature = \"test-util\")]\n#[cfg_attr(docsrs, doc(cfg(feature = \"test-util\")))]\npub use sdk_core::testing;\n",
         list(face::names(spec)),
         list(SHARED.iter().map(|name| (*name).to_owned())),
     )

@@ -59,7 +59,13 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             }
             code
         }
-        Kind::Enum { values, closed } => enumeration(*closed, &docs(), name, &choices(values)?),
+        Kind::Enum { values, .. } => {
+            distinct(
+                values.iter().map(|it| &*it.variant),
+                taken::is_taken_variant,
+            )?;
+            comment(&provenance::described(component)) + &enumeration(name, values)
+        }
         Kind::Union { tag, variants } => {
             distinct(variants.iter().map(|it| &*it.name), taken::is_taken_variant)?;
             let input = if reach.requests.contains(name) {
@@ -89,35 +95,57 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             }
             code + "    }\n}\n\n"
         }
-        Kind::Reference(pattern) => format!(
-            "sdk_core::reference! {{\n{}    pub struct {name} = {};\n}}\n\n",
-            docs(),
-            rust::pattern(pattern)?
-        ),
+        Kind::Reference(pattern) => {
+            comment(&provenance::described(component)) + &reference(name, &rust::pattern(pattern)?)
+        }
         Kind::Constant(_) | Kind::Plain(_) => String::new(),
     })
 }
 
-fn enumeration(closed: bool, docs: &str, name: &str, values: &str) -> String {
-    let set = if closed { "closed" } else { "open" };
-    format!(
-        "sdk_core::open_enum! {{\n    {set}\n{docs}    pub enum {name} {{\n{values}    }}\n}}\n\n"
-    )
+/// An enumeration of the documented values that also keeps any other value.
+fn enumeration(name: &str, values: &[Choice]) -> String {
+    let mut code = format!(
+        "#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum {name} {{\n"
+    );
+    let (mut texts, mut known) = (String::new(), String::new());
+    for Choice { value, variant } in values {
+        let _ = writeln!(code, "/// {}.\n{variant},", self::code(value));
+        let _ = writeln!(texts, "Self::{variant} => {value:?},");
+        let _ = writeln!(known, "{value:?} => Some(Self::{variant}),");
+    }
+    let wire: Vec<&String> = values.iter().map(|it| &it.value).collect();
+    let _ = write!(
+        code,
+        "/// A value that this version of the SDK does not know. A later version may know it, so compare it with\n\
+         /// `as_str()`, which stays the same.\nUnknown(String),\n}}\n\n\
+         impl {name} {{\n\
+         /// The documented values, as on the wire.\n\
+         pub const KNOWN: &'static [&'static str] = &{wire:?};\n\n\
+         /// The value as on the wire.\n\
+         #[must_use]\n\
+         pub fn as_str(&self) -> &str {{\nmatch self {{\n{texts}Self::Unknown(text) => text,\n}}\n}}\n\n\
+         fn known(text: &str) -> Option<Self> {{\nmatch text {{\n{known}_ => None,\n}}\n}}\n}}\n\n\
+         sdk_core::text_impls!({name}: OpenEnum);\n\n"
+    );
+    code
 }
 
-/// The variants of an enumeration, with their values written as literals.
-fn choices(values: &[Choice]) -> Result<String> {
-    distinct(
-        values.iter().map(|it| &*it.variant),
-        taken::is_taken_variant,
-    )?;
-    let lines = values.iter().map(|Choice { value, variant }| {
-        format!(
-            "        /// {}.\n        {variant} = {value:?},\n",
-            code(value)
-        )
-    });
-    Ok(lines.collect())
+/// A text of one form: strict when parsed or sent, lenient when received.
+fn reference(name: &str, pattern: &str) -> String {
+    format!(
+        "#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(String);\n\n\
+         impl {name} {{\n\
+         /// The documented form, as a regular expression.\n\
+         pub const PATTERN: &'static str = Self::FORM.source();\n\n\
+         pub(crate) const FORM: Pattern = {pattern};\n\n\
+         /// Whether it has the documented form. A received reference is kept even if it does not.\n\
+         #[must_use]\n\
+         pub fn is_well_formed(&self) -> bool {{\nSelf::FORM.matches(&self.0)\n}}\n\n\
+         /// The reference as on the wire.\n\
+         #[must_use]\n\
+         pub fn as_str(&self) -> &str {{\n&self.0\n}}\n}}\n\n\
+         sdk_core::text_impls!({name}: Reference);\n\n"
+    )
 }
 
 /// Names of variants differ, and the one that is ours is not among them.

@@ -20,8 +20,8 @@ use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Bytes, Call, Draft, ListStyle};
 use sdk_core::{
-    Date, Error, Items, JsonBody, Number, Page, Pages, PreparedCommand, Receipt, Response,
-    Timestamp,
+    CallOptions, Date, Error, ExactReplay, IntoKey, Items, JsonBody, Number, Page, Pages,
+    PreparedCommand, Receipt, Response, RetryPolicy, SchemaPolicy, Timestamp,
 };
 use std::collections::BTreeMap;
 
@@ -130,9 +130,57 @@ impl GetToday {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetToday => Response<AttentionQueue>);
+impl IntoFuture for GetToday {
+    type Output = Result<Response<AttentionQueue>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// What came in from outside.
@@ -418,9 +466,13 @@ impl ListIntakeSubmissions {
         let check = self.call.check();
         check.list("status", self.status.as_deref(), ListStyle::Repeated, 1, 6)?;
         for item in self.status.as_deref().into_iter().flatten() {
-            check.known("status", Some(item))?;
+            check.known("status", Some(item.as_str()), IntakeStatus::KNOWN)?;
         }
-        check.known("state", self.state.as_ref())?;
+        check.known(
+            "state",
+            self.state.as_ref().map(IntakeState::as_str),
+            IntakeState::KNOWN,
+        )?;
         check.rfc3339("receivedSince", self.received_since.as_ref())?;
         check.range("limit", self.limit, 1, 50)?;
         check.length("cursor", cursor, 0, 500)?;
@@ -461,9 +513,57 @@ impl ListIntakeSubmissions {
     pub fn items(self) -> Items<IntakeSubmission> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListIntakeSubmissions => Response<Page<IntakeSubmission>>);
+impl IntoFuture for ListIntakeSubmissions {
+    type Output = Result<Response<Page<IntakeSubmission>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get a submission with its provenance
 ///
@@ -514,7 +614,11 @@ pub struct GetIntakeSubmission {
 impl GetIntakeSubmission {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &GetIntakeSubmissionReference::FORM,
+        )?;
         Ok(calls::get_intake_submission(
             self.call.endpoint(),
             &self.reference,
@@ -533,9 +637,57 @@ impl GetIntakeSubmission {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetIntakeSubmission => Response<IntakeSubmissionDetail>);
+impl IntoFuture for GetIntakeSubmission {
+    type Output = Result<Response<IntakeSubmissionDetail>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Accept, dismiss or link a submission
 ///
@@ -598,9 +750,63 @@ impl ReviewIntakeSubmission {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(ReviewIntakeSubmission => Receipt<CommandResult>);
+impl IntoFuture for ReviewIntakeSubmission {
+    type Output = Result<Receipt<CommandResult>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `people`.
@@ -1372,7 +1578,7 @@ impl ListPeople {
             usize::MAX,
         )?;
         for item in self.status.as_deref().into_iter().flatten() {
-            check.known("status", Some(item))?;
+            check.known("status", Some(item.as_str()), ListPeopleStatusItem::KNOWN)?;
         }
         check.list("tags", self.tags.as_deref(), ListStyle::Pipe, 0, 10)?;
         for item in self.tags.as_deref().into_iter().flatten() {
@@ -1386,11 +1592,15 @@ impl ListPeople {
             usize::MAX,
         )?;
         for item in self.fields.as_deref().into_iter().flatten() {
-            check.known("fields", Some(item))?;
+            check.known("fields", Some(item.as_str()), ListPeopleField::KNOWN)?;
         }
         check.rfc3339("createdAfter", self.created_after.as_ref())?;
         check.rfc3339("bornOn", self.born_on.as_ref())?;
-        check.known("sort", self.sort.as_ref())?;
+        check.known(
+            "sort",
+            self.sort.as_ref().map(ListPeopleSort::as_str),
+            ListPeopleSort::KNOWN,
+        )?;
         check.range("page", self.page, 1, 2147483647)?;
         check.range("limit", self.limit, 1, 50)?;
         check.length("cursor", cursor, 0, 500)?;
@@ -1433,9 +1643,57 @@ impl ListPeople {
     pub fn items(self) -> Items<Person> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListPeople => Response<Page<Person>>);
+impl IntoFuture for ListPeople {
+    type Output = Result<Response<Page<Person>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Create a person
 ///
@@ -1502,9 +1760,63 @@ impl PeopleCreate {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(PeopleCreate => Receipt<Person>);
+impl IntoFuture for PeopleCreate {
+    type Output = Result<Receipt<Person>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get a person
 ///
@@ -1578,7 +1890,7 @@ impl GetPerson {
 
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.rfc3339("asOf", self.as_of.as_ref())?;
         Ok(calls::get_person(
             self.call.endpoint(),
@@ -1597,9 +1909,57 @@ impl GetPerson {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPerson => Response<Person>);
+impl IntoFuture for GetPerson {
+    type Output = Result<Response<Person>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Replace a person
 ///
@@ -1661,7 +2021,7 @@ pub struct PeopleReplace {
 impl PeopleReplace {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.length("If-Match", Some(&self.if_match), 0, 80)?;
         Ok(calls::people_replace(
             self.call.endpoint(),
@@ -1693,9 +2053,70 @@ impl PeopleReplace {
         let request = this.request();
         this.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(PeopleReplace => Receipt<Person>);
+impl IntoFuture for PeopleReplace {
+    type Output = Result<Receipt<Person>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Change some members of a person
 ///
@@ -1756,7 +2177,7 @@ pub struct PeopleUpdate {
 impl PeopleUpdate {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         Ok(calls::people_update(
             self.call.endpoint(),
             &self.reference,
@@ -1779,9 +2200,70 @@ impl PeopleUpdate {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(PeopleUpdate => Receipt<Person>);
+impl IntoFuture for PeopleUpdate {
+    type Output = Result<Receipt<Person>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Erase a person
 ///
@@ -1834,7 +2316,7 @@ pub struct PeopleDelete {
 impl PeopleDelete {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         Ok(calls::people_delete(self.call.endpoint(), &self.reference))
     }
 
@@ -1853,9 +2335,70 @@ impl PeopleDelete {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(PeopleDelete => Receipt<()>);
+impl IntoFuture for PeopleDelete {
+    type Output = Result<Receipt<()>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// The timeline of a person
 ///
@@ -1931,7 +2474,7 @@ impl GetPersonTimeline {
 
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.list(
             "type",
             self.type_.as_deref(),
@@ -1940,7 +2483,11 @@ impl GetPersonTimeline {
             usize::MAX,
         )?;
         for item in self.type_.as_deref().into_iter().flatten() {
-            check.known("type", Some(item))?;
+            check.known(
+                "type",
+                Some(item.as_str()),
+                GetPersonTimelineTypeItem::KNOWN,
+            )?;
         }
         check.range("limit", self.limit, 1, 200)?;
         check.length("cursor", cursor, 0, 500)?;
@@ -1975,9 +2522,57 @@ impl GetPersonTimeline {
     pub fn items(self) -> Items<Activity> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPersonTimeline => Response<Page<Activity>>);
+impl IntoFuture for GetPersonTimeline {
+    type Output = Result<Response<Page<Activity>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Log an activity
 ///
@@ -2025,7 +2620,7 @@ pub struct PeopleActivitiesLog {
 impl PeopleActivitiesLog {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         Ok(calls::people_activities_log(
             self.call.endpoint(),
             &self.reference,
@@ -2048,9 +2643,63 @@ impl PeopleActivitiesLog {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(PeopleActivitiesLog => Receipt<Activity>);
+impl IntoFuture for PeopleActivitiesLog {
+    type Output = Result<Receipt<Activity>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Merge duplicates
 ///
@@ -2116,9 +2765,63 @@ impl MergePeople {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(MergePeople => Receipt<Job>);
+impl IntoFuture for MergePeople {
+    type Output = Result<Receipt<Job>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `organizations`.
@@ -2473,7 +3176,11 @@ impl ListOrganizations {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known("status", self.status.as_ref())?;
+        check.known(
+            "status",
+            self.status.as_ref().map(ListOrganizationsStatus::as_str),
+            ListOrganizationsStatus::KNOWN,
+        )?;
         check.range("items", self.items_, 1, 200)?;
         check.range("limit", self.limit, 1, 50)?;
         check.length("cursor", cursor, 0, 500)?;
@@ -2510,9 +3217,57 @@ impl ListOrganizations {
     pub fn items(self) -> Items<Organization> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListOrganizations => Response<Page<Organization>>);
+impl IntoFuture for ListOrganizations {
+    type Output = Result<Response<Page<Organization>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get an organization
 ///
@@ -2561,7 +3316,11 @@ pub struct GetOrganization {
 impl GetOrganization {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &OrganizationReference::FORM,
+        )?;
         Ok(calls::get_organization(
             self.call.endpoint(),
             &self.reference,
@@ -2579,9 +3338,57 @@ impl GetOrganization {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetOrganization => Response<Organization>);
+impl IntoFuture for GetOrganization {
+    type Output = Result<Response<Organization>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Change an organization
 ///
@@ -2632,7 +3439,11 @@ pub struct UpdateOrganization {
 impl UpdateOrganization {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &OrganizationReference::FORM,
+        )?;
         Ok(calls::update_organization(
             self.call.endpoint(),
             &self.reference,
@@ -2657,9 +3468,70 @@ impl UpdateOrganization {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(UpdateOrganization => Receipt<Organization>);
+impl IntoFuture for UpdateOrganization {
+    type Output = Result<Receipt<Organization>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Departments and subsidiaries
 ///
@@ -2706,7 +3578,11 @@ pub struct OrganizationsHierarchyGet {
 impl OrganizationsHierarchyGet {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &OrganizationReference::FORM,
+        )?;
         Ok(calls::organizations_hierarchy_get(
             self.call.endpoint(),
             &self.reference,
@@ -2724,9 +3600,57 @@ impl OrganizationsHierarchyGet {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(OrganizationsHierarchyGet => Response<HierarchyNode>);
+impl IntoFuture for OrganizationsHierarchyGet {
+    type Output = Result<Response<HierarchyNode>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `opportunities`.
@@ -3148,10 +4072,10 @@ impl ListOpportunities {
             usize::MAX,
         )?;
         for item in self.stage.as_deref().into_iter().flatten() {
-            check.known("stage", Some(item))?;
+            check.known("stage", Some(item.as_str()), OpportunityStage::KNOWN)?;
         }
         if let Some(owner) = &self.owner {
-            check.reference("owner", owner)?;
+            check.pattern("owner", owner.as_str(), &OpportunityOwner::FORM)?;
         }
         check.list(
             "priority",
@@ -3196,9 +4120,57 @@ impl ListOpportunities {
     pub fn items(self) -> Items<Opportunity> {
         self.pages().items()
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListOpportunities => Response<Page<Opportunity>>);
+impl IntoFuture for ListOpportunities {
+    type Output = Result<Response<Page<Opportunity>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Open an opportunity
 ///
@@ -3264,9 +4236,63 @@ impl CreateOpportunity {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(CreateOpportunity => Receipt<Opportunity>);
+impl IntoFuture for CreateOpportunity {
+    type Output = Result<Receipt<Opportunity>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get an opportunity
 ///
@@ -3315,7 +4341,11 @@ pub struct GetOpportunity {
 impl GetOpportunity {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &OpportunityReference::FORM,
+        )?;
         Ok(calls::get_opportunity(
             self.call.endpoint(),
             &self.reference,
@@ -3333,9 +4363,57 @@ impl GetOpportunity {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetOpportunity => Response<Opportunity>);
+impl IntoFuture for GetOpportunity {
+    type Output = Result<Response<Opportunity>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Move to another stage
 ///
@@ -3391,7 +4469,11 @@ pub struct MoveOpportunity {
 impl MoveOpportunity {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern(
+            "reference",
+            self.reference.as_str(),
+            &MoveOpportunityReference::FORM,
+        )?;
         Ok(calls::move_opportunity(
             self.call.endpoint(),
             &self.reference,
@@ -3416,9 +4498,70 @@ impl MoveOpportunity {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(MoveOpportunity => Receipt<MoveOpportunityReply>);
+impl IntoFuture for MoveOpportunity {
+    type Output = Result<Receipt<MoveOpportunityReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Totals by stage
 ///
@@ -3470,9 +4613,57 @@ impl PipelineSummary {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(PipelineSummary => Response<BTreeMap<String, i64>>);
+impl IntoFuture for PipelineSummary {
+    type Output = Result<Response<BTreeMap<String, i64>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `tasks`.
@@ -3868,8 +5059,16 @@ impl ListTasks {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known("status", self.status.as_ref())?;
-        check.known("owner", self.owner.as_ref())?;
+        check.known(
+            "status",
+            self.status.as_ref().map(TaskStatus::as_str),
+            TaskStatus::KNOWN,
+        )?;
+        check.known(
+            "owner",
+            self.owner.as_ref().map(TaskOwner::as_str),
+            TaskOwner::KNOWN,
+        )?;
         check.rfc3339("dueOn", self.due_on.as_ref())?;
         check.range("limit", self.limit, 1, 50)?;
         check.length("cursor", self.cursor.as_deref(), 0, 500)?;
@@ -3894,9 +5093,57 @@ impl ListTasks {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(ListTasks => Response<TasksPage>);
+impl IntoFuture for ListTasks {
+    type Output = Result<Response<TasksPage>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Create a task
 ///
@@ -3972,9 +5219,63 @@ impl TasksCreate {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(TasksCreate => Receipt<Task>);
+impl IntoFuture for TasksCreate {
+    type Output = Result<Receipt<Task>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Create several tasks
 ///
@@ -4046,9 +5347,63 @@ impl TasksCreateBatch {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(TasksCreateBatch => Receipt<Vec<TasksCreateBatchReplyItem>>);
+impl IntoFuture for TasksCreateBatch {
+    type Output = Result<Receipt<Vec<TasksCreateBatchReplyItem>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Change a task
 ///
@@ -4117,9 +5472,70 @@ impl TasksUpdate {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(TasksUpdate => Receipt<Task>);
+impl IntoFuture for TasksUpdate {
+    type Output = Result<Receipt<Task>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Delete a task
 ///
@@ -4184,9 +5600,70 @@ impl TasksDelete {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(TasksDelete => Receipt<()>);
+impl IntoFuture for TasksDelete {
+    type Output = Result<Receipt<()>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `notes`.
@@ -4362,7 +5839,11 @@ impl CreateNote {
 
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.known("body", self.body_.as_ref())?;
+        check.known(
+            "body",
+            self.body_.as_ref().map(CreateNoteBody::as_str),
+            CreateNoteBody::KNOWN,
+        )?;
         Ok(calls::create_note(
             self.call.endpoint(),
             self.body_.as_ref(),
@@ -4385,9 +5866,63 @@ impl CreateNote {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(CreateNote => Receipt<Note>);
+impl IntoFuture for CreateNote {
+    type Output = Result<Receipt<Note>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Delete a note
 ///
@@ -4456,9 +5991,70 @@ impl DeleteNote {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(DeleteNote => Receipt<()>);
+impl IntoFuture for DeleteNote {
+    type Output = Result<Receipt<()>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `tags`.
@@ -4746,7 +6342,7 @@ pub struct PersonTagsReplace {
 impl PersonTagsReplace {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         Ok(calls::person_tags_replace(
             self.call.endpoint(),
             &self.reference,
@@ -4769,9 +6365,70 @@ impl PersonTagsReplace {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(PersonTagsReplace => Receipt<Vec<Tag>>);
+impl IntoFuture for PersonTagsReplace {
+    type Output = Result<Receipt<Vec<Tag>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Set one tag
 ///
@@ -4822,7 +6479,7 @@ pub struct PersonTagsAdd {
 impl PersonTagsAdd {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.segment("tag", &self.tag)?;
         check.length("tag", Some(&self.tag), 0, 40)?;
         Ok(calls::person_tags_add(
@@ -4847,9 +6504,70 @@ impl PersonTagsAdd {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(PersonTagsAdd => Receipt<()>);
+impl IntoFuture for PersonTagsAdd {
+    type Output = Result<Receipt<()>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Remove one tag
 ///
@@ -4900,7 +6618,7 @@ pub struct PersonTagsRemove {
 impl PersonTagsRemove {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
-        check.reference("reference", &self.reference)?;
+        check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.segment("tag", &self.tag)?;
         check.length("tag", Some(&self.tag), 0, 40)?;
         Ok(calls::person_tags_remove(
@@ -4925,9 +6643,70 @@ impl PersonTagsRemove {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(PersonTagsRemove => Receipt<()>);
+impl IntoFuture for PersonTagsRemove {
+    type Output = Result<Receipt<()>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// All tags and their settings
 ///
@@ -4976,9 +6755,57 @@ impl SettingsTagsGet {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(SettingsTagsGet => Response<BTreeMap<String, TagSettings>>);
+impl IntoFuture for SettingsTagsGet {
+    type Output = Result<Response<BTreeMap<String, TagSettings>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `search`.
@@ -5145,9 +6972,57 @@ impl Search {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(Search => Response<SearchReply>);
+impl IntoFuture for Search {
+    type Output = Result<Response<SearchReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `actors`.
@@ -5250,9 +7125,57 @@ impl GetActors {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetActors => Response<Vec<Actor>>);
+impl IntoFuture for GetActors {
+    type Output = Result<Response<Vec<Actor>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `presentation`.
@@ -5357,9 +7280,57 @@ impl GetPresentation {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetPresentation => Response<Presentation>);
+impl IntoFuture for GetPresentation {
+    type Output = Result<Response<Presentation>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `commands`.
@@ -5497,9 +7468,63 @@ impl SubmitCommand {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
+    /// receipt returns. A malformed key fails the call before it is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::keyed_command_options!(SubmitCommand => Receipt<CommandResult>);
+impl IntoFuture for SubmitCommand {
+    type Output = Result<Receipt<CommandResult>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `exports`.
@@ -5824,9 +7849,70 @@ impl CreateExport {
         let request = this.request();
         this.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(CreateExport => Receipt<CreateExportReply>);
+impl IntoFuture for CreateExport {
+    type Output = Result<Receipt<CreateExportReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Delete several exports
 ///
@@ -5890,9 +7976,70 @@ impl DeleteExports {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(DeleteExports => Receipt<DeleteExportsReply>);
+impl IntoFuture for DeleteExports {
+    type Output = Result<Receipt<DeleteExportsReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Get an export, or how far it is
 ///
@@ -5954,9 +8101,57 @@ impl GetExport {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetExport => Response<GetExportReply>);
+impl IntoFuture for GetExport {
+    type Output = Result<Response<GetExportReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Download as CSV
 ///
@@ -6025,9 +8220,57 @@ impl DownloadExport {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(DownloadExport => Response<Bytes>);
+impl IntoFuture for DownloadExport {
+    type Output = Result<Response<Bytes>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `webhook_settings`.
@@ -6287,9 +8530,57 @@ impl SettingsWebhooksList {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(SettingsWebhooksList => Response<SettingsWebhooksListReply>);
+impl IntoFuture for SettingsWebhooksList {
+    type Output = Result<Response<SettingsWebhooksListReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Create or replace a webhook
 ///
@@ -6358,9 +8649,70 @@ impl SettingsWebhooksPut {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(SettingsWebhooksPut => Receipt<WebhookSettings>);
+impl IntoFuture for SettingsWebhooksPut {
+    type Output = Result<Receipt<WebhookSettings>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Delete a webhook
 ///
@@ -6428,9 +8780,70 @@ impl SettingsWebhooksDelete {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(SettingsWebhooksDelete => Receipt<()>);
+impl IntoFuture for SettingsWebhooksDelete {
+    type Output = Result<Receipt<()>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Send a test event
 ///
@@ -6505,9 +8918,70 @@ impl SettingsWebhooksTest {
         let request = self.request();
         self.call.prepare(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    /// Sets whether this command may be retried after an ambiguous failure; see
+    /// [`ExactReplay`](sdk_core::ExactReplay).
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
+    }
+
+    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
+    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
+    /// is sent.
+    pub fn idempotency_key(self, key: impl IntoKey) -> Self {
+        self.with(|options| options.with_idempotency_key(key))
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::command_options!(SettingsWebhooksTest => Receipt<SettingsWebhooksTestReply>);
+impl IntoFuture for SettingsWebhooksTest {
+    type Output = Result<Receipt<SettingsWebhooksTestReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `service`.
@@ -6679,9 +9153,57 @@ impl GetHealth {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetHealth => Response<GetHealthReply>);
+impl IntoFuture for GetHealth {
+    type Output = Result<Response<GetHealthReply>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Readiness
 ///
@@ -6728,9 +9250,57 @@ impl GetReadiness {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetReadiness => Response<BTreeMap<String, bool>>);
+impl IntoFuture for GetReadiness {
+    type Output = Result<Response<BTreeMap<String, bool>>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 /// Contract and version
 ///
@@ -6771,9 +9341,57 @@ impl GetCrmMetadata {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetCrmMetadata => Response<Meta>);
+impl IntoFuture for GetCrmMetadata {
+    type Output = Result<Response<Meta>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}
 
 impl Client {
     /// The group `funnel`.
@@ -6914,6 +9532,54 @@ impl GetFunnel {
         let request = self.request();
         self.call.send(request)
     }
+
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn timeout(self, timeout: std::time::Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn deadline(self, deadline: std::time::Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
+    }
+
+    /// Sets how the call is retried.
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
+    }
+
+    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    pub fn header(self, name: &str, value: &str) -> Self {
+        self.with(|options| options.with_header(name, value))
+    }
+
+    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
+    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.with(|options| options.with_query(name, value))
+    }
+
+    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    pub fn without_token(self) -> Self {
+        self.with(CallOptions::without_token)
+    }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.call.change(change);
+        self
+    }
 }
 
-sdk_core::call_options!(GetFunnel => Response<Funnel>);
+impl IntoFuture for GetFunnel {
+    type Output = Result<Response<Funnel>, Error>;
+    type IntoFuture = std::pin::Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.sending())
+    }
+}

@@ -6,56 +6,122 @@ use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Validate};
 use sdk_core::{Date, Error, Members, Number, RawJson, Record, Secret, Timestamp};
 use std::collections::BTreeMap;
 
-sdk_core::reference! {
-    /// The schema `PersonReference`.
-    ///
-    /// Its form is `^PER-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct PersonReference = Pattern::new(
+/// The schema `PersonReference`.
+///
+/// Its form is `^PER-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PersonReference(String);
+
+impl PersonReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^PER-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("PER-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("PER-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `OrganizationReference`.
-    ///
-    /// Its form is `^ORG-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct OrganizationReference = Pattern::new(
+sdk_core::text_impls!(PersonReference: Reference);
+
+/// The schema `OrganizationReference`.
+///
+/// Its form is `^ORG-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OrganizationReference(String);
+
+impl OrganizationReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^ORG-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("ORG-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("ORG-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `ActorReference`.
-    ///
-    /// Its form is `^ACR-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct ActorReference = Pattern::new(
+sdk_core::text_impls!(OrganizationReference: Reference);
+
+/// The schema `ActorReference`.
+///
+/// Its form is `^ACR-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ActorReference(String);
+
+impl ActorReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^ACR-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("ACR-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("ACR-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
+
+sdk_core::text_impls!(ActorReference: Reference);
 
 /// A canonical person.
 ///
@@ -441,7 +507,7 @@ impl Validate for PersonInput {
             Validate::validate(value, &check.member("address"))?;
         }
         if let Some(value) = &self.organization {
-            check.reference("organization", value)?;
+            check.pattern("organization", value.as_str(), &OrganizationReference::FORM)?;
         }
         if let Some(value) = &self.tags {
             check.items("tags", value.len(), 0, 25)?;
@@ -610,7 +676,7 @@ impl Validate for PersonPatch {
             check.rfc3339("birthday", Some(value))?;
         }
         if let Some(value) = &self.status {
-            check.known("status", Some(value))?;
+            check.known("status", Some(value.as_str()), PersonStatus::KNOWN)?;
         }
         if let Some(value) = &self.address {
             Validate::validate(value, &check.member("address"))?;
@@ -941,53 +1007,140 @@ sdk_core::json_object!(Subsidiary {
     children: optional "children",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `OpportunityStage`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum OpportunityStage {
-        /// `new`.
-        New = "new",
-        /// `review_needed`.
-        ReviewNeeded = "review_needed",
-        /// `exploring`.
-        Exploring = "exploring",
-        /// `qualified`.
-        Qualified = "qualified",
-        /// `solution_shaping`.
-        SolutionShaping = "solution_shaping",
-        /// `proposal_or_decision`.
-        ProposalOrDecision = "proposal_or_decision",
-        /// `won`.
-        Won = "won",
-        /// `deferred`.
-        Deferred = "deferred",
-        /// `closed_not_proceeding`.
-        ClosedNotProceeding = "closed_not_proceeding",
+/// The schema `OpportunityStage`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OpportunityStage {
+    /// `new`.
+    New,
+    /// `review_needed`.
+    ReviewNeeded,
+    /// `exploring`.
+    Exploring,
+    /// `qualified`.
+    Qualified,
+    /// `solution_shaping`.
+    SolutionShaping,
+    /// `proposal_or_decision`.
+    ProposalOrDecision,
+    /// `won`.
+    Won,
+    /// `deferred`.
+    Deferred,
+    /// `closed_not_proceeding`.
+    ClosedNotProceeding,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl OpportunityStage {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &[
+        "new",
+        "review_needed",
+        "exploring",
+        "qualified",
+        "solution_shaping",
+        "proposal_or_decision",
+        "won",
+        "deferred",
+        "closed_not_proceeding",
+    ];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::New => "new",
+            Self::ReviewNeeded => "review_needed",
+            Self::Exploring => "exploring",
+            Self::Qualified => "qualified",
+            Self::SolutionShaping => "solution_shaping",
+            Self::ProposalOrDecision => "proposal_or_decision",
+            Self::Won => "won",
+            Self::Deferred => "deferred",
+            Self::ClosedNotProceeding => "closed_not_proceeding",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "new" => Some(Self::New),
+            "review_needed" => Some(Self::ReviewNeeded),
+            "exploring" => Some(Self::Exploring),
+            "qualified" => Some(Self::Qualified),
+            "solution_shaping" => Some(Self::SolutionShaping),
+            "proposal_or_decision" => Some(Self::ProposalOrDecision),
+            "won" => Some(Self::Won),
+            "deferred" => Some(Self::Deferred),
+            "closed_not_proceeding" => Some(Self::ClosedNotProceeding),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `CloseReason`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum CloseReason {
-        /// `price`.
-        Price = "price",
-        /// `timing`.
-        Timing = "timing",
-        /// `competitor`.
-        Competitor = "competitor",
-        /// `no_fit`.
-        NoFit = "no_fit",
-        /// `Other`.
-        OtherValue = "Other",
-        /// `other`.
-        OtherValue2 = "other",
+sdk_core::text_impls!(OpportunityStage: OpenEnum);
+
+/// The schema `CloseReason`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// `price`.
+    Price,
+    /// `timing`.
+    Timing,
+    /// `competitor`.
+    Competitor,
+    /// `no_fit`.
+    NoFit,
+    /// `Other`.
+    OtherValue,
+    /// `other`.
+    OtherValue2,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl CloseReason {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] =
+        &["price", "timing", "competitor", "no_fit", "Other", "other"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Price => "price",
+            Self::Timing => "timing",
+            Self::Competitor => "competitor",
+            Self::NoFit => "no_fit",
+            Self::OtherValue => "Other",
+            Self::OtherValue2 => "other",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "price" => Some(Self::Price),
+            "timing" => Some(Self::Timing),
+            "competitor" => Some(Self::Competitor),
+            "no_fit" => Some(Self::NoFit),
+            "Other" => Some(Self::OtherValue),
+            "other" => Some(Self::OtherValue2),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(CloseReason: OpenEnum);
 
 /// The schema `Money`.
 ///
@@ -1135,24 +1288,58 @@ sdk_core::json_object!(Opportunity {
 
 impl FromReply for Opportunity {}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `TaskStatus`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum TaskStatus {
-        /// `open`.
-        Open = "open",
-        /// `in_progress`.
-        InProgress = "in_progress",
-        /// `waiting`.
-        Waiting = "waiting",
-        /// `completed`.
-        Completed = "completed",
-        /// `cancelled`.
-        Cancelled = "cancelled",
+/// The schema `TaskStatus`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum TaskStatus {
+    /// `open`.
+    Open,
+    /// `in_progress`.
+    InProgress,
+    /// `waiting`.
+    Waiting,
+    /// `completed`.
+    Completed,
+    /// `cancelled`.
+    Cancelled,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl TaskStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] =
+        &["open", "in_progress", "waiting", "completed", "cancelled"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Open => "open",
+            Self::InProgress => "in_progress",
+            Self::Waiting => "waiting",
+            Self::Completed => "completed",
+            Self::Cancelled => "cancelled",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "open" => Some(Self::Open),
+            "in_progress" => Some(Self::InProgress),
+            "waiting" => Some(Self::Waiting),
+            "completed" => Some(Self::Completed),
+            "cancelled" => Some(Self::Cancelled),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(TaskStatus: OpenEnum);
 
 /// The schema `TaskInput`.
 ///
@@ -1285,7 +1472,7 @@ impl Validate for TaskInput {
             check.items("reminders", value.len(), 0, 5)?;
         }
         if let Some(value) = &self.assignee {
-            check.reference("assignee", value)?;
+            check.pattern("assignee", value.as_str(), &TaskInputAssignee::FORM)?;
         }
         check.extra(
             &self.extra,
@@ -1470,7 +1657,7 @@ impl TaskPatch {
 impl Validate for TaskPatch {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         if let Some(value) = &self.status {
-            check.known("status", Some(value))?;
+            check.known("status", Some(value.as_str()), TaskStatus::KNOWN)?;
         }
         if let Some(value) = &self.due_at {
             check.rfc3339("dueAt", Some(value))?;
@@ -1654,26 +1841,68 @@ sdk_core::open_union! {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `IntakeStatus`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum IntakeStatus {
-        /// `received`.
-        Received = "received",
-        /// `screening`.
-        Screening = "screening",
-        /// `review_needed`.
-        ReviewNeeded = "review_needed",
-        /// `accepted`.
-        Accepted = "accepted",
-        /// `dismissed`.
-        Dismissed = "dismissed",
-        /// `failed`.
-        Failed = "failed",
+/// The schema `IntakeStatus`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IntakeStatus {
+    /// `received`.
+    Received,
+    /// `screening`.
+    Screening,
+    /// `review_needed`.
+    ReviewNeeded,
+    /// `accepted`.
+    Accepted,
+    /// `dismissed`.
+    Dismissed,
+    /// `failed`.
+    Failed,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl IntakeStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &[
+        "received",
+        "screening",
+        "review_needed",
+        "accepted",
+        "dismissed",
+        "failed",
+    ];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Received => "received",
+            Self::Screening => "screening",
+            Self::ReviewNeeded => "review_needed",
+            Self::Accepted => "accepted",
+            Self::Dismissed => "dismissed",
+            Self::Failed => "failed",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "received" => Some(Self::Received),
+            "screening" => Some(Self::Screening),
+            "review_needed" => Some(Self::ReviewNeeded),
+            "accepted" => Some(Self::Accepted),
+            "dismissed" => Some(Self::Dismissed),
+            "failed" => Some(Self::Failed),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(IntakeStatus: OpenEnum);
 
 /// The schema `IntakeSubmission`.
 ///
@@ -1864,7 +2093,11 @@ impl AcceptIntake {
 
 impl Validate for AcceptIntake {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.reference("submission", &self.submission)?;
+        check.pattern(
+            "submission",
+            self.submission.as_str(),
+            &AcceptIntakeSubmission::FORM,
+        )?;
         check.integer("expectedVersion", self.expected_version, 1, i64::MAX)?;
         check.extra(
             &self.extra,
@@ -1932,7 +2165,11 @@ impl DismissIntake {
 
 impl Validate for DismissIntake {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.reference("submission", &self.submission)?;
+        check.pattern(
+            "submission",
+            self.submission.as_str(),
+            &DismissIntakeSubmission::FORM,
+        )?;
         check.integer("expectedVersion", self.expected_version, 1, i64::MAX)?;
         check.length("reason", Some(&self.reason), 3, 500)?;
         check.extra(
@@ -2013,11 +2250,15 @@ impl LinkIntake {
 
 impl Validate for LinkIntake {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.reference("submission", &self.submission)?;
+        check.pattern(
+            "submission",
+            self.submission.as_str(),
+            &LinkIntakeSubmission::FORM,
+        )?;
         if let Some(value) = &self.expected_version {
             check.integer("expectedVersion", *value, 1, i64::MAX)?;
         }
-        check.reference("person", &self.person)?;
+        check.pattern("person", self.person.as_str(), &PersonReference::FORM)?;
         check.extra(
             &self.extra,
             &["decision", "submission", "expectedVersion", "person"],
@@ -2198,8 +2439,12 @@ impl Validate for ChangeOpportunityStage {
         if let Some(value) = &self.reason {
             check.length("reason", Some(value), 0, 500)?;
         }
-        check.reference("opportunity", &self.opportunity)?;
-        check.known("stage", Some(&self.stage))?;
+        check.pattern(
+            "opportunity",
+            self.opportunity.as_str(),
+            &ChangeOpportunityStageOpportunity::FORM,
+        )?;
+        check.known("stage", Some(self.stage.as_str()), OpportunityStage::KNOWN)?;
         check.integer("expectedVersion", self.expected_version, 1, i64::MAX)?;
         check.extra(
             &self.extra,
@@ -2395,8 +2640,12 @@ impl Validate for LinkOrganization {
         if let Some(value) = &self.reason {
             check.length("reason", Some(value), 0, 500)?;
         }
-        check.reference("person", &self.person)?;
-        check.reference("organization", &self.organization)?;
+        check.pattern("person", self.person.as_str(), &PersonReference::FORM)?;
+        check.pattern(
+            "organization",
+            self.organization.as_str(),
+            &OrganizationReference::FORM,
+        )?;
         if let Some(value) = &self.role {
             check.length("role", Some(value), 0, 80)?;
         }
@@ -2487,20 +2736,49 @@ sdk_core::json_object!(Job {
 
 impl FromReply for Job {}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ExportFormat`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ExportFormat {
-        /// `csv`.
-        Csv = "csv",
-        /// `xlsx`.
-        Xlsx = "xlsx",
-        /// `jsonl`.
-        Jsonl = "jsonl",
+/// The schema `ExportFormat`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ExportFormat {
+    /// `csv`.
+    Csv,
+    /// `xlsx`.
+    Xlsx,
+    /// `jsonl`.
+    Jsonl,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ExportFormat {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["csv", "xlsx", "jsonl"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Csv => "csv",
+            Self::Xlsx => "xlsx",
+            Self::Jsonl => "jsonl",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "csv" => Some(Self::Csv),
+            "xlsx" => Some(Self::Xlsx),
+            "jsonl" => Some(Self::Jsonl),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ExportFormat: OpenEnum);
 
 /// The schema `Export`.
 ///
@@ -2592,15 +2870,21 @@ sdk_core::json_object!(WebhookSettings {
     retries: bounded "retries",
 });
 
-sdk_core::redacted_debug!(WebhookSettings {
-    id,
-    url,
-    secret,
-    events,
-    active,
-    headers,
-    retries
-});
+impl std::fmt::Debug for WebhookSettings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();
+        f.debug_struct("WebhookSettings")
+            .field("id", &self.id)
+            .field("url", &self.url)
+            .field("secret", &self.secret)
+            .field("events", &self.events)
+            .field("active", &self.active)
+            .field("headers", &self.headers)
+            .field("retries", &self.retries)
+            .field("extra", &names)
+            .finish()
+    }
+}
 
 impl FromReply for WebhookSettings {}
 
@@ -2958,29 +3242,60 @@ impl PersonProfilePhone {
 impl Validate for PersonProfilePhone {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         if let Some(value) = &self.kind {
-            check.known("kind", Some(value))?;
+            check.known("kind", Some(value.as_str()), PersonProfilePhoneKind::KNOWN)?;
         }
         check.length("number", Some(&self.number), 0, 40)?;
         check.extra(&self.extra, &["kind", "number"], &["kind"])
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `PersonProfilePhoneKind`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum PersonProfilePhoneKind {
-        /// `mobile`.
-        Mobile = "mobile",
-        /// `work`.
-        Work = "work",
-        /// `home`.
-        Home = "home",
-        /// `other`.
-        OtherValue = "other",
+/// The schema `PersonProfilePhoneKind`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PersonProfilePhoneKind {
+    /// `mobile`.
+    Mobile,
+    /// `work`.
+    Work,
+    /// `home`.
+    Home,
+    /// `other`.
+    OtherValue,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl PersonProfilePhoneKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["mobile", "work", "home", "other"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Mobile => "mobile",
+            Self::Work => "work",
+            Self::Home => "home",
+            Self::OtherValue => "other",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "mobile" => Some(Self::Mobile),
+            "work" => Some(Self::Work),
+            "home" => Some(Self::Home),
+            "other" => Some(Self::OtherValue),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(PersonProfilePhoneKind: OpenEnum);
 
 /// The schema `AddressPosition`.
 ///
@@ -3030,35 +3345,93 @@ impl Validate for AddressPosition {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `PersonStatus`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum PersonStatus {
-        /// `active`.
-        Active = "active",
-        /// `inactive`.
-        Inactive = "inactive",
-        /// `suppressed`.
-        Suppressed = "suppressed",
-        /// `archived`.
-        Archived = "archived",
+/// The schema `PersonStatus`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PersonStatus {
+    /// `active`.
+    Active,
+    /// `inactive`.
+    Inactive,
+    /// `suppressed`.
+    Suppressed,
+    /// `archived`.
+    Archived,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl PersonStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["active", "inactive", "suppressed", "archived"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Suppressed => "suppressed",
+            Self::Archived => "archived",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "active" => Some(Self::Active),
+            "inactive" => Some(Self::Inactive),
+            "suppressed" => Some(Self::Suppressed),
+            "archived" => Some(Self::Archived),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ActorKind`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ActorKind {
-        /// `human`.
-        Human = "human",
-        /// `agent`.
-        Agent = "agent",
+sdk_core::text_impls!(PersonStatus: OpenEnum);
+
+/// The schema `ActorKind`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ActorKind {
+    /// `human`.
+    Human,
+    /// `agent`.
+    Agent,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ActorKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["human", "agent"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Human => "human",
+            Self::Agent => "agent",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "human" => Some(Self::Human),
+            "agent" => Some(Self::Agent),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ActorKind: OpenEnum);
 
 /// The schema `ActorWorkload`.
 ///
@@ -3079,18 +3452,45 @@ sdk_core::json_object!(ActorWorkload {
     open_opportunities: bounded "openOpportunities",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `CallActivityDirection`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum CallActivityDirection {
-        /// `in`.
-        In = "in",
-        /// `out`.
-        Out = "out",
+/// The schema `CallActivityDirection`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CallActivityDirection {
+    /// `in`.
+    In,
+    /// `out`.
+    Out,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl CallActivityDirection {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["in", "out"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "in" => Some(Self::In),
+            "out" => Some(Self::Out),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(CallActivityDirection: OpenEnum);
 
 /// The schema `OpportunityContact`.
 ///
@@ -3136,79 +3536,199 @@ impl OpportunityContact {
 
 impl Validate for OpportunityContact {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.reference("person", &self.person)?;
-        check.known("role", Some(&self.role))?;
+        check.pattern("person", self.person.as_str(), &PersonReference::FORM)?;
+        check.known(
+            "role",
+            Some(self.role.as_str()),
+            OpportunityContactRole::KNOWN,
+        )?;
         check.extra(&self.extra, &["person", "role"], &[])
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `OpportunityContactRole`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum OpportunityContactRole {
-        /// `decider`.
-        Decider = "decider",
-        /// `champion`.
-        Champion = "champion",
-        /// `user`.
-        User = "user",
+/// The schema `OpportunityContactRole`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OpportunityContactRole {
+    /// `decider`.
+    Decider,
+    /// `champion`.
+    Champion,
+    /// `user`.
+    User,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl OpportunityContactRole {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["decider", "champion", "user"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Decider => "decider",
+            Self::Champion => "champion",
+            Self::User => "user",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "decider" => Some(Self::Decider),
+            "champion" => Some(Self::Champion),
+            "user" => Some(Self::User),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `OpportunityCloseReason`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum OpportunityCloseReason {
-        /// `price`.
-        Price = "price",
-        /// `timing`.
-        Timing = "timing",
-        /// `competitor`.
-        Competitor = "competitor",
-        /// `no_fit`.
-        NoFit = "no_fit",
-        /// `Other`.
-        OtherValue = "Other",
-        /// `other`.
-        OtherValue2 = "other",
+sdk_core::text_impls!(OpportunityContactRole: OpenEnum);
+
+/// The schema `OpportunityCloseReason`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OpportunityCloseReason {
+    /// `price`.
+    Price,
+    /// `timing`.
+    Timing,
+    /// `competitor`.
+    Competitor,
+    /// `no_fit`.
+    NoFit,
+    /// `Other`.
+    OtherValue,
+    /// `other`.
+    OtherValue2,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl OpportunityCloseReason {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] =
+        &["price", "timing", "competitor", "no_fit", "Other", "other"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Price => "price",
+            Self::Timing => "timing",
+            Self::Competitor => "competitor",
+            Self::NoFit => "no_fit",
+            Self::OtherValue => "Other",
+            Self::OtherValue2 => "other",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "price" => Some(Self::Price),
+            "timing" => Some(Self::Timing),
+            "competitor" => Some(Self::Competitor),
+            "no_fit" => Some(Self::NoFit),
+            "Other" => Some(Self::OtherValue),
+            "other" => Some(Self::OtherValue2),
+            _ => None,
+        }
     }
 }
 
-sdk_core::reference! {
-    /// The schema `TaskInputAssignee`.
-    ///
-    /// Its form is `^ACR-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct TaskInputAssignee = Pattern::new(
+sdk_core::text_impls!(OpportunityCloseReason: OpenEnum);
+
+/// The schema `TaskInputAssignee`.
+///
+/// Its form is `^ACR-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TaskInputAssignee(String);
+
+impl TaskInputAssignee {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^ACR-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("ACR-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("ACR-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
-}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `OrganizationStatus`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum OrganizationStatus {
-        /// `active`.
-        Active = "active",
-        /// `inactive`.
-        Inactive = "inactive",
-        /// `archived`.
-        Archived = "archived",
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
+
+sdk_core::text_impls!(TaskInputAssignee: Reference);
+
+/// The schema `OrganizationStatus`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum OrganizationStatus {
+    /// `active`.
+    Active,
+    /// `inactive`.
+    Inactive,
+    /// `archived`.
+    Archived,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl OrganizationStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["active", "inactive", "archived"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Archived => "archived",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "active" => Some(Self::Active),
+            "inactive" => Some(Self::Inactive),
+            "archived" => Some(Self::Archived),
+            _ => None,
+        }
+    }
+}
+
+sdk_core::text_impls!(OrganizationStatus: OpenEnum);
 
 /// Log a call
 ///
@@ -3277,7 +3797,11 @@ impl Validate for ActivityInputLogAcall {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         check.integer("seconds", self.seconds, 0, 86400)?;
         if let Some(value) = &self.direction {
-            check.known("direction", Some(value))?;
+            check.known(
+                "direction",
+                Some(value.as_str()),
+                ActivityInputLogAcallDirection::KNOWN,
+            )?;
         }
         check.extra(
             &self.extra,
@@ -3287,18 +3811,45 @@ impl Validate for ActivityInputLogAcall {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ActivityInputLogAcallDirection`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ActivityInputLogAcallDirection {
-        /// `in`.
-        In = "in",
-        /// `out`.
-        Out = "out",
+/// The schema `ActivityInputLogAcallDirection`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ActivityInputLogAcallDirection {
+    /// `in`.
+    In,
+    /// `out`.
+    Out,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ActivityInputLogAcallDirection {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["in", "out"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::In => "in",
+            Self::Out => "out",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "in" => Some(Self::In),
+            "out" => Some(Self::Out),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ActivityInputLogAcallDirection: OpenEnum);
 
 /// Log an email
 ///
@@ -3387,39 +3938,92 @@ sdk_core::json_object!(IntakeSubmissionSource {
     ip: optional "ip",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `IntakeSubmissionSourceChannel`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum IntakeSubmissionSourceChannel {
-        /// `form`.
-        Form = "form",
-        /// `email`.
-        Email = "email",
-        /// `import`.
-        Import = "import",
-        /// `api`.
-        Api = "api",
+/// The schema `IntakeSubmissionSourceChannel`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IntakeSubmissionSourceChannel {
+    /// `form`.
+    Form,
+    /// `email`.
+    Email,
+    /// `import`.
+    Import,
+    /// `api`.
+    Api,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl IntakeSubmissionSourceChannel {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["form", "email", "import", "api"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Form => "form",
+            Self::Email => "email",
+            Self::Import => "import",
+            Self::Api => "api",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "form" => Some(Self::Form),
+            "email" => Some(Self::Email),
+            "import" => Some(Self::Import),
+            "api" => Some(Self::Api),
+            _ => None,
+        }
     }
 }
 
-sdk_core::reference! {
-    /// The schema `IntakeSubmissionDetailPublicReference`.
-    ///
-    /// Its form is `^IN-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct IntakeSubmissionDetailPublicReference = Pattern::new(
+sdk_core::text_impls!(IntakeSubmissionSourceChannel: OpenEnum);
+
+/// The schema `IntakeSubmissionDetailPublicReference`.
+///
+/// Its form is `^IN-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct IntakeSubmissionDetailPublicReference(String);
+
+impl IntakeSubmissionDetailPublicReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^IN-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("IN-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("IN-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
+
+sdk_core::text_impls!(IntakeSubmissionDetailPublicReference: Reference);
 
 /// The schema `IntakeSubmissionDetailContact`.
 ///
@@ -3467,105 +4071,253 @@ sdk_core::json_object!(IntakeSubmissionDetailProcessingEvent {
     detail: optional "detail",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `IntakeReviewDecision`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum IntakeReviewDecision {
-        /// `accepted`.
-        Accepted = "accepted",
-        /// `dismissed`.
-        Dismissed = "dismissed",
-        /// `linked`.
-        Linked = "linked",
+/// The schema `IntakeReviewDecision`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IntakeReviewDecision {
+    /// `accepted`.
+    Accepted,
+    /// `dismissed`.
+    Dismissed,
+    /// `linked`.
+    Linked,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl IntakeReviewDecision {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["accepted", "dismissed", "linked"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Dismissed => "dismissed",
+            Self::Linked => "linked",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "accepted" => Some(Self::Accepted),
+            "dismissed" => Some(Self::Dismissed),
+            "linked" => Some(Self::Linked),
+            _ => None,
+        }
     }
 }
 
-sdk_core::reference! {
-    /// The schema `AcceptIntakeSubmission`.
-    ///
-    /// Its form is `^IN-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct AcceptIntakeSubmission = Pattern::new(
+sdk_core::text_impls!(IntakeReviewDecision: OpenEnum);
+
+/// The schema `AcceptIntakeSubmission`.
+///
+/// Its form is `^IN-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AcceptIntakeSubmission(String);
+
+impl AcceptIntakeSubmission {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^IN-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("IN-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("IN-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `DismissIntakeSubmission`.
-    ///
-    /// Its form is `^IN-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct DismissIntakeSubmission = Pattern::new(
+sdk_core::text_impls!(AcceptIntakeSubmission: Reference);
+
+/// The schema `DismissIntakeSubmission`.
+///
+/// Its form is `^IN-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DismissIntakeSubmission(String);
+
+impl DismissIntakeSubmission {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^IN-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("IN-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("IN-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `LinkIntakeSubmission`.
-    ///
-    /// Its form is `^IN-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct LinkIntakeSubmission = Pattern::new(
+sdk_core::text_impls!(DismissIntakeSubmission: Reference);
+
+/// The schema `LinkIntakeSubmission`.
+///
+/// Its form is `^IN-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LinkIntakeSubmission(String);
+
+impl LinkIntakeSubmission {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^IN-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("IN-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("IN-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `ChangeOpportunityStageOpportunity`.
-    ///
-    /// Its form is `^OP-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct ChangeOpportunityStageOpportunity = Pattern::new(
+sdk_core::text_impls!(LinkIntakeSubmission: Reference);
+
+/// The schema `ChangeOpportunityStageOpportunity`.
+///
+/// Its form is `^OP-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChangeOpportunityStageOpportunity(String);
+
+impl ChangeOpportunityStageOpportunity {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^OP-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("OP-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("OP-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
-}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `JobState`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum JobState {
-        /// `queued`.
-        Queued = "queued",
-        /// `running`.
-        Running = "running",
-        /// `done`.
-        Done = "done",
-        /// `failed`.
-        Failed = "failed",
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
+
+sdk_core::text_impls!(ChangeOpportunityStageOpportunity: Reference);
+
+/// The schema `JobState`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum JobState {
+    /// `queued`.
+    Queued,
+    /// `running`.
+    Running,
+    /// `done`.
+    Done,
+    /// `failed`.
+    Failed,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl JobState {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["queued", "running", "done", "failed"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "queued" => Some(Self::Queued),
+            "running" => Some(Self::Running),
+            "done" => Some(Self::Done),
+            "failed" => Some(Self::Failed),
+            _ => None,
+        }
+    }
+}
+
+sdk_core::text_impls!(JobState: OpenEnum);
 
 /// The schema `ErrorModelError`.
 ///
@@ -3616,53 +4368,124 @@ sdk_core::json_object!(ErrorModelErrorDetail {
     rule: optional "rule",
 });
 
-sdk_core::reference! {
-    /// The schema `ExportSha256`.
-    ///
-    /// Its form is `^[0-9a-f]{64}$`.
-    ///
-    /// Provenance: documented.
-    pub struct ExportSha256 = Pattern::new(
-        "^[0-9a-f]{64}$",
-        &[
-            &[
-                Piece::Class { ranges: &[('0', '9'), ('a', 'f')], min: 64, max: 64 },
-            ],
-        ],
-    );
-}
+/// The schema `ExportSha256`.
+///
+/// Its form is `^[0-9a-f]{64}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExportSha256(String);
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `WebhookSettingsEvent`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum WebhookSettingsEvent {
-        /// `person.changed`.
-        PersonChanged = "person.changed",
-        /// `opportunity.moved`.
-        OpportunityMoved = "opportunity.moved",
-        /// `task.due`.
-        TaskDue = "task.due",
+impl ExportSha256 {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
+        "^[0-9a-f]{64}$",
+        &[&[Piece::Class {
+            ranges: &[('0', '9'), ('a', 'f')],
+            min: 64,
+            max: 64,
+        }]],
+    );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-sdk_core::reference! {
-    /// The schema `TagSettingsColor`.
-    ///
-    /// Its form is `^#[0-9a-f]{6}$`.
-    ///
-    /// Provenance: documented.
-    pub struct TagSettingsColor = Pattern::new(
-        "^#[0-9a-f]{6}$",
-        &[
-            &[
-                Piece::Literal("#"),
-                Piece::Class { ranges: &[('0', '9'), ('a', 'f')], min: 6, max: 6 },
-            ],
-        ],
-    );
+sdk_core::text_impls!(ExportSha256: Reference);
+
+/// The schema `WebhookSettingsEvent`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum WebhookSettingsEvent {
+    /// `person.changed`.
+    PersonChanged,
+    /// `opportunity.moved`.
+    OpportunityMoved,
+    /// `task.due`.
+    TaskDue,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
 }
+
+impl WebhookSettingsEvent {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["person.changed", "opportunity.moved", "task.due"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::PersonChanged => "person.changed",
+            Self::OpportunityMoved => "opportunity.moved",
+            Self::TaskDue => "task.due",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "person.changed" => Some(Self::PersonChanged),
+            "opportunity.moved" => Some(Self::OpportunityMoved),
+            "task.due" => Some(Self::TaskDue),
+            _ => None,
+        }
+    }
+}
+
+sdk_core::text_impls!(WebhookSettingsEvent: OpenEnum);
+
+/// The schema `TagSettingsColor`.
+///
+/// Its form is `^#[0-9a-f]{6}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TagSettingsColor(String);
+
+impl TagSettingsColor {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
+        "^#[0-9a-f]{6}$",
+        &[&[
+            Piece::Literal("#"),
+            Piece::Class {
+                ranges: &[('0', '9'), ('a', 'f')],
+                min: 6,
+                max: 6,
+            },
+        ]],
+    );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+sdk_core::text_impls!(TagSettingsColor: Reference);
 
 /// The schema `AttentionItem`.
 ///
@@ -3701,20 +4524,49 @@ sdk_core::json_object!(AttentionItem {
     record_version: bounded "recordVersion",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `AttentionType`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum AttentionType {
-        /// `task`.
-        Task = "task",
-        /// `opportunity`.
-        Opportunity = "opportunity",
-        /// `intake`.
-        Intake = "intake",
+/// The schema `AttentionType`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AttentionType {
+    /// `task`.
+    Task,
+    /// `opportunity`.
+    Opportunity,
+    /// `intake`.
+    Intake,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl AttentionType {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["task", "opportunity", "intake"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Task => "task",
+            Self::Opportunity => "opportunity",
+            Self::Intake => "intake",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "task" => Some(Self::Task),
+            "opportunity" => Some(Self::Opportunity),
+            "intake" => Some(Self::Intake),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(AttentionType: OpenEnum);
 
 /// The schema `AttentionPriority`.
 ///
@@ -3738,22 +4590,53 @@ sdk_core::json_object!(AttentionPriority {
     explanation: optional "explanation",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ReasonCode`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ReasonCode {
-        /// `overdue`.
-        Overdue = "overdue",
-        /// `due_today`.
-        DueToday = "due_today",
-        /// `stale`.
-        Stale = "stale",
-        /// `high_value`.
-        HighValue = "high_value",
+/// The schema `ReasonCode`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ReasonCode {
+    /// `overdue`.
+    Overdue,
+    /// `due_today`.
+    DueToday,
+    /// `stale`.
+    Stale,
+    /// `high_value`.
+    HighValue,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ReasonCode {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["overdue", "due_today", "stale", "high_value"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Overdue => "overdue",
+            Self::DueToday => "due_today",
+            Self::Stale => "stale",
+            Self::HighValue => "high_value",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "overdue" => Some(Self::Overdue),
+            "due_today" => Some(Self::DueToday),
+            "stale" => Some(Self::Stale),
+            "high_value" => Some(Self::HighValue),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ReasonCode: OpenEnum);
 
 /// The schema `RecentChange`.
 ///
@@ -3921,22 +4804,53 @@ sdk_core::json_object!(FunnelProvenance {
     backfilled_opening_events: bounded "backfilledOpeningEvents",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `PresentationFieldKind`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum PresentationFieldKind {
-        /// `text`.
-        Text = "text",
-        /// `number`.
-        Number = "number",
-        /// `date`.
-        Date = "date",
-        /// `select`.
-        Select = "select",
+/// The schema `PresentationFieldKind`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum PresentationFieldKind {
+    /// `text`.
+    Text,
+    /// `number`.
+    Number,
+    /// `date`.
+    Date,
+    /// `select`.
+    Select,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl PresentationFieldKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["text", "number", "date", "select"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Date => "date",
+            Self::Select => "select",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "text" => Some(Self::Text),
+            "number" => Some(Self::Number),
+            "date" => Some(Self::Date),
+            "select" => Some(Self::Select),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(PresentationFieldKind: OpenEnum);
 
 /// The schema `Navigation`.
 ///
@@ -4062,18 +4976,45 @@ sdk_core::json_object!(View {
     actions: optional "actions",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ViewKind`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ViewKind {
-        /// `list`.
-        List = "list",
-        /// `board`.
-        Board = "board",
+/// The schema `ViewKind`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ViewKind {
+    /// `list`.
+    List,
+    /// `board`.
+    Board,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ViewKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["list", "board"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::List => "list",
+            Self::Board => "board",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "list" => Some(Self::List),
+            "board" => Some(Self::Board),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ViewKind: OpenEnum);
 
 /// The schema `EmptyState`.
 ///
@@ -4153,103 +5094,276 @@ sdk_core::json_object!(GetHealthReply {
 
 impl FromReply for GetHealthReply {}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `IntakeState`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum IntakeState {
-        /// `pending`.
-        Pending = "pending",
-        /// `final`.
-        Final = "final",
-        /// `all`.
-        All = "all",
+/// The schema `IntakeState`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum IntakeState {
+    /// `pending`.
+    Pending,
+    /// `final`.
+    Final,
+    /// `all`.
+    All,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl IntakeState {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["pending", "final", "all"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Pending => "pending",
+            Self::Final => "final",
+            Self::All => "all",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "pending" => Some(Self::Pending),
+            "final" => Some(Self::Final),
+            "all" => Some(Self::All),
+            _ => None,
+        }
     }
 }
 
-sdk_core::reference! {
-    /// The schema `GetIntakeSubmissionReference`.
-    ///
-    /// Its form is `^IN-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct GetIntakeSubmissionReference = Pattern::new(
+sdk_core::text_impls!(IntakeState: OpenEnum);
+
+/// The schema `GetIntakeSubmissionReference`.
+///
+/// Its form is `^IN-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GetIntakeSubmissionReference(String);
+
+impl GetIntakeSubmissionReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^IN-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("IN-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("IN-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
-}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ListPeopleStatusItem`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ListPeopleStatusItem {
-        /// `active`.
-        Active = "active",
-        /// `inactive`.
-        Inactive = "inactive",
-        /// `suppressed`.
-        Suppressed = "suppressed",
-        /// `archived`.
-        Archived = "archived",
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ListPeopleField`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ListPeopleField {
-        /// `emails`.
-        Emails = "emails",
-        /// `phones`.
-        Phones = "phones",
-        /// `address`.
-        Address = "address",
-        /// `custom`.
-        Custom = "custom",
+sdk_core::text_impls!(GetIntakeSubmissionReference: Reference);
+
+/// The schema `ListPeopleStatusItem`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ListPeopleStatusItem {
+    /// `active`.
+    Active,
+    /// `inactive`.
+    Inactive,
+    /// `suppressed`.
+    Suppressed,
+    /// `archived`.
+    Archived,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ListPeopleStatusItem {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["active", "inactive", "suppressed", "archived"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Suppressed => "suppressed",
+            Self::Archived => "archived",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "active" => Some(Self::Active),
+            "inactive" => Some(Self::Inactive),
+            "suppressed" => Some(Self::Suppressed),
+            "archived" => Some(Self::Archived),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ListPeopleSort`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ListPeopleSort {
-        /// `name`.
-        Name = "name",
-        /// `-name`.
-        MinusName = "-name",
-        /// `createdAt`.
-        CreatedAt = "createdAt",
-        /// `-createdAt`.
-        MinusCreatedAt = "-createdAt",
+sdk_core::text_impls!(ListPeopleStatusItem: OpenEnum);
+
+/// The schema `ListPeopleField`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ListPeopleField {
+    /// `emails`.
+    Emails,
+    /// `phones`.
+    Phones,
+    /// `address`.
+    Address,
+    /// `custom`.
+    Custom,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ListPeopleField {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["emails", "phones", "address", "custom"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Emails => "emails",
+            Self::Phones => "phones",
+            Self::Address => "address",
+            Self::Custom => "custom",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "emails" => Some(Self::Emails),
+            "phones" => Some(Self::Phones),
+            "address" => Some(Self::Address),
+            "custom" => Some(Self::Custom),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `GetPersonTimelineTypeItem`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum GetPersonTimelineTypeItem {
-        /// `call`.
-        Call = "call",
-        /// `email`.
-        Email = "email",
-        /// `meeting`.
-        Meeting = "meeting",
+sdk_core::text_impls!(ListPeopleField: OpenEnum);
+
+/// The schema `ListPeopleSort`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ListPeopleSort {
+    /// `name`.
+    Name,
+    /// `-name`.
+    MinusName,
+    /// `createdAt`.
+    CreatedAt,
+    /// `-createdAt`.
+    MinusCreatedAt,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ListPeopleSort {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["name", "-name", "createdAt", "-createdAt"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Name => "name",
+            Self::MinusName => "-name",
+            Self::CreatedAt => "createdAt",
+            Self::MinusCreatedAt => "-createdAt",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "name" => Some(Self::Name),
+            "-name" => Some(Self::MinusName),
+            "createdAt" => Some(Self::CreatedAt),
+            "-createdAt" => Some(Self::MinusCreatedAt),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ListPeopleSort: OpenEnum);
+
+/// The schema `GetPersonTimelineTypeItem`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum GetPersonTimelineTypeItem {
+    /// `call`.
+    Call,
+    /// `email`.
+    Email,
+    /// `meeting`.
+    Meeting,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl GetPersonTimelineTypeItem {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["call", "email", "meeting"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Call => "call",
+            Self::Email => "email",
+            Self::Meeting => "meeting",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "call" => Some(Self::Call),
+            "email" => Some(Self::Email),
+            "meeting" => Some(Self::Meeting),
+            _ => None,
+        }
+    }
+}
+
+sdk_core::text_impls!(GetPersonTimelineTypeItem: OpenEnum);
 
 /// The schema `MergePeopleBody`.
 ///
@@ -4321,47 +5435,109 @@ impl MergePeopleBody {
 
 impl Validate for MergePeopleBody {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.reference("keep", &self.keep)?;
+        check.pattern("keep", self.keep.as_str(), &PersonReference::FORM)?;
         check.items("merge", self.merge.len(), 1, 20)?;
         for item in &self.merge {
-            check.reference("merge", item)?;
+            check.pattern("merge", item.as_str(), &PersonReference::FORM)?;
         }
         if let Some(value) = &self.strategy {
-            check.known("strategy", Some(value))?;
+            check.known(
+                "strategy",
+                Some(value.as_str()),
+                MergePeopleBodyStrategy::KNOWN,
+            )?;
         }
         check.extra(&self.extra, &["keep", "merge", "strategy"], &["strategy"])
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `MergePeopleBodyStrategy`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum MergePeopleBodyStrategy {
-        /// `newest`.
-        Newest = "newest",
-        /// `oldest`.
-        Oldest = "oldest",
-        /// `richest`.
-        Richest = "richest",
+/// The schema `MergePeopleBodyStrategy`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum MergePeopleBodyStrategy {
+    /// `newest`.
+    Newest,
+    /// `oldest`.
+    Oldest,
+    /// `richest`.
+    Richest,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl MergePeopleBodyStrategy {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["newest", "oldest", "richest"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Newest => "newest",
+            Self::Oldest => "oldest",
+            Self::Richest => "richest",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "newest" => Some(Self::Newest),
+            "oldest" => Some(Self::Oldest),
+            "richest" => Some(Self::Richest),
+            _ => None,
+        }
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `ListOrganizationsStatus`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum ListOrganizationsStatus {
-        /// `active`.
-        Active = "active",
-        /// `inactive`.
-        Inactive = "inactive",
-        /// `archived`.
-        Archived = "archived",
+sdk_core::text_impls!(MergePeopleBodyStrategy: OpenEnum);
+
+/// The schema `ListOrganizationsStatus`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum ListOrganizationsStatus {
+    /// `active`.
+    Active,
+    /// `inactive`.
+    Inactive,
+    /// `archived`.
+    Archived,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl ListOrganizationsStatus {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["active", "inactive", "archived"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Archived => "archived",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "active" => Some(Self::Active),
+            "inactive" => Some(Self::Inactive),
+            "archived" => Some(Self::Archived),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(ListOrganizationsStatus: OpenEnum);
 
 /// The schema `UpdateOrganizationBody`.
 ///
@@ -4473,59 +5649,125 @@ impl Validate for UpdateOrganizationBody {
     }
 }
 
-sdk_core::reference! {
-    /// The schema `OpportunityOwner`.
-    ///
-    /// Its form is `^(none|ACR-[A-F0-9]{12})$`.
-    ///
-    /// Provenance: documented.
-    pub struct OpportunityOwner = Pattern::new(
+/// The schema `OpportunityOwner`.
+///
+/// Its form is `^(none|ACR-[A-F0-9]{12})$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpportunityOwner(String);
+
+impl OpportunityOwner {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^(none|ACR-[A-F0-9]{12})$",
         &[
-            &[
-                Piece::Literal("none"),
-            ],
+            &[Piece::Literal("none")],
             &[
                 Piece::Literal("ACR-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
+                Piece::Class {
+                    ranges: &[('A', 'F'), ('0', '9')],
+                    min: 12,
+                    max: 12,
+                },
             ],
         ],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `OpportunityReference`.
-    ///
-    /// Its form is `^OP-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct OpportunityReference = Pattern::new(
+sdk_core::text_impls!(OpportunityOwner: Reference);
+
+/// The schema `OpportunityReference`.
+///
+/// Its form is `^OP-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OpportunityReference(String);
+
+impl OpportunityReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^OP-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("OP-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("OP-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
-sdk_core::reference! {
-    /// The schema `MoveOpportunityReference`.
-    ///
-    /// Its form is `^OP-[A-F0-9]{12}$`.
-    ///
-    /// Provenance: documented.
-    pub struct MoveOpportunityReference = Pattern::new(
+sdk_core::text_impls!(OpportunityReference: Reference);
+
+/// The schema `MoveOpportunityReference`.
+///
+/// Its form is `^OP-[A-F0-9]{12}$`.
+///
+/// Provenance: documented.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MoveOpportunityReference(String);
+
+impl MoveOpportunityReference {
+    /// The documented form, as a regular expression.
+    pub const PATTERN: &'static str = Self::FORM.source();
+
+    pub(crate) const FORM: Pattern = Pattern::new(
         "^OP-[A-F0-9]{12}$",
-        &[
-            &[
-                Piece::Literal("OP-"),
-                Piece::Class { ranges: &[('A', 'F'), ('0', '9')], min: 12, max: 12 },
-            ],
-        ],
+        &[&[
+            Piece::Literal("OP-"),
+            Piece::Class {
+                ranges: &[('A', 'F'), ('0', '9')],
+                min: 12,
+                max: 12,
+            },
+        ]],
     );
+
+    /// Whether it has the documented form. A received reference is kept even if it does not.
+    #[must_use]
+    pub fn is_well_formed(&self) -> bool {
+        Self::FORM.matches(&self.0)
+    }
+
+    /// The reference as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
+
+sdk_core::text_impls!(MoveOpportunityReference: Reference);
 
 /// The schema `MoveOpportunityBody`.
 ///
@@ -4600,9 +5842,9 @@ impl MoveOpportunityBody {
 
 impl Validate for MoveOpportunityBody {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.known("stage", Some(&self.stage))?;
+        check.known("stage", Some(self.stage.as_str()), OpportunityStage::KNOWN)?;
         if let Some(value) = &self.close_reason {
-            check.known("closeReason", Some(value))?;
+            check.known("closeReason", Some(value.as_str()), CloseReason::KNOWN)?;
         }
         if let Some(value) = &self.expected_version {
             check.integer("expectedVersion", *value, 1, i64::MAX)?;
@@ -4615,18 +5857,45 @@ impl Validate for MoveOpportunityBody {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `TaskOwner`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum TaskOwner {
-        /// `mine`.
-        Mine = "mine",
-        /// `all`.
-        All = "all",
+/// The schema `TaskOwner`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum TaskOwner {
+    /// `mine`.
+    Mine,
+    /// `all`.
+    All,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl TaskOwner {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["mine", "all"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Mine => "mine",
+            Self::All => "all",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "mine" => Some(Self::Mine),
+            "all" => Some(Self::All),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(TaskOwner: OpenEnum);
 
 /// The schema `TasksCreateBatchReplyItem`.
 ///
@@ -4650,18 +5919,45 @@ sdk_core::json_object!(TasksCreateBatchReplyItem {
     error: optional "error",
 });
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `CreateNoteBody`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum CreateNoteBody {
-        /// `plain`.
-        Plain = "plain",
-        /// `markdown`.
-        Markdown = "markdown",
+/// The schema `CreateNoteBody`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CreateNoteBody {
+    /// `plain`.
+    Plain,
+    /// `markdown`.
+    Markdown,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl CreateNoteBody {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["plain", "markdown"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Plain => "plain",
+            Self::Markdown => "markdown",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "plain" => Some(Self::Plain),
+            "markdown" => Some(Self::Markdown),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(CreateNoteBody: OpenEnum);
 
 /// The schema `CreateNoteBodyModel`.
 ///
@@ -4831,8 +6127,12 @@ impl CreateExportBody {
 
 impl Validate for CreateExportBody {
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
-        check.known("resource", Some(&self.resource))?;
-        check.known("format", Some(&self.format))?;
+        check.known(
+            "resource",
+            Some(self.resource.as_str()),
+            CreateExportBodyResource::KNOWN,
+        )?;
+        check.known("format", Some(self.format.as_str()), ExportFormat::KNOWN)?;
         if let Some(value) = &self.since {
             check.rfc3339("since", Some(value))?;
         }
@@ -4844,22 +6144,54 @@ impl Validate for CreateExportBody {
     }
 }
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `CreateExportBodyResource`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum CreateExportBodyResource {
-        /// `people`.
-        People = "people",
-        /// `organizations`.
-        Organizations = "organizations",
-        /// `opportunities`.
-        Opportunities = "opportunities",
-        /// `tasks`.
-        Tasks = "tasks",
+/// The schema `CreateExportBodyResource`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum CreateExportBodyResource {
+    /// `people`.
+    People,
+    /// `organizations`.
+    Organizations,
+    /// `opportunities`.
+    Opportunities,
+    /// `tasks`.
+    Tasks,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl CreateExportBodyResource {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] =
+        &["people", "organizations", "opportunities", "tasks"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::People => "people",
+            Self::Organizations => "organizations",
+            Self::Opportunities => "opportunities",
+            Self::Tasks => "tasks",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "people" => Some(Self::People),
+            "organizations" => Some(Self::Organizations),
+            "opportunities" => Some(Self::Opportunities),
+            "tasks" => Some(Self::Tasks),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(CreateExportBodyResource: OpenEnum);
 
 /// The schema `DeleteExportsBody`.
 ///
@@ -5036,18 +6368,45 @@ sdk_core::json_object!(SettingsWebhooksTestReply {
 
 impl FromReply for SettingsWebhooksTestReply {}
 
-sdk_core::open_enum! {
-    closed
-    /// The schema `EmailActivityKind`.
-    ///
-    /// Provenance: documented, with all values.
-    pub enum EmailActivityKind {
-        /// `email`.
-        Email = "email",
-        /// `letter`.
-        Letter = "letter",
+/// The schema `EmailActivityKind`.
+///
+/// Provenance: documented, with all values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum EmailActivityKind {
+    /// `email`.
+    Email,
+    /// `letter`.
+    Letter,
+    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
+    /// `as_str()`, which stays the same.
+    Unknown(String),
+}
+
+impl EmailActivityKind {
+    /// The documented values, as on the wire.
+    pub const KNOWN: &'static [&'static str] = &["email", "letter"];
+
+    /// The value as on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Email => "email",
+            Self::Letter => "letter",
+            Self::Unknown(text) => text,
+        }
+    }
+
+    fn known(text: &str) -> Option<Self> {
+        match text {
+            "email" => Some(Self::Email),
+            "letter" => Some(Self::Letter),
+            _ => None,
+        }
     }
 }
+
+sdk_core::text_impls!(EmailActivityKind: OpenEnum);
 
 /// The further members of a list intake submissions reply.
 ///
@@ -5322,7 +6681,7 @@ impl Validate for OpportunityInput {
             check.object("custom", value, false)?;
         }
         check.length("title", Some(&self.title), 1, 200)?;
-        check.known("stage", Some(&self.stage))?;
+        check.known("stage", Some(self.stage.as_str()), OpportunityStage::KNOWN)?;
         if let Some(value) = &self.value {
             Validate::validate(value, &check.member("value"))?;
         }
@@ -5333,10 +6692,14 @@ impl Validate for OpportunityInput {
             Validate::validate(value, &check.member("contacts"))?;
         }
         if let Some(value) = &self.close_reason {
-            check.known("closeReason", Some(value))?;
+            check.known(
+                "closeReason",
+                Some(value.as_str()),
+                OpportunityCloseReason::KNOWN,
+            )?;
         }
         if let Some(value) = &self.organization {
-            check.reference("organization", value)?;
+            check.pattern("organization", value.as_str(), &OrganizationReference::FORM)?;
         }
         check.extra(
             &self.extra,
@@ -5417,14 +6780,20 @@ sdk_core::json_object!(WebhookSettingsInput {
     retries: bounded "retries",
 });
 
-sdk_core::redacted_debug!(WebhookSettingsInput {
-    url,
-    secret,
-    events,
-    active,
-    headers,
-    retries
-});
+impl std::fmt::Debug for WebhookSettingsInput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<&str> = self.extra.iter().map(|(name, _)| name).collect();
+        f.debug_struct("WebhookSettingsInput")
+            .field("url", &self.url)
+            .field("secret", &self.secret)
+            .field("events", &self.events)
+            .field("active", &self.active)
+            .field("headers", &self.headers)
+            .field("retries", &self.retries)
+            .field("extra", &names)
+            .finish()
+    }
+}
 
 impl WebhookSettingsInput {
     /// With the required members.
@@ -5518,7 +6887,7 @@ impl Validate for WebhookSettingsInput {
         check.length("url", Some(&self.url), 0, 500)?;
         check.items("events", self.events.len(), 1, usize::MAX)?;
         for item in &self.events {
-            check.known("events", Some(item))?;
+            check.known("events", Some(item.as_str()), WebhookSettingsEvent::KNOWN)?;
         }
         if let Some(value) = &self.retries {
             check.integer("retries", *value, 0, 20)?;
