@@ -65,8 +65,8 @@ pub use drift::contract::{ContractMatch, ContractReport};
 pub use drift::raw::{RawCall, RawTarget};
 pub use drift::scopes::{MissingScopes, least_scopes};
 pub use error::Error;
-pub use error::attempts::AttemptRecord;
-pub use error::kind::{Effect, ErrorKind};
+
+pub use error::kind::{AttemptRecord, Effect, ErrorKind};
 pub use json::body::JsonBody;
 pub use json::members::Members;
 pub use json::number::Number;

@@ -65,12 +65,12 @@ pub(super) fn classify(
         Err(Unread::TooLarge(excerpt)) => {
             let limit = progress.limits.max_bytes;
             Error::decode(format!("the reply is larger than {limit} bytes"))
-                .hint("raise `max_response_bytes` of the suite's builder if that is expected")
-                .with_body(excerpt)
+                .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
+                .with(|parts| parts.body = Some(excerpt))
         }
         Err(Unread::Broken(error)) => Error::new(ErrorKind::Transport, "the reply was cut off")
             .with_cause(error)
-            .with_retryable(true),
+            .with(|parts| parts.retryable = true),
         Err(Unread::Late) => late_body(whole_call, progress),
         Err(Unread::Encoded(encoding)) => {
             let encoding = progress.confidential(b"").line(Line::Message, &encoding);
@@ -99,7 +99,7 @@ fn unreadable_reply(
         Unreadable::Truncated(error) => {
             let message = format!("the reply is truncated: {}", shown(&error.to_string()));
             let error = Error::decode(message).with_cause(error);
-            (error.with_retryable(true), true)
+            (error.with(|parts| parts.retryable = true), true)
         }
         // Anything more specific would quote a confidential reply.
         Unreadable::Malformed(_) if is_secret => {
@@ -119,14 +119,14 @@ fn unreadable_reply(
                 error
             } else {
                 let begin = confidential.line(Line::Excerpt, &text_of(&body));
-                error.hint(format!("the body begins with {begin:?}"))
+                error.with_hint(format!("the body begins with {begin:?}"))
             };
             (error, false)
         }
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
             let hint = "raise `max_response_elements` of the suite's builder if that is expected";
-            (Error::decode(message).hint(hint), false)
+            (Error::decode(message).with_hint(hint), false)
         }
         Unreadable::Schema {
             expected,
@@ -147,11 +147,12 @@ fn unreadable_reply(
             );
             let message =
                 format!("the reply has {found}, but this SDK was built for {expected}{detail}");
-            let error = Error::new(ErrorKind::SchemaVersion, message).hint(hint);
+            let error = Error::new(ErrorKind::SchemaVersion, message).with_hint(hint);
             (error, false)
         }
     };
-    let error = of_status(error, status, headers, &confidential).with_body(body);
+    let error =
+        of_status(error, status, headers, &confidential).with(|parts| parts.body = Some(body));
     fail(error, again && progress.may_replay)
 }
 

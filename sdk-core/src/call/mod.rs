@@ -65,7 +65,9 @@ impl Call {
 
     /// An error of this call, with its operation and installation.
     pub(crate) fn failed(&self, error: Error) -> Error {
-        error.of(self.operation).at(self.client.label())
+        error
+            .with_operation(self.operation)
+            .with_installation(self.client.label())
     }
 
     /// Where the request goes.

@@ -18,7 +18,7 @@ impl Call {
     /// Checks the options of client and call, and adds their query parameters to the draft.
     pub(super) fn decorate(&self, draft: &mut Draft) -> Result<(), Error> {
         let all = [self.client.defaults(), &self.options];
-        let of_operation = |error: Error| error.of(self.operation);
+        let of_operation = |error: Error| error.with_operation(self.operation);
         let mut checked = all.iter().map(|options| options.check());
         checked.try_for_each(|check| check).map_err(of_operation)?;
         if self.stored.is_some() {

@@ -41,7 +41,7 @@ impl Call {
         // A form holds the client's secret, and would be replayed as JSON.
         if request.is_form {
             let message = "a call with a form body cannot be prepared: send it directly";
-            return Err(Error::prepared(message).of(self.operation));
+            return Err(Error::prepared(message).with_operation(self.operation));
         }
         let mut headers = self.client.defaults().headers();
         headers.retain(|(name, _)| !self.options.replaces(name));
@@ -49,7 +49,7 @@ impl Call {
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
         let body = body.map_err(|error| {
             Error::prepared("the body is not UTF-8")
-                .of(self.operation)
+                .with_operation(self.operation)
                 .with_cause(error)
         })?;
         let since = at.duration_since(UNIX_EPOCH).ok();

@@ -125,8 +125,8 @@ impl Call {
         let id = response.request_id();
         response
             .failed(error.withheld(&confidential))
-            .with_request_id(id.map(|id| confidential.line(Line::RequestId, id)))
             .with_headers(response.headers(), &confidential)
+            .with(|parts| parts.request_id = id.map(|id| confidential.line(Line::RequestId, id)))
     }
 
     /// Whether an attempt whose effect is unknown may be followed by another.

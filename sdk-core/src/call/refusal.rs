@@ -22,11 +22,12 @@ pub(super) fn of_status(
     headers: &HeaderMap,
     confidential: &Confidential,
 ) -> Error {
-    error
-        .with_status(status)
-        .with_request_id(request_id(headers).map(|id| confidential.line(Line::RequestId, id)))
-        .with_headers(headers, confidential)
-        .with_effect(Effect::of_status(status))
+    let id = request_id(headers).map(|id| confidential.line(Line::RequestId, id));
+    error.with_headers(headers, confidential).with(|parts| {
+        parts.status = Some(status);
+        parts.request_id = id;
+        parts.effect = Effect::of_status(status);
+    })
 }
 
 /// A non-2xx reply.
@@ -43,17 +44,18 @@ pub(super) fn refused(
     let retryable = envelope.is_retryable(status);
     let after = retry_after(headers);
     let error = Error::new(kind, envelope.message.unwrap_or_default());
-    let mut error = of_status(error, status, headers, &confidential)
-        .with_code(envelope.code)
-        .with_retryable(retryable)
-        .with_retry_after(after)
-        .with_body(body);
-    if envelope.request_id.is_some() {
-        error = error.with_request_id(envelope.request_id);
-    }
+    let mut error = of_status(error, status, headers, &confidential).with(|parts| {
+        parts.code = envelope.code;
+        parts.retryable = retryable;
+        parts.retry_after = after;
+        parts.body = Some(body);
+        if envelope.request_id.is_some() {
+            parts.request_id = envelope.request_id;
+        }
+    });
     match status {
         401 if progress.bearer.is_some() => {
-            return Verdict::Renew(error.hint(progress.client.audience_hint()));
+            return Verdict::Renew(error.with_hint(progress.client.audience_hint()));
         }
         403 => {
             let hint = scope_hint(
@@ -61,12 +63,12 @@ pub(super) fn refused(
                 progress.bearer.as_deref(),
                 &confidential,
             );
-            error = error.hint(hint);
+            error = error.with_hint(hint);
         }
         // Only the owning application knows which (contract, Authentication).
-        404 => error = error.hint("it does not exist, or this client may not see it"),
+        404 => error = error.with_hint("it does not exist, or this client may not see it"),
         407 => error = of_proxy(error, progress),
-        300..=399 => error = error.hint("redirects are not followed: check the base URL"),
+        300..=399 => error = error.with_hint("redirects are not followed: check the base URL"),
         _ => {}
     }
     Verdict::Fail {
@@ -80,9 +82,9 @@ pub(super) fn refused(
 fn of_proxy(error: Error, progress: &Progress<'_, '_>) -> Error {
     match progress.client.endpoint().proxy() {
         Some(proxy) => error
-            .with_effect(Effect::NotSent)
-            .hint(format!("the proxy {proxy} wants a credential")),
-        None => error.hint("a proxy in between wants a credential"),
+            .with(|parts| parts.effect = Effect::NotSent)
+            .with_hint(format!("the proxy {proxy} wants a credential")),
+        None => error.with_hint("a proxy in between wants a credential"),
     }
 }
 
@@ -94,7 +96,7 @@ pub(super) fn unscoped(
 ) -> Error {
     let message = "not sent, because the token lacks the required scope";
     let hint = scope_hint(operation, Some(bearer), confidential);
-    Error::new(ErrorKind::Forbidden, message).hint(hint)
+    Error::new(ErrorKind::Forbidden, message).with_hint(hint)
 }
 
 /// The scopes that the operation requires and those that the token was granted.

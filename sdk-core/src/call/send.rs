@@ -61,7 +61,7 @@ impl Call {
         watch: &mut CallWatch<'_>,
     ) -> Result<Reply, Error> {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
-        Error::without_runtime().map_err(|error| error.of(self.operation))?;
+        Error::without_runtime().map_err(|error| error.with_operation(self.operation))?;
         self.decorate(draft)?;
         let draft = &*draft;
         let mut progress = Progress::new(self, draft, limits, watch);
@@ -289,12 +289,12 @@ impl Call {
             None => error,
         };
         let effect = progress.watch.effect.or(error.effect());
-        let error = error
-            .of(self.operation)
-            .with_attempts(progress.watch.attempts)
-            .with_attempt_log(std::mem::take(&mut progress.watch.log))
-            .with_effect(effect)
-            .with_key(self.options.key.clone());
+        let error = error.with_operation(self.operation).with(|parts| {
+            parts.attempts = progress.watch.attempts;
+            parts.attempt_log = std::mem::take(&mut progress.watch.log);
+            parts.effect = effect;
+            parts.key.clone_from(&self.options.key);
+        });
         if !self.operation.safety.is_command() || effect == Effect::Refused {
             return error;
         }

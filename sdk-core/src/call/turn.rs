@@ -68,6 +68,6 @@ impl Call {
             counted(most, "attempt")
         );
         let hint = "raise `max_in_flight` of the suite's builder, or make fewer calls at once";
-        Error::timeout(message).hint(hint)
+        Error::timeout(message).with_hint(hint)
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn timed_out(
         let message = format!("{what} without a reply from {target}");
         (message, Effect::Unknown, progress.may_replay)
     };
-    let error = Error::timeout(message).with_effect(effect);
+    let error = Error::timeout(message).with(|parts| parts.effect = effect);
     fail(error, again)
 }
 
@@ -100,8 +100,7 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
     };
     let error = Error::new(kind, message)
         .with_cause(error)
-        .with_effect(effect)
-        .with_retryable(helps)
+        .with(|parts| (parts.effect, parts.retryable) = (effect, helps))
         .withheld(&confidential);
     fail(error, again)
 }

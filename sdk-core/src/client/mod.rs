@@ -42,7 +42,7 @@ impl ApiClient {
     /// # Errors
     /// When the suite does not know the application's URL.
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
-        Self::of(suite, application).map_err(|error| error.at(suite.shared.label()))
+        Self::of(suite, application).map_err(|error| error.with_installation(suite.shared.label()))
     }
 
     fn of(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
@@ -110,7 +110,7 @@ impl ApiClient {
         &self,
         wait: impl Future<Output = Result<T, TokenError>>,
     ) -> Result<T, Error> {
-        Error::without_runtime().map_err(|error| error.at(self.label()))?;
+        Error::without_runtime().map_err(|error| error.with_installation(self.label()))?;
         let limits = self.limits(&CallOptions::default());
         let (app, watcher) = (self.application().app, &self.suite().watcher);
         let _waiting = watcher.wait(WaitReason::Token, app, None);
@@ -135,9 +135,9 @@ impl ApiClient {
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
-            return Err(Error::timeout(message).at(self.label()));
+            return Err(Error::timeout(message).with_installation(self.label()));
         };
-        ended.map_err(|error| self.token_error(error).at(self.label()))
+        ended.map_err(|error| self.token_error(error).with_installation(self.label()))
     }
 
     /// Turns the error of a token into that of a call. A refusal names the audience, which the configuration may not show.
@@ -147,7 +147,7 @@ impl ApiClient {
         let refused = error.kind() == TokenErrorKind::Refused && !blames_other;
         let error = error.into_error();
         if refused {
-            error.hint(self.audience_hint())
+            error.with_hint(self.audience_hint())
         } else {
             error
         }

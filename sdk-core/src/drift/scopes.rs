@@ -97,7 +97,7 @@ impl ApiClient {
         if let Some(foreign) = operations.iter().find(|it| it.application != app) {
             let found = format!("{}.{}", foreign.application, foreign.id);
             let error = Error::invalid("operation", &format!("belong to {app}"), &found);
-            return Err(error.at(self.label()));
+            return Err(error.with_installation(self.label()));
         }
         let bearer = self.token_in_time(self.tokens().bearer()).await?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))

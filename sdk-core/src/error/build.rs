@@ -3,15 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{HeaderMap, HeaderValue, SET_COOKIE};
 use tokio::runtime::Handle;
 
 use crate::app::UnknownApp;
-use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
-use crate::error::attempts::AttemptRecord;
-use crate::error::kind::{Effect, ErrorKind};
+use crate::error::kind::{AttemptRecord, Effect, ErrorKind};
 use crate::error::source::{Source, says};
 use crate::error::{Error, Parts};
 use crate::operation::Operation;
@@ -93,9 +90,34 @@ impl Error {
         Self::configuration("").with(|error| (error.message, error.source) = (message, source))
     }
 
+    /// A setting that is missing or invalid.
+    pub(crate) fn configuration(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Configuration, message)
+    }
+
+    /// A response that cannot be read.
+    pub(crate) fn decode(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Decode, message)
+    }
+
+    /// A list that cannot continue.
+    pub(crate) fn pagination(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Pagination, message)
+    }
+
+    /// A prepared command that cannot be sent.
+    pub(crate) fn prepared(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::PreparedCommand, message)
+    }
+
+    /// A value that does not fit the caller's own type.
+    pub(crate) fn value(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Value, message)
+    }
+
     /// A timeout: another call may succeed.
     pub(crate) fn timeout(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Timeout, message).with_retryable(true)
+        Self::new(ErrorKind::Timeout, message).with(|parts| parts.retryable = true)
     }
 
     /// Keeps the headers of a reply, with confidential values redacted.
@@ -118,11 +140,13 @@ impl Error {
     pub(crate) fn after_failed_renewal(self, error: Self) -> Self {
         let (retryable, after) = (error.is_retryable(), error.retry_after());
         // The label stands at the beginning already.
-        let hint = format!("its token could not be renewed: {}", error.clone().at(None));
-        self.hint(hint)
-            .with_retryable(retryable)
-            .with_retry_after(after)
+        let hint = format!(
+            "its token could not be renewed: {}",
+            error.clone().with_installation(None)
+        );
+        self.with_hint(hint)
             .with_cause(error)
+            .with(|parts| (parts.retryable, parts.retry_after) = (retryable, after))
     }
 
     /// The same error with confidential text redacted from its message, and without a cause that has any.
@@ -144,53 +168,25 @@ impl Error {
             error.command = Some(Box::new(command));
         })
     }
-}
 
-/// Constructors: one for each kind that needs no more than a message.
-macro_rules! constructors {
-    ($($name:ident = $kind:ident;)*) => {
-        impl Error {$(
-            pub(crate) fn $name(message: impl Into<String>) -> Self {
-                Self::new(ErrorKind::$kind, message)
-            }
-        )*}
-    };
-}
+    pub(crate) fn with_operation(self, operation: &'static Operation) -> Self {
+        self.with(|parts| parts.operation = Some(operation))
+    }
 
-constructors! {
-    configuration = Configuration;
-    decode = Decode;
-    pagination = Pagination;
-    prepared = PreparedCommand;
-    value = Value;
-}
+    pub(crate) fn with_installation(self, installation: Option<Arc<str>>) -> Self {
+        self.with(|parts| parts.installation = installation)
+    }
 
-/// Setters, each for one field.
-macro_rules! setters {
-    ($($name:ident($value:ident: $type:ty) $field:ident = $new:expr;)*) => {
-        impl Error {$(
-            pub(crate) fn $name(self, $value: $type) -> Self {
-                self.with(|error| error.$field = $new)
-            }
-        )*}
-    };
-}
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        self.with(|parts| parts.hint = Some(hint.into()))
+    }
 
-setters! {
-    of(operation: &'static Operation) operation = Some(operation);
-    at(installation: Option<Arc<str>>) installation = installation;
-    hint(hint: impl Into<String>) hint = Some(hint.into());
-    with_status(status: u16) status = Some(status);
-    with_code(code: Option<String>) code = code;
-    with_request_id(id: Option<String>) request_id = id;
-    with_retryable(retryable: bool) retryable = retryable;
-    with_retry_after(after: Option<Duration>) retry_after = after;
-    with_attempts(attempts: u32) attempts = attempts;
-    with_attempt_log(log: Vec<AttemptRecord>) attempt_log = log;
-    with_effect(effect: Effect) effect = effect;
-    with_body(body: Bytes) body = Some(body);
-    with_cause(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) source = Some(Source::new(source));
-    with_key(key: Option<Arc<IdempotencyKey>>) key = key;
+    pub(crate) fn with_cause(
+        self,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        self.with(|parts| parts.source = Some(Source::new(cause)))
+    }
 }
 
 impl From<UnknownApp> for Error {
@@ -228,7 +224,7 @@ mod tests {
     #[test]
     fn a_change_to_a_clone_does_not_change_the_error() {
         let error = Error::timeout("late");
-        let hinted = error.clone().hint("go to bed");
+        let hinted = error.clone().with_hint("go to bed");
         assert_eq!(hinted.to_string(), format!("{error}; go to bed"));
     }
 

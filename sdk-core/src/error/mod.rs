@@ -1,8 +1,6 @@
 //! The one error type of all crates.
 
-pub(crate) mod attempts;
 pub(crate) mod build;
-pub(crate) mod display;
 pub(crate) mod envelope;
 pub(crate) mod kind;
 pub(crate) mod source;
@@ -16,16 +14,16 @@ use http::HeaderMap;
 
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::PreparedCommand;
-use crate::error::attempts::AttemptRecord;
-use crate::error::kind::{Effect, ErrorKind};
+use crate::error::kind::{AttemptRecord, Effect, ErrorKind};
 use crate::error::source::Source;
-use crate::getters::getters;
 use crate::operation::Operation;
+use crate::text::{Line, one_line};
 
 /// What failed, whether it took effect, and who can help.
 ///
-/// The type is opaque: ask [`kind`](Self::kind) or an `is_*` predicate. `Display` is one line with the label of
-/// the installation, the operation, the status, the application's code and message, and a hint. It never contains a secret or a token.
+/// The type is opaque: ask [`kind`](Self::kind), or a predicate such as [`is_not_found`](Self::is_not_found). `Display` is one
+/// line with the label of the installation, the operation, the status, the application's code and message, and a hint. It
+/// never contains a secret or a token.
 ///
 /// Clones are cheap and share everything.
 ///
@@ -73,28 +71,67 @@ pub(crate) struct Parts {
     pub(crate) command: Option<Box<PreparedCommand>>,
 }
 
-getters! {
-    Error |it|
+impl Error {
     /// The kind of failure.
-    pub kind -> ErrorKind = it.0.kind;
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
     /// The operation that failed; `None` if no call was under way.
-    pub operation -> Option<&'static Operation> = it.0.operation;
+    #[must_use]
+    pub fn operation(&self) -> Option<&'static Operation> {
+        self.0.operation
+    }
+
     /// The [label](crate::SuiteBuilder::label) of the installation that was called, if its suite has one.
-    pub installation -> Option<&str> = it.0.installation.as_deref();
+    #[must_use]
+    pub fn installation(&self) -> Option<&str> {
+        self.0.installation.as_deref()
+    }
+
     /// The HTTP status of the last reply, if there was one.
-    pub status -> Option<u16> = it.0.status;
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
     /// The application's error code, such as `insufficient_scope` or `IDEMPOTENCY_CONFLICT`, if the body had one.
-    pub code -> Option<&str> = it.0.code.as_deref();
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.0.code.as_deref()
+    }
+
     /// The message of the application or the SDK.
-    pub message -> &str = &it.0.message;
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// The correlated request id, for the people who run the suite.
-    pub request_id -> Option<&str> = it.0.request_id.as_deref();
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
     /// Whether the same call may succeed later, unchanged.
-    pub is_retryable -> bool = it.0.retryable;
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.0.retryable
+    }
+
     /// How long the server asked the client to wait, if it did.
-    pub retry_after -> Option<Duration> = it.0.retry_after;
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
     /// How many attempts were made; 0 if the call was refused before the first one.
-    pub attempts -> u32 = it.0.attempts;
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.0.attempts
+    }
+
     /// The failed attempts of the call, in their order: at most the last 32. It is empty if no attempt was made, and if the
     /// call itself succeeded but its reply did not fit what came after, as in a walk.
     ///
@@ -106,21 +143,42 @@ getters! {
     /// }
     /// # }
     /// ```
-    pub attempt_log -> &[AttemptRecord] = &it.0.attempt_log;
+    #[must_use]
+    pub fn attempt_log(&self) -> &[AttemptRecord] {
+        &self.0.attempt_log
+    }
+
     /// What is known about the effect of the call.
-    pub effect -> Effect = it.0.effect;
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.0.effect
+    }
+
     /// The headers of the failing reply, if there was one. Cookies are redacted, and so are values that contain a
     /// credential, a token, a key, or what the caller set in headers and parameters, or that are too long to be searched.
-    pub headers -> Option<&HeaderMap> = it.0.headers.as_deref();
-    /// The raw body of the failing reply, as far as it was read.
-    pub body -> Option<&[u8]> = it.0.body.as_deref();
-    /// The idempotency key that the command was sent with.
-    pub idempotency_key -> Option<&IdempotencyKey> = it.0.key.as_deref();
-    /// The command, ready to be sent again exactly.
-    pub command -> Option<&PreparedCommand> = it.0.command.as_deref();
-}
+    #[must_use]
+    pub fn headers(&self) -> Option<&HeaderMap> {
+        self.0.headers.as_deref()
+    }
 
-impl Error {
+    /// The raw body of the failing reply, as far as it was read.
+    #[must_use]
+    pub fn body(&self) -> Option<&[u8]> {
+        self.0.body.as_deref()
+    }
+
+    /// The idempotency key that the command was sent with.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.0.key.as_deref()
+    }
+
+    /// The command, ready to be sent again exactly.
+    #[must_use]
+    pub fn command(&self) -> Option<&PreparedCommand> {
+        self.0.command.as_deref()
+    }
+
     /// Takes the command out of the error; copies it if clones of the error hold it too.
     #[must_use]
     pub fn into_command(self) -> Option<PreparedCommand> {
@@ -133,54 +191,100 @@ impl Error {
     pub fn is_idempotency_conflict(&self) -> bool {
         self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
     }
+
+    /// Whether the kind is [`InvalidInput`](ErrorKind::InvalidInput).
+    #[must_use]
+    pub fn is_invalid_input(&self) -> bool {
+        self.kind() == ErrorKind::InvalidInput
+    }
+
+    /// Whether the kind is [`Unauthenticated`](ErrorKind::Unauthenticated).
+    #[must_use]
+    pub fn is_unauthenticated(&self) -> bool {
+        self.kind() == ErrorKind::Unauthenticated
+    }
+
+    /// Whether the kind is [`Forbidden`](ErrorKind::Forbidden).
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        self.kind() == ErrorKind::Forbidden
+    }
+
+    /// Whether the kind is [`NotFound`](ErrorKind::NotFound).
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.kind() == ErrorKind::NotFound
+    }
+
+    /// Whether the kind is [`Conflict`](ErrorKind::Conflict).
+    #[must_use]
+    pub fn is_conflict(&self) -> bool {
+        self.kind() == ErrorKind::Conflict
+    }
+
+    /// Whether the kind is [`RateLimited`](ErrorKind::RateLimited).
+    #[must_use]
+    pub fn is_rate_limited(&self) -> bool {
+        self.kind() == ErrorKind::RateLimited
+    }
+
+    /// Whether the kind is [`Unavailable`](ErrorKind::Unavailable), [`Connect`](ErrorKind::Connect) or
+    /// [`Transport`](ErrorKind::Transport): an application that cannot be reached is not available either.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        matches!(
+            self.kind(),
+            ErrorKind::Unavailable | ErrorKind::Connect | ErrorKind::Transport
+        )
+    }
+
+    /// Whether the kind is [`Timeout`](ErrorKind::Timeout).
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        self.kind() == ErrorKind::Timeout
+    }
 }
 
-/// Declares a predicate for each kind; a kind without one does not compile.
-macro_rules! predicates {
-    ($($is:ident = $kind:ident $(| $other:ident)*;)*) => {
-        impl Error {
-            $(
-                #[doc = concat!(
-                    "Whether the kind is [`", stringify!($kind), "`](ErrorKind::", stringify!($kind), ")",
-                    $(", or [`", stringify!($other), "`](ErrorKind::", stringify!($other), ")",)* "."
-                )]
-                #[must_use]
-                pub fn $is(&self) -> bool {
-                    matches!(self.0.kind, ErrorKind::$kind $(| ErrorKind::$other)*)
-                }
-            )*
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The builder admits only labels that are short and fit on a line.
+        if let Some(installation) = &self.installation {
+            write!(f, "[{installation}] ")?;
         }
-
-        const _: fn(ErrorKind) = |kind| match kind {
-            $(ErrorKind::$kind => (),)*
-        };
-
-        #[cfg(test)]
-        const PREDICATES: &[(ErrorKind, fn(&Error) -> bool)] =
-            &[$((ErrorKind::$kind, Error::$is),)*];
-    };
-}
-
-predicates! {
-    is_configuration = Configuration;
-    is_invalid_input = InvalidInput;
-    is_token_unavailable = TokenUnavailable;
-    is_unauthenticated = Unauthenticated;
-    is_forbidden = Forbidden;
-    is_rejected = Rejected;
-    is_not_found = NotFound;
-    is_conflict = Conflict;
-    is_rate_limited = RateLimited;
-    is_unavailable = Unavailable | Connect | Transport;
-    is_unexpected_status = UnexpectedStatus;
-    is_connect = Connect;
-    is_transport = Transport;
-    is_timeout = Timeout;
-    is_decode = Decode;
-    is_schema_version = SchemaVersion;
-    is_pagination = Pagination;
-    is_prepared_command = PreparedCommand;
-    is_value = Value;
+        if let Some(operation) = self.operation {
+            write!(f, "{}.{}: ", operation.application, operation.id)?;
+        }
+        match (self.status, self.kind) {
+            (Some(status), kind) => write!(f, "{status} {kind}")?,
+            (None, ErrorKind::Configuration | ErrorKind::InvalidInput | ErrorKind::Value) => {
+                return f.write_str(&self.message);
+            }
+            (None, kind) => write!(f, "{kind}")?,
+        }
+        if let Some(code) = &self.code {
+            write!(f, " {}", one_line(code))?;
+        }
+        if !self.message.is_empty() {
+            write!(f, ": {}", one_line(&self.message))?;
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "; {}", Line::Hint.of(hint))?;
+        }
+        if self.effect == Effect::Unknown
+            && self
+                .operation
+                .is_some_and(|operation| operation.safety.is_command())
+        {
+            f.write_str("; its effect is unknown")?;
+        }
+        if self.attempts > 1 {
+            write!(f, "; after {} attempts", self.attempts)?;
+        }
+        if let Some(id) = &self.request_id {
+            write!(f, " (request {})", one_line(id))?;
+        }
+        Ok(())
+    }
 }
 
 impl fmt::Debug for Error {
@@ -205,20 +309,34 @@ impl fmt::Debug for Parts {
 
 #[cfg(test)]
 mod tests {
-    use crate::error::{Error, PREDICATES};
+    use crate::error::Error;
+    use crate::error::kind::ErrorKind;
+
+    type Predicate = fn(&Error) -> bool;
 
     #[test]
-    fn each_kind_has_a_predicate_of_its_own() {
-        for (kind, _) in PREDICATES {
-            let error = Error::new(*kind, "");
-            let said = PREDICATES.iter().filter(|(_, is)| is(&error));
-            let said: Vec<_> = said.map(|(own, _)| own.as_str()).collect();
-            let mut expected = vec![kind.as_str()];
-            // A service that cannot be reached is not available either.
-            if ["connect", "transport"].contains(&kind.as_str()) {
-                expected.insert(0, "unavailable");
+    fn a_predicate_is_true_for_its_kind_alone() {
+        let predicates: [(Predicate, &[ErrorKind]); 8] = [
+            (Error::is_invalid_input, &[ErrorKind::InvalidInput]),
+            (Error::is_unauthenticated, &[ErrorKind::Unauthenticated]),
+            (Error::is_forbidden, &[ErrorKind::Forbidden]),
+            (Error::is_not_found, &[ErrorKind::NotFound]),
+            (Error::is_conflict, &[ErrorKind::Conflict]),
+            (Error::is_rate_limited, &[ErrorKind::RateLimited]),
+            (
+                Error::is_unavailable,
+                &[
+                    ErrorKind::Unavailable,
+                    ErrorKind::Connect,
+                    ErrorKind::Transport,
+                ],
+            ),
+            (Error::is_timeout, &[ErrorKind::Timeout]),
+        ];
+        for (is, kinds) in predicates {
+            for kind in ErrorKind::ALL {
+                assert_eq!(is(&Error::new(*kind, "")), kinds.contains(kind), "{kind}");
             }
-            assert_eq!(said, expected);
         }
     }
 }

@@ -133,7 +133,7 @@ impl Checkpoint {
             let left = counted(left, "item");
             let message =
                 format!("the {what} ends {left} before the checkpoint: the list has changed");
-            Err(Error::pagination(message).hint("start the walk again"))
+            Err(Error::pagination(message).with_hint("start the walk again"))
         };
         match next {
             _ if left > 0 && self.limit.as_deref() == limit => return changed("page"),

@@ -314,7 +314,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// Adds a hint where the server may have refused the cursor, which looks like any other bad request.
     fn explain(&self, error: Error) -> Error {
         if error.status() == Some(400) && self.checkpoint.cursor().is_some() {
-            return error.hint(format!(
+            return error.with_hint(format!(
                 "if the server refused the cursor, start the walk again; {} items were delivered so far",
                 self.checkpoint.delivered()
             ));

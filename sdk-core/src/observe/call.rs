@@ -7,8 +7,8 @@ use tokio::time::Instant;
 use tracing::Span;
 
 use crate::error::Error;
-use crate::error::attempts::{AttemptRecord, push};
 use crate::error::kind::Effect;
+use crate::error::kind::{AttemptRecord, push};
 use crate::observe::attempt::AttemptWatch;
 use crate::observe::error_type::ErrorType;
 use crate::observe::event::{

@@ -69,8 +69,8 @@ impl<T> Page<T> {
     fn itemless(&self) -> Error {
         let lack = self.without_items().unwrap_or_default();
         Error::pagination(lack)
-            .with_effect(Effect::Unknown)
-            .hint("`pages()` returns such a page as received")
+            .with(|parts| parts.effect = Effect::Unknown)
+            .with_hint("`pages()` returns such a page as received")
     }
 
     /// Describes a page without `items`.

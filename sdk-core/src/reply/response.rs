@@ -173,12 +173,14 @@ impl<'a, T> IntoIterator for &'a Response<Page<T>> {
 impl Reply {
     fn failed(&self, error: Error) -> Error {
         error
-            .of(self.operation)
-            .at(self.installation.clone())
-            .with_status(self.status)
-            .with_body(self.body.clone())
-            .with_attempts(self.attempts)
-            .with_effect(Effect::Unknown)
+            .with_operation(self.operation)
+            .with_installation(self.installation.clone())
+            .with(|parts| {
+                parts.status = Some(self.status);
+                parts.body = Some(self.body.clone());
+                parts.attempts = self.attempts;
+                parts.effect = Effect::Unknown;
+            })
     }
 
     fn is_replay(&self) -> Option<bool> {

@@ -90,7 +90,7 @@ impl Body {
         let unwritable = |error: Box<dyn StdError + Send + Sync>| {
             let message = format!("cannot write the body: {error}");
             let error = Error::new(ErrorKind::InvalidInput, message).with_cause(error);
-            error.of(operation)
+            error.with_operation(operation)
         };
         let checked = value.validate(&Check::new(operation));
         Self(checked.and_then(|()| {

@@ -274,7 +274,7 @@ impl Check<'_> {
 
     fn refuse(&self, name: &str, rule: &str, value: &str) -> Result<(), Error> {
         let error = Error::invalid(&self.path(name), rule, value);
-        Err(error.of(self.operation))
+        Err(error.with_operation(self.operation))
     }
 }
 

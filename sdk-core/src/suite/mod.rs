@@ -132,8 +132,8 @@ impl Suite {
         app: App,
         scopes: impl IntoIterator<Item = S>,
     ) -> Result<Self, Error> {
-        let scopes =
-            scopes_of("with_scopes", scopes).map_err(|error| error.at(self.shared.label()))?;
+        let scopes = scopes_of("with_scopes", scopes)
+            .map_err(|error| error.with_installation(self.shared.label()))?;
         let mut applications = (*self.applications).clone();
         applications[app as usize].scopes = scopes.into();
         Ok(Self {

@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::{PreparedCommand, Terms as CommandTerms, VERSION};
 use crate::error::Error;
-use crate::error::attempts::push;
+
 use crate::error::envelope::Envelope;
-use crate::error::kind::{Effect, ErrorKind};
+use crate::error::kind::{Effect, ErrorKind, push};
 use crate::json::raw::RawJson;
 use crate::operation::{Operation, Replay, Safety};
 use crate::policy::retry_after::retry_after;
@@ -337,7 +337,9 @@ impl ReplyBuilder {
                 let message = format!("this SDK was built for {expected}");
                 Error::new(ErrorKind::SchemaVersion, message)
             }
-            Unreadable::Truncated(cause) => Error::decode(cause.to_string()).with_retryable(true),
+            Unreadable::Truncated(cause) => {
+                Error::decode(cause.to_string()).with(|parts| parts.retryable = true)
+            }
             Unreadable::Malformed(message) => Error::decode(message),
             Unreadable::TooMany(most) => Error::decode(format!("more than {most} elements")),
         };

@@ -174,12 +174,13 @@ impl TokenError {
             TokenErrorKind::Refused => ErrorKind::Unauthenticated,
             _ => ErrorKind::TokenUnavailable,
         };
-        Error::new(kind, self.0.gist())
-            .with_code(self.code().map(str::to_owned))
-            .with_request_id(self.request_id().map(str::to_owned))
-            .with_retryable(self.is_retryable())
-            .with_retry_after(self.retry_after())
-            .with_cause(self)
+        let error = Error::new(kind, self.0.gist()).with(|parts| {
+            parts.code = self.code().map(str::to_owned);
+            parts.request_id = self.request_id().map(str::to_owned);
+            parts.retryable = self.is_retryable();
+            parts.retry_after = self.retry_after();
+        });
+        error.with_cause(self)
     }
 }
 

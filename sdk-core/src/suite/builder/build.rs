@@ -35,7 +35,7 @@ impl SuiteBuilder {
     pub fn build(self) -> Result<Suite, Error> {
         let (label, mislabelled) = self.checked_label();
         self.labelled(label.clone(), mislabelled)
-            .map_err(|error| error.at(label))
+            .map_err(|error| error.with_installation(label))
     }
 
     fn labelled(

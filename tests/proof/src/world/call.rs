@@ -141,7 +141,7 @@ impl From<Error> for Failure {
         Self {
             effect: error.effect(),
             kind: error.kind(),
-            tokenless: tokenless || error.is_token_unavailable(),
+            tokenless: tokenless || error.kind() == ErrorKind::TokenUnavailable,
             attempts: error.attempts(),
             retry_after: error.retry_after(),
             command: error.into_command().map(Box::new),
