@@ -99,16 +99,6 @@ impl Choice {
             waits,
         }))
     }
-
-    /// Whether the suite's own waits apply.
-    pub(crate) fn heeds_waits(&self) -> bool {
-        match self {
-            Self::Usual => true,
-            #[cfg(feature = "reqwest-013")]
-            Self::Http(Given::Builder(_)) => true,
-            _ => false,
-        }
-    }
 }
 
 impl Connections {

@@ -167,7 +167,7 @@ async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
 
 /// The environment is the process's, so each case is a process: an example that is told to go on alone.
 #[test]
-fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
+fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
     const CASE: &str = "SETTINGS_CASE";
     if let Ok(case) = std::env::var(CASE) {
         let credentials = ClientCredentials::new("client", "vault-secret");
@@ -176,9 +176,7 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
             "source" => Suite::builder()
                 .environment()
                 .credential_source(credentials),
-            "said so" => Suite::builder()
-                .environment_addresses()
-                .credentials(credentials),
+            "before" => Suite::builder().credentials(credentials).environment(),
             "variables" => Suite::builder().environment().variables(of(&[
                 ("SUITE_CORE_URL", "https://own.suite.test"),
                 ("SUITE_CRM_URL", "https://own-crm.suite.test"),
@@ -201,7 +199,7 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
         let mut own = Command::new(std::env::current_exe().unwrap());
         // It belongs to the credential of the environment alone.
         let method = ["odd", "client_secret_post"][usize::from(case == "environment alone")];
-        own.args(["--exact", "--nocapture", "faults::settings::fault_61_a_secret_from_code_never_meets_an_address_from_the_environment"])
+        own.args(["--exact", "--nocapture", "faults::settings::fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order"])
             .env(CASE, case)
             .env("SUITE_CORE_URL", "https://environment.suite.test")
             .env("SUITE_CRM_URL", "https://environment-crm.suite.test")
@@ -214,15 +212,13 @@ fn fault_61_a_secret_from_code_never_meets_an_address_from_the_environment() {
         assert!(!line.contains("-secret"), "{line}");
         line
     };
-    for refused in ["both", "source"].map(run) {
-        assert_says(&refused, &["the credential is set in code and SUITE_C"]);
-        assert_says(&refused, &["`environment_addresses`"]);
-    }
     let odd = run("odd method");
     assert_says(&odd, &["`SUITE_TOKEN_AUTH_METHOD` must be", "got \"odd\""]);
-    for fine in ["said so", "own addresses", "environment alone", "variables"] {
+    // With the method that is odd: it belongs to the credential of the environment, which does not count.
+    for fine in ["both", "before", "source", "own addresses", "variables"] {
         assert!(run(fine).ends_with(": built"), "{}", run(fine));
     }
+    assert!(run("environment alone").ends_with(": built"));
 }
 
 #[test]
@@ -313,10 +309,6 @@ fn fault_61_what_is_missing_is_named_by_the_way_it_could_be_given() {
     let ids = "missing environment variables: SUITE_CLIENT_ID, SUITE_CLIENT_SECRET";
     for (builder, said) in [
         (core(), "`credentials`, `token_source` or `environment`"),
-        (
-            core().environment_addresses(),
-            "`environment_addresses` takes none",
-        ),
         (core().variables(of(&[])), ids),
         (
             Suite::builder().credentials(credentials),

@@ -2,49 +2,38 @@
 
 use std::time::Duration;
 
-use sdk_core::{App, ErrorKind, Suite, SuiteBuilder};
+use sdk_core::testing::ScriptedTransport;
+use sdk_core::{App, ErrorKind};
 
-use super::world::{of, world};
+use super::world::world;
 use crate::faults::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::support::{Clients, assert_unsent, builder_at};
 
-#[test]
-fn settings_of_the_transport_that_exclude_each_other_are_mistakes() {
+#[tokio::test]
+async fn of_calls_that_choose_the_transport_the_last_one_counts() {
     const SECOND: Duration = Duration::from_secs(1);
-    let first = of(Suite::builder(), 1).suite();
-    let client = || reqwest::Client::builder();
-    let built = || client().build().unwrap();
-    let base = || of(Suite::builder(), 2);
-    let shared = |builder: SuiteBuilder| builder.transport_of(&first);
-    let own = || base().transport(world());
-    let timed = |builder: SuiteBuilder| builder.connect_timeout(SECOND);
-    let pinged = |builder: SuiteBuilder| builder.http2_pings(SECOND, SECOND);
-    let (handed, ready) = (base().http_client(client()), base().http_client(built()));
-    let (of, handed_in) = ("transport_of", "http_client");
-    for (later, sooner, builder) in [
-        ("connect_timeout", of, shared(timed(base()))),
-        ("connect_timeout", of, timed(shared(base()))),
-        ("http2_pings", of, pinged(shared(base()))),
-        (of, handed_in, shared(handed)),
-        (handed_in, of, shared(base()).http_client(client())),
-        ("transport", of, shared(base()).transport(world())),
-        (handed_in, "transport", own().http_client(built())),
-        ("connect_timeout", "transport", timed(own())),
-        ("http2_pings", handed_in, pinged(ready)),
-    ] {
-        let said = format!("`{later}` must not be called together with `{sooner}`");
-        let error = builder.build().unwrap_err();
-        assert_unsent(&error, ErrorKind::Configuration, &[&said]);
-    }
-    // What the suite's own transport heeds, and the same call twice, as with any other setting.
+    let last = Peer::start(always(person()));
+    let builder = || builder_at(&last.url());
+    let first = builder().http_client(reqwest::Client::builder()).suite();
     for builder in [
-        pinged(timed(base().http_client(client()))),
-        base().http_client(client()).http_client(client()),
-        shared(shared(base())),
+        builder().transport(world()).transport_of(&first),
+        builder()
+            .transport_of(&first)
+            .http_client(reqwest::Client::builder()),
+        // Without effect there, and no mistake.
+        builder()
+            .connect_timeout(SECOND)
+            .http2_pings(SECOND, SECOND)
+            .transport_of(&first),
     ] {
-        assert!(builder.build().is_ok());
+        get_person(&builder.crm()).await.unwrap();
     }
+    assert_eq!(last.requests().len(), 3);
+    let scripted = ScriptedTransport::new().status(404);
+    let suite = builder().transport_of(&first).transport(scripted);
+    assert!(get_person(&suite.crm()).await.unwrap_err().is_not_found());
+    assert_eq!(last.requests().len(), 3);
 }
 
 #[tokio::test]

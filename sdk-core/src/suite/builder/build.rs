@@ -13,7 +13,7 @@ use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
-use crate::suite::layers::{From, Key, Setting};
+use crate::suite::layers::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
 use crate::text::{Line, one_line};
 use crate::token::cache::TokenCache;
@@ -46,9 +46,6 @@ impl SuiteBuilder {
         let mut faults = std::mem::take(&mut self.faults);
         let applications = self.applications(&mut faults);
         let tokens = self.tokens_from(&mut faults);
-        faults.extend(self.crossed());
-        let heeds = self.transport.heeds_waits();
-        faults.extend(self.transport_calls.contradiction(heeds));
         let agent = self.agent().map_err(|fault| faults.push(fault));
         faults.extend(mislabelled);
         if self.settings.max_in_flight == Some(0) {
@@ -252,10 +249,6 @@ impl SuiteBuilder {
         missing.extend(credential.filter(|key| !given(*key)).map(Key::variable));
         let message = if missing.is_empty() {
             return None;
-        } else if self.trusts_environment && !self.credential_from_environment && !has_credentials {
-            "the credential is missing: call `credentials` or `token_source`, because `environment_addresses` takes none \
-             from the environment"
-                .to_owned()
         } else if self.layers.has_variables() {
             format!("missing environment variables: {}", missing.join(", "))
         } else if has_credentials {
@@ -268,28 +261,6 @@ impl SuiteBuilder {
                 .to_owned()
         };
         Some(Error::configuration(message))
-    }
-
-    /// The error of a credential from code that would go to an address from the environment without permission.
-    fn crossed(&self) -> Option<Error> {
-        let secret = self.layers.get(Key::ClientSecret);
-        let own = self.source.is_some()
-            || self.credentials.is_some()
-            || self.credential_source.is_some()
-            || secret.is_some_and(|secret| secret.from != From::Environment);
-        if !own || self.trusts_environment {
-            return None;
-        }
-        let urls = App::ALL.into_iter().map(Key::Url);
-        let address = std::iter::once(Key::TokenUrl)
-            .chain(urls)
-            .filter_map(|key| self.layers.get(key))
-            .find(|address| address.from == From::Environment)?;
-        Some(Error::configuration(format!(
-            "the credential is set in code and {} in the environment: if the credential may go there, call \
-             `environment_addresses`; otherwise set the address in code",
-            address.name
-        )))
     }
 
     /// The label, or the error of one that does not fit on a line of a log.

@@ -1,7 +1,6 @@
 //! The settings of a suite.
 
 pub(crate) mod build;
-mod calls;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +15,6 @@ use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
 use crate::suite::Suite;
 use crate::suite::address::refused;
-use crate::suite::builder::calls::Calls;
 use crate::suite::layers::{Key, Layers};
 use crate::suite::scopes_of;
 use crate::suite::settings::Settings;
@@ -38,10 +36,6 @@ use crate::transport::waits::Waits;
 pub struct SuiteBuilder {
     layers: Layers,
     label: Option<String>,
-    /// Whether a credential from code may go to addresses from the environment.
-    trusts_environment: bool,
-    /// Whether the credential may come from the environment.
-    credential_from_environment: bool,
     scopes: HashMap<App, Vec<String>>,
     credentials: Option<ClientCredentials>,
     credential_source: Option<Arc<dyn CredentialSource>>,
@@ -52,8 +46,6 @@ pub struct SuiteBuilder {
     chance: Chance,
     transport: Choice,
     waits: Waits,
-    /// The calls that chose the transport, and those that set it up.
-    transport_calls: Calls,
     user_agent: Option<String>,
     observers: Vec<Arc<dyn Observer>>,
     insecure_http: bool,
@@ -92,82 +84,73 @@ impl Suite {
     }
 }
 
-/// Declares what a builder takes: each call with what it changes.
-macro_rules! setters {
-    ($($(#[$meta:meta])* $set:ident($($arg:ident: $type:ty),*) |$it:ident| $change:expr;)*) => {
-        impl SuiteBuilder {
-            $(
-                $(#[$meta])*
-                pub fn $set(mut self, $($arg: $type),*) -> Self {
-                    let $it = &mut self;
-                    $change;
-                    self
-                }
-            )*
-        }
-    };
-}
-
-setters! {
+impl SuiteBuilder {
     /// Takes addresses, audiences and the credential from the environment; see
     /// [`Suite::from_env`](crate::Suite::from_env).
     ///
-    /// A credential from code does not go to an address from the environment, because whoever controls that address would
-    /// get it. To allow this, call [`environment_addresses`](Self::environment_addresses).
-    environment() |it| {
-        let variables = process_variables(&mut it.faults);
-        let environment = it.layers.environment.get_or_insert_default();
+    /// What is set in code overrides it. A credential from code also goes to addresses from the environment, so whoever sets
+    /// the environment of the process can redirect it.
+    pub fn environment(mut self) -> Self {
+        let variables = process_variables(&mut self.faults);
+        let environment = self.layers.environment.get_or_insert_default();
         environment.read(variables);
-        it.credential_from_environment = true;
-    };
-
-    /// Takes addresses and audiences from the environment, and allows a credential, credential source or token source from
-    /// code to be used with them: for programs that get their secret from a vault.
-    environment_addresses() |it| {
-        let credential = Key::CREDENTIAL.map(Key::variable);
-        let mut variables = process_variables(&mut it.faults);
-        variables.retain(|(name, _)| !credential.contains(&&**name));
-        let environment = it.layers.environment.get_or_insert_default();
-        environment.read(variables);
-        it.trusts_environment = true;
-    };
+        self
+    }
 
     /// Takes variables by the names that [`Suite::from_env`](crate::Suite::from_env) reads, such as those of a configuration
-    /// file or a reference server. A credential among them counts as one from code.
-    variables(variables: impl IntoIterator<Item = (String, String)>) |it| {
-        let layer = it.layers.variables.get_or_insert_default();
+    /// file or a reference server.
+    pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let layer = self.layers.variables.get_or_insert_default();
         layer.read(variables);
-    };
+        self
+    }
 
     /// Names the installation, such as `acme`, to tell it from others in the same process: spans and errors of its calls carry
     /// the label, so it must not be secret. It has at most 64 characters.
-    label(label: impl Into<String>) |it| it.label = Some(label.into());
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = Some(label.into());
+        self
+    }
 
     /// Sets the Platform's base URL. Its `/oauth/token` exchanges tokens unless [`token_url`](Self::token_url) is set.
-    core_url(url: impl Into<String>) |it| it.layers.code.set(Key::Url(App::Platform), url);
+    pub fn core_url(mut self, url: impl Into<String>) -> Self {
+        self.layers.code.set(Key::Url(App::Platform), url);
+        self
+    }
 
     /// Sets the routed origin of an application.
-    application_url(app: App, url: impl Into<String>) |it| it.layers.code.set(Key::Url(app), url);
+    pub fn application_url(mut self, app: App, url: impl Into<String>) -> Self {
+        self.layers.code.set(Key::Url(app), url);
+        self
+    }
 
     /// Sets the audience of an application's tokens: its origin by default (assumed: A43).
-    audience(app: App, audience: impl Into<String>) |it| it.layers.code.set(Key::Audience(app), audience);
+    pub fn audience(mut self, app: App, audience: impl Into<String>) -> Self {
+        self.layers.code.set(Key::Audience(app), audience);
+        self
+    }
 
     /// Requests these scopes for an application's tokens. By default, the server grants all that the client may have.
-    scopes(app: App, scopes: impl IntoIterator<Item = impl AsRef<str>>) |it| {
+    pub fn scopes(mut self, app: App, scopes: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         match scopes_of("scopes", scopes) {
-            Ok(scopes) => drop(it.scopes.insert(app, scopes)),
-            Err(fault) => it.faults.push(fault),
+            Ok(scopes) => drop(self.scopes.insert(app, scopes)),
+            Err(fault) => self.faults.push(fault),
         }
-    };
+        self
+    }
 
     /// Sets the token endpoint. It may have a query (RFC 6749, section 3.2).
-    token_url(url: impl Into<String>) |it| it.layers.code.set(Key::TokenUrl, url);
+    pub fn token_url(mut self, url: impl Into<String>) -> Self {
+        self.layers.code.set(Key::TokenUrl, url);
+        self
+    }
 
     /// Sets the client credential.
-    credentials(credentials: ClientCredentials) |it| {
-        it.credentials = Some(credentials);
-        it.credential_source = None;
-    };
+    pub fn credentials(mut self, credentials: ClientCredentials) -> Self {
+        self.credentials = Some(credentials);
+        self.credential_source = None;
+        self
+    }
 
     /// Takes the client credential from a source that is asked at each exchange, in place of
     /// [`credentials`](Self::credentials): for secrets that are rotated while the program runs.
@@ -175,16 +158,23 @@ setters! {
     /// If the endpoint takes neither the old secret nor what the source gives, exchanges back off like after any failure: the
     /// source is asked again by the first call after at most the cap of the
     /// [`renewal_backoff`](TokenPolicy::renewal_backoff), 30 seconds by default, or twice that if the endpoint asks to wait.
-    credential_source(source: impl CredentialSource) |it| {
-        it.credential_source = Some(Arc::new(source));
-        it.credentials = None;
-    };
+    pub fn credential_source(mut self, source: impl CredentialSource) -> Self {
+        self.credential_source = Some(Arc::new(source));
+        self.credentials = None;
+        self
+    }
 
     /// Takes tokens from the caller's own source instead of exchanging a client credential.
-    token_source(source: impl TokenSource) |it| it.source = Some(Arc::new(source));
+    pub fn token_source(mut self, source: impl TokenSource) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
 
     /// Sets lifetimes, margins and backoff of tokens.
-    token_policy(policy: TokenPolicy) |it| it.token_policy = Some(Arc::new(policy));
+    pub fn token_policy(mut self, policy: TokenPolicy) -> Self {
+        self.token_policy = Some(Arc::new(policy));
+        self
+    }
 
     /// Sets the timeout of each attempt; 10 seconds by default.
     ///
@@ -193,30 +183,48 @@ setters! {
     /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
     /// it in vain until its runtime is driven again or dropped; the transport of `sdk-transport-hyper` leaves it after
     /// one attempt.
-    timeout(timeout: Duration) |it| it.settings.attempt_timeout = timeout;
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.settings.attempt_timeout = timeout;
+        self
+    }
 
     /// Sets how long a connection may take to come up; 5 seconds by default. Nothing is sent before, so any call may be
     /// retried: keep it below the timeout of an attempt.
-    connect_timeout(timeout: Duration) |it| {
-        it.waits.connect = timeout;
-        it.transport_calls.setting("connect_timeout");
-    };
+    ///
+    /// It has no effect with a finished [`http_client`](Self::http_client), a [`transport`](Self::transport) or
+    /// [`transport_of`](Self::transport_of), which make connections by their own settings.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.waits.connect = timeout;
+        self
+    }
 
     /// Sets the deadline of each call; 30 seconds after it begins by default.
-    deadline(deadline: Duration) |it| it.settings.deadline = deadline;
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.settings.deadline = deadline;
+        self
+    }
 
     /// Sets how often calls are attempted, and the waits between attempts.
-    retry(policy: RetryPolicy) |it| it.settings.retry = policy;
+    pub fn retry(mut self, policy: RetryPolicy) -> Self {
+        self.settings.retry = policy;
+        self
+    }
 
     /// Sets the size of the retry budget of each application; 500 by default. Each retry takes 5 out, each success puts 1 back.
     /// All clients of an application share its budget, and the outage of one application costs the others no retry.
-    retry_budget(capacity: u32) |it| it.retry_budget = Some(capacity);
+    pub fn retry_budget(mut self, capacity: u32) -> Self {
+        self.retry_budget = Some(capacity);
+        self
+    }
 
     /// Draws waits, margins of tokens and random idempotency keys from this seed, so that a run can be repeated: for tests, on a
     /// runtime of one thread with a paused clock. Suites with one seed use the same keys, which anybody can guess.
     /// [`IdempotencyKey::random`](crate::IdempotencyKey::random) belongs to no suite and stays random.
     #[cfg(feature = "test-util")]
-    seed(seed: u64) |it| it.chance = Chance::seeded(seed);
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.chance = Chance::seeded(seed);
+        self
+    }
 
     /// Limits how many attempts of each application may be in flight at once; without limit by default. It keeps thousands of
     /// calls from using up file descriptors, or from reaching the application all at once.
@@ -229,26 +237,47 @@ setters! {
     /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
     /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
     /// must have ended. [The guide](crate::guide::limits) lists all bounds.
-    max_in_flight(attempts: usize) |it| it.settings.max_in_flight = Some(attempts);
+    pub fn max_in_flight(mut self, attempts: usize) -> Self {
+        self.settings.max_in_flight = Some(attempts);
+        self
+    }
 
     /// Limits the size of a decompressed reply; 16 MiB by default.
-    max_response_bytes(bytes: usize) |it| it.settings.max_response_bytes = bytes;
+    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_response_bytes = bytes;
+        self
+    }
 
     /// Limits how many elements and members a reply may have; 100,000 by default. Even the smallest takes many times more
     /// memory than text.
-    max_response_elements(elements: usize) |it| it.settings.max_response_elements = elements;
+    pub fn max_response_elements(mut self, elements: usize) -> Self {
+        self.settings.max_response_elements = elements;
+        self
+    }
 
     /// Sets how to handle replies with another `schemaVersion`.
-    schema_policy(policy: SchemaPolicy) |it| it.settings.schema_policy = policy;
+    pub fn schema_policy(mut self, policy: SchemaPolicy) -> Self {
+        self.settings.schema_policy = policy;
+        self
+    }
 
     /// Sets whether commands without a documented key may be retried when their effect is unknown.
-    exact_replay(replay: ExactReplay) |it| it.settings.exact_replay = Some(replay);
+    pub fn exact_replay(mut self, replay: ExactReplay) -> Self {
+        self.settings.exact_replay = Some(replay);
+        self
+    }
 
     /// Sets how to handle calls whose scopes the token certainly lacks.
-    scope_policy(policy: ScopePolicy) |it| it.settings.scope_policy = policy;
+    pub fn scope_policy(mut self, policy: ScopePolicy) -> Self {
+        self.settings.scope_policy = policy;
+        self
+    }
 
     /// Puts the caller's name before the SDK's in the user agent, such as `billing-service/1.4`.
-    user_agent(product: impl Into<String>) |it| it.user_agent = Some(product.into());
+    pub fn user_agent(mut self, product: impl Into<String>) -> Self {
+        self.user_agent = Some(product.into());
+        self
+    }
 
     /// Sets the caller's own HTTP client, with its proxies, root certificates and pool sizes: a builder, or a client that
     /// exists already.
@@ -265,19 +294,21 @@ setters! {
     ///
     /// Without this call, plain HTTP to loopback bypasses every proxy that the environment names. The caller's own client of
     /// reqwest uses them for loopback too, unless it is built with `no_proxy`.
+    ///
+    /// Of this call, [`transport`](Self::transport) and [`transport_of`](Self::transport_of), the last one counts.
     #[cfg(feature = "reqwest-013")]
-    http_client(client: impl Into<crate::transport::HttpClient>) |it| {
-        it.transport = Choice::Http(client.into().0);
-        it.transport_calls.choice("http_client");
-    };
+    pub fn http_client(mut self, client: impl Into<crate::transport::HttpClient>) -> Self {
+        self.transport = Choice::Http(client.into().0);
+        self
+    }
 
     /// Sends all calls and token exchanges through the caller's own [transport](crate::transport): a `tower` service with its
     /// layers, a server in memory, a recorder. TLS, proxies, connection pools and decompression are then its own affair, and
     /// plain HTTP goes to loopback by address only.
-    transport(transport: impl Transport) |it| {
-        it.transport = Choice::Custom(Arc::new(transport));
-        it.transport_calls.choice("transport");
-    };
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.transport = Choice::Custom(Arc::new(transport));
+        self
+    }
 
     /// Shares the connections of another suite, and with them its TLS and proxy settings: for many installations in one
     /// process. [The guide](crate::guide::installations) says more.
@@ -285,26 +316,33 @@ setters! {
     /// Nothing else is shared: addresses, credentials, tokens, budgets, counters, limits and the [label](Self::label) are the
     /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,
     /// cookies or a client certificate, it adds for all of them.
-    transport_of(other: &Suite) |it| {
-        it.transport = Choice::Shared(Arc::clone(&other.shared.connections));
-        it.transport_calls.choice("transport_of");
-    };
+    pub fn transport_of(mut self, other: &Suite) -> Self {
+        self.transport = Choice::Shared(Arc::clone(&other.shared.connections));
+        self
+    }
 
     /// Sets how long an HTTP/2 connection with requests under way may be silent before it is pinged, and how long it may take
     /// to answer; 4 seconds each by default. If it does not answer, it is dropped, and the next attempt uses another. (An
-    /// HTTP/1.1 connection is dropped when its attempt times out.)
+    /// HTTP/1.1 connection is dropped when its attempt times out.) It has no effect where [`connect_timeout`](Self::connect_timeout)
+    /// has none.
     #[cfg(feature = "http2")]
-    http2_pings(interval: Duration, timeout: Duration) |it| {
-        (it.waits.ping_interval, it.waits.ping_timeout) = (interval, timeout);
-        it.transport_calls.setting("http2_pings");
-    };
+    pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
+        (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
+        self
+    }
 
     /// Adds an [`Observer`], which is told what the suite does. Several are told one after the other, in the order in which
     /// they were added.
-    observer(observer: impl Observer) |it| it.observers.push(Arc::new(observer));
+    pub fn observer(mut self, observer: impl Observer) -> Self {
+        self.observers.push(Arc::new(observer));
+        self
+    }
 
     /// Allows plain HTTP to other hosts than loopback. Tokens and secrets are then sent in the clear.
-    allow_insecure_http() |it| it.insecure_http = true;
+    pub fn allow_insecure_http(mut self) -> Self {
+        self.insecure_http = true;
+        self
+    }
 }
 
 /// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
