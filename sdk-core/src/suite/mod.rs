@@ -2,8 +2,8 @@
 
 pub(crate) mod address;
 pub(crate) mod builder;
-pub(crate) mod layers;
 pub(crate) mod settings;
+pub(crate) mod sources;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -13,7 +13,7 @@ use crate::policy::budget::RetryBudgets;
 use crate::policy::in_flight::InFlight;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
-use crate::suite::layers::{Key, Setting};
+use crate::suite::sources::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
 use crate::text::{Line, one_line};
 use crate::token::cache::TokenCache;
@@ -43,13 +43,13 @@ impl SuiteBuilder {
         label: Option<Arc<str>>,
         mislabelled: Option<Error>,
     ) -> Result<Suite, Error> {
-        let mut faults = std::mem::take(&mut self.faults);
-        let applications = self.applications(&mut faults);
-        let tokens = self.tokens_from(&mut faults);
-        let agent = self.agent().map_err(|fault| faults.push(fault));
-        faults.extend(mislabelled);
+        let mut errors = std::mem::take(&mut self.errors);
+        let applications = self.applications(&mut errors);
+        let tokens = self.tokens_from(&mut errors);
+        let agent = self.agent().map_err(|error| errors.push(error));
+        errors.extend(mislabelled);
         if self.settings.max_in_flight == Some(0) {
-            faults.push(refused("max_in_flight", "be at least 1", "0"));
+            errors.push(refused("max_in_flight", "be at least 1", "0"));
         }
         let mut addresses: Vec<Url> = applications
             .iter()
@@ -58,8 +58,8 @@ impl SuiteBuilder {
         if let Some(TokensFrom::Exchange { endpoint, .. }) = &tokens {
             addresses.push(endpoint.clone());
         }
-        let (Some(tokens), Ok(agent)) = (tokens.filter(|_| faults.is_empty()), agent) else {
-            return Err(Error::all(faults));
+        let (Some(tokens), Ok(agent)) = (tokens.filter(|_| errors.is_empty()), agent) else {
+            return Err(Error::all(errors));
         };
         let connections = std::mem::take(&mut self.transport).connect(&addresses, self.waits)?;
         for address in &addresses {
@@ -132,21 +132,21 @@ impl SuiteBuilder {
         })
     }
 
-    fn applications(&mut self, faults: &mut Vec<Error>) -> Applications {
+    fn applications(&mut self, errors: &mut Vec<Error>) -> Applications {
         let mut scopes = std::mem::take(&mut self.scopes);
         let mut configure = |app: App| {
-            let url = self.layers.get(Key::Url(app)).and_then(|url| {
+            let url = self.sources.get(Key::Url(app)).and_then(|url| {
                 address::parse_url(&url.name, url.value, Purpose::Base, self.insecure_http)
-                    .map_err(|fault| faults.push(fault))
+                    .map_err(|error| errors.push(error))
                     .ok()
                     .map(Arc::new)
             });
-            let audience = self.layers.get(Key::Audience(app)).map(|audience| {
+            let audience = self.sources.get(Key::Audience(app)).map(|audience| {
                 let Setting { value, name, .. } = audience;
                 // It goes into a form and into messages.
                 if value.is_empty() || value.contains(char::is_control) {
                     let rule = "be a non-empty text without control characters";
-                    faults.push(refused(&name, rule, &format!("{value:?}")));
+                    errors.push(refused(&name, rule, &format!("{value:?}")));
                 }
                 Arc::new(Audience {
                     text: value.to_owned(),
@@ -164,30 +164,30 @@ impl SuiteBuilder {
     }
 
     /// Where tokens come from, if the settings are sound.
-    fn tokens_from(&self, faults: &mut Vec<Error>) -> Option<TokensFrom> {
+    fn tokens_from(&self, errors: &mut Vec<Error>) -> Option<TokensFrom> {
         if let Some(source) = &self.source {
             return Some(TokensFrom::Source(Arc::clone(source)));
         }
         let in_code = self.credentials.is_some() || self.credential_source.is_some();
         let fixed = match &self.credentials {
-            None if !in_code => self.credential_of_variables(faults),
+            None if !in_code => self.credential_of_variables(errors),
             given => given.clone(),
         };
-        let endpoint = self.layers.get(Key::TokenUrl);
+        let endpoint = self.sources.get(Key::TokenUrl);
         let endpoint = endpoint.map(|url| (url, "", Purpose::TokenEndpoint));
         let endpoint = endpoint.or_else(|| {
-            let platform = self.layers.get(Key::Url(App::Platform))?;
+            let platform = self.sources.get(Key::Url(App::Platform))?;
             Some((platform, TOKEN_PATH, Purpose::Base))
         });
         let has_credentials = in_code || fixed.is_some();
-        faults.extend(self.missing(has_credentials, endpoint.is_some()));
+        errors.extend(self.missing(has_credentials, endpoint.is_some()));
         let credentials: Arc<dyn CredentialSource> = if let Some(source) = &self.credential_source {
             Arc::clone(source)
         } else {
             let fixed = fixed?;
             for what in fixed.lacks() {
                 let rule = format!("have a {what}");
-                faults.push(refused("credentials", &rule, "an empty one"));
+                errors.push(refused("credentials", &rule, "an empty one"));
             }
             Arc::new(fixed)
         };
@@ -203,10 +203,10 @@ impl SuiteBuilder {
                     endpoint,
                 })
             }
-            Err(fault) => {
+            Err(error) => {
                 // A refused core URL is reported as that of the Platform.
                 if purpose == Purpose::TokenEndpoint {
-                    faults.push(fault);
+                    errors.push(error);
                 }
                 None
             }
@@ -214,12 +214,12 @@ impl SuiteBuilder {
     }
 
     /// The credential of the variables, and how it is presented.
-    fn credential_of_variables(&self, faults: &mut Vec<Error>) -> Option<ClientCredentials> {
+    fn credential_of_variables(&self, errors: &mut Vec<Error>) -> Option<ClientCredentials> {
         let mut taken = |key, rule, is_sound: fn(&str) -> bool| {
-            let Setting { value, name, .. } = self.layers.beside_secret(key)?;
+            let Setting { value, name, .. } = self.sources.next_to_secret(key)?;
             if !is_sound(value) {
                 let got = one_line(&format!("{value:?}"));
-                faults.push(refused(&name, rule, &got));
+                errors.push(refused(&name, rule, &got));
             }
             Some(value)
         };
@@ -228,8 +228,8 @@ impl SuiteBuilder {
         let method = taken(Key::AuthMethod, rule, is_method);
         let rule = "name a form field that the token request does not have yet, in letters, digits, `-`, `.` and `_`";
         let field = taken(Key::AudienceField, rule, may_be_audience);
-        let id = self.layers.get(Key::ClientId)?.value;
-        let secret = self.layers.get(Key::ClientSecret)?.value;
+        let id = self.sources.get(Key::ClientId)?.value;
+        let secret = self.sources.get(Key::ClientSecret)?.value;
         let method = method.and_then(ClientAuthentication::of);
         let credential =
             ClientCredentials::new(id, secret).with_authentication(method.unwrap_or_default());
@@ -242,14 +242,14 @@ impl SuiteBuilder {
     /// Everything that an exchange of the credential lacks, as one error.
     fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
         let core_url = App::Platform.url_variable();
-        let given = |key| has_credentials || self.layers.get(key).is_some();
+        let given = |key| has_credentials || self.sources.get(key).is_some();
         let mut missing = Vec::new();
         missing.extend((!has_endpoint).then_some(core_url));
         let credential = [Key::ClientId, Key::ClientSecret].into_iter();
         missing.extend(credential.filter(|key| !given(*key)).map(Key::variable));
         let message = if missing.is_empty() {
             return None;
-        } else if self.layers.has_variables() {
+        } else if self.sources.has_variables() {
             format!("missing environment variables: {}", missing.join(", "))
         } else if has_credentials {
             let token_url = Key::TokenUrl.variable();

@@ -15,9 +15,9 @@ use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
 use crate::suite::Suite;
 use crate::suite::address::refused;
-use crate::suite::layers::{Key, Layers};
 use crate::suite::scopes_of;
 use crate::suite::settings::Settings;
+use crate::suite::sources::{Key, SettingSources};
 use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
@@ -34,7 +34,7 @@ use crate::transport::waits::Waits;
 #[derive(Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
-    layers: Layers,
+    sources: SettingSources,
     label: Option<String>,
     scopes: HashMap<App, Vec<String>>,
     credentials: Option<ClientCredentials>,
@@ -49,7 +49,7 @@ pub struct SuiteBuilder {
     user_agent: Option<String>,
     observers: Vec<Arc<dyn Observer>>,
     insecure_http: bool,
-    faults: Vec<Error>,
+    errors: Vec<Error>,
 }
 
 impl Suite {
@@ -91,8 +91,8 @@ impl SuiteBuilder {
     /// What is set in code overrides it. A credential from code also goes to addresses from the environment, so whoever sets
     /// the environment of the process can redirect it.
     pub fn environment(mut self) -> Self {
-        let variables = process_variables(&mut self.faults);
-        let environment = self.layers.environment.get_or_insert_default();
+        let variables = process_variables(&mut self.errors);
+        let environment = self.sources.environment.get_or_insert_default();
         environment.read(variables);
         self
     }
@@ -100,8 +100,8 @@ impl SuiteBuilder {
     /// Takes variables by the names that [`Suite::from_env`](crate::Suite::from_env) reads, such as those of a configuration
     /// file or a reference server.
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
-        let layer = self.layers.variables.get_or_insert_default();
-        layer.read(variables);
+        let source = self.sources.variables.get_or_insert_default();
+        source.read(variables);
         self
     }
 
@@ -114,19 +114,19 @@ impl SuiteBuilder {
 
     /// Sets the Platform's base URL. Its `/oauth/token` exchanges tokens unless [`token_url`](Self::token_url) is set.
     pub fn core_url(mut self, url: impl Into<String>) -> Self {
-        self.layers.code.set(Key::Url(App::Platform), url);
+        self.sources.code.set(Key::Url(App::Platform), url);
         self
     }
 
     /// Sets the routed origin of an application.
     pub fn application_url(mut self, app: App, url: impl Into<String>) -> Self {
-        self.layers.code.set(Key::Url(app), url);
+        self.sources.code.set(Key::Url(app), url);
         self
     }
 
     /// Sets the audience of an application's tokens: its origin by default (assumed: A43).
     pub fn audience(mut self, app: App, audience: impl Into<String>) -> Self {
-        self.layers.code.set(Key::Audience(app), audience);
+        self.sources.code.set(Key::Audience(app), audience);
         self
     }
 
@@ -134,14 +134,14 @@ impl SuiteBuilder {
     pub fn scopes(mut self, app: App, scopes: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         match scopes_of("scopes", scopes) {
             Ok(scopes) => drop(self.scopes.insert(app, scopes)),
-            Err(fault) => self.faults.push(fault),
+            Err(error) => self.errors.push(error),
         }
         self
     }
 
     /// Sets the token endpoint. It may have a query (RFC 6749, section 3.2).
     pub fn token_url(mut self, url: impl Into<String>) -> Self {
-        self.layers.code.set(Key::TokenUrl, url);
+        self.sources.code.set(Key::TokenUrl, url);
         self
     }
 
@@ -346,17 +346,17 @@ impl SuiteBuilder {
 }
 
 /// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
-fn process_variables(faults: &mut Vec<Error>) -> Vec<(String, String)> {
+fn process_variables(errors: &mut Vec<Error>) -> Vec<(String, String)> {
     let named =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
     let mut variables = Vec::new();
     for (name, value) in named.filter(|(name, _)| name.starts_with("SUITE_")) {
         match value.into_string() {
             Ok(value) => variables.push((name, value)),
-            Err(_) => faults.push(refused(&name, "be UTF-8", "other bytes")),
+            Err(_) => errors.push(refused(&name, "be UTF-8", "other bytes")),
         }
     }
     variables
 }
 
-debug_fields! { SuiteBuilder |it| layers: it.layers, settings: it.settings }
+debug_fields! { SuiteBuilder |it| sources: it.sources, settings: it.settings }

@@ -62,7 +62,7 @@ impl Key {
 
 /// Where a setting was made. The first of these that makes it counts, in whatever order the methods are called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
+pub(super) enum SourceKind {
     /// By a method of the builder.
     Code,
     /// Among variables that the program passed.
@@ -76,14 +76,14 @@ pub(super) enum From {
 pub(super) struct Setting<'a> {
     pub(super) value: &'a str,
     pub(super) name: String,
-    pub(super) from: From,
+    pub(super) kind: SourceKind,
 }
 
 /// The settings from one place. One of them is secret, so none is printed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layer(HashMap<Key, Secret>);
+pub(super) struct Source(HashMap<Key, Secret>);
 
-impl Layer {
+impl Source {
     /// Takes the variables that [`Suite::from_env`](crate::Suite::from_env) lists. An empty one counts as missing, and all
     /// others are taken unchanged, blanks included.
     pub(super) fn read(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
@@ -101,39 +101,39 @@ impl Layer {
 
 /// All settings, those from the most explicit place first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layers {
-    pub(super) code: Layer,
-    pub(super) variables: Option<Layer>,
-    pub(super) environment: Option<Layer>,
+pub(super) struct SettingSources {
+    pub(super) code: Source,
+    pub(super) variables: Option<Source>,
+    pub(super) environment: Option<Source>,
 }
 
-impl Layers {
+impl SettingSources {
     /// The setting that counts.
     pub(super) fn get(&self, key: Key) -> Option<Setting<'_>> {
         self.each(key).next()
     }
 
     /// The setting from where the secret comes from. Without a secret, the one that would count.
-    pub(super) fn beside_secret(&self, key: Key) -> Option<Setting<'_>> {
-        let secret = self.get(Key::ClientSecret).map(|secret| secret.from);
+    pub(super) fn next_to_secret(&self, key: Key) -> Option<Setting<'_>> {
+        let secret = self.get(Key::ClientSecret).map(|secret| secret.kind);
         self.each(key)
-            .find(|setting| secret.is_none_or(|from| from == setting.from))
+            .find(|setting| secret.is_none_or(|kind| kind == setting.kind))
     }
 
     /// The setting in each place that makes it.
     fn each(&self, key: Key) -> impl Iterator<Item = Setting<'_>> {
-        let layers = [
-            (From::Code, Some(&self.code)),
-            (From::Variables, self.variables.as_ref()),
-            (From::Environment, self.environment.as_ref()),
+        let sources = [
+            (SourceKind::Code, Some(&self.code)),
+            (SourceKind::Variables, self.variables.as_ref()),
+            (SourceKind::Environment, self.environment.as_ref()),
         ];
-        layers.into_iter().filter_map(move |(from, layer)| {
-            let value = layer?.0.get(&key)?.expose();
-            let name = match from {
-                From::Code => key.call(),
-                From::Variables | From::Environment => key.variable().to_owned(),
+        sources.into_iter().filter_map(move |(kind, source)| {
+            let value = source?.0.get(&key)?.expose();
+            let name = match kind {
+                SourceKind::Code => key.call(),
+                SourceKind::Variables | SourceKind::Environment => key.variable().to_owned(),
             };
-            Some(Setting { value, name, from })
+            Some(Setting { value, name, kind })
         })
     }
 
