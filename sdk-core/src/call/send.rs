@@ -25,7 +25,6 @@ use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
-use crate::token::rejection::Target;
 use crate::transport::outgoing::Outgoing;
 use crate::transport::request::Begun;
 
@@ -131,9 +130,8 @@ impl Call {
     /// the token died early, while one that is rejected from the start means that no token will be accepted.
     fn may_resend(&self, progress: &Progress<'_, '_>) -> bool {
         progress.bearer.as_ref().is_some_and(|bearer| {
-            let target = Target::new(self.operation, progress.draft.url.path());
             let tokens = self.client.tokens();
-            let rejection = tokens.reject(bearer, target, progress.refused_in_a_row);
+            let rejection = tokens.reject(bearer, self.operation, progress.refused_in_a_row);
             rejection.allows_resend()
         })
     }
@@ -171,8 +169,7 @@ impl Call {
         if let Some(bearer) = &progress.bearer
             && outcome.status().is_some_and(accepts_token)
         {
-            let tokens = self.client.tokens();
-            tokens.serves(bearer, self.operation, draft.url.path());
+            bearer.mark_accepted();
         }
         if let attempt::Outcome::Reply { headers, .. } = &outcome {
             progress.watch.note_deprecation(headers);

@@ -71,7 +71,7 @@ getters! {
 
 impl BearerToken {
     /// Records that a service accepted the token.
-    pub(super) fn serves(&self) {
+    pub(crate) fn mark_accepted(&self) {
         // A read is cheaper, and only the first time changes anything.
         if !self.was_accepted() {
             self.accepted.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! A cached token and the renewal that it may have under way.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::token::common::Common;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::Outcome;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::{Rejection, Target};
+use crate::token::rejection::Rejection;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::State;
 
@@ -31,8 +31,6 @@ pub struct TokenEntry {
     app: Option<App>,
     common: Arc<Common>,
     state: RwLock<State>,
-    /// Whether any target may have refused a token.
-    has_rejections: AtomicBool,
     /// Notified whenever any renewal ends: every waiter looks again.
     news: Notify,
 }
@@ -44,7 +42,6 @@ impl TokenEntry {
             app,
             common,
             state: RwLock::default(),
-            has_rejections: AtomicBool::new(false),
             news: Notify::new(),
         }
     }
@@ -74,35 +71,21 @@ impl TokenEntry {
         self.obtain(true, Duration::MAX).await.map(drop)
     }
 
-    /// Records that a target answered a call with 401, after it refused `renewals` other tokens in a row to the same call.
-    /// The token is dropped only if it is still in use.
+    /// Records that an operation answered a call with 401, after it refused `renewals` other tokens in a row to the same
+    /// call. The token is dropped only if it is still in use.
     ///
     /// The call may resend if [`Rejection::allows_resend`]; otherwise another token would fail too.
     #[must_use = "a call must not resend if the token is kept"]
-    pub fn reject(&self, token: &BearerToken, target: Target, renewals: u32) -> Rejection {
+    pub fn reject(
+        &self,
+        token: &BearerToken,
+        operation: &'static Operation,
+        renewals: u32,
+    ) -> Rejection {
         let now = Instant::now();
         let roll = self.common.chance.roll();
-        let mut state = self.write();
-        // Before the state shows another token, which a target may accept at once.
-        self.has_rejections.store(true, Ordering::Relaxed);
-        state.reject(token, target, renewals, now, self.policy(), roll)
-    }
-
-    /// Records that a target accepted a token.
-    pub(crate) fn serves(&self, token: &BearerToken, operation: &'static Operation, path: &str) {
-        token.serves();
-        // There is rarely anything to forget.
-        if !self.has_rejections.load(Ordering::Relaxed) {
-            return;
-        }
-        let target = Target::new(operation, path);
-        if self.read().rejections().knows(target) {
-            let mut state = self.write();
-            state.rejections_mut().forget(target);
-            if state.rejections().is_empty() {
-                self.has_rejections.store(false, Ordering::Relaxed);
-            }
-        }
+        self.write()
+            .reject(token, operation, renewals, now, self.policy(), roll)
     }
 
     /// How many renewals were started, successful or not.

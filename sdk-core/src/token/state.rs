@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio::runtime;
 use tokio::time::Instant;
 
+use crate::operation::Operation;
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::caller::{Caller, Decision, Step};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::flight::{Flight, Outcome};
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::{MOST_RENEWALS, Rejection, Rejections, Target};
+use crate::token::rejection::{MOST_RENEWALS, Rejection, Rejections};
 use crate::token::source::AccessToken;
 
 /// A failed renewal, and until when all callers get its error.
@@ -37,7 +38,7 @@ pub(super) struct State {
     pub(super) setback: Option<Box<Setback>>,
     /// The earliest routine renewal after a successful one.
     pub(super) next_routine: Option<Instant>,
-    rejections: Rejections,
+    pub(super) rejections: Rejections,
 }
 
 impl State {
@@ -262,11 +263,11 @@ impl State {
         until.saturating_duration_since(now)
     }
 
-    /// Records that a target refused `token`, after it refused `renewals` others in a row to the same call.
+    /// Records that an operation refused `token`, after it refused `renewals` others in a row to the same call.
     pub(super) fn reject(
         &mut self,
         token: &BearerToken,
-        target: Target,
+        operation: &'static Operation,
         renewals: u32,
         now: Instant,
         policy: &TokenPolicy,
@@ -286,24 +287,16 @@ impl State {
         let on_arrival = enough || !token.was_accepted();
         if on_arrival {
             let generation = token.generation();
-            self.rejections.count(target, generation, now, policy, roll);
+            self.rejections
+                .count(operation, generation, now, policy, roll);
         }
-        let in_backoff = self.rejections.in_backoff(target, token, now);
+        let in_backoff = self.rejections.in_backoff(operation, token, now);
         if in_backoff || (on_arrival && renewals > 0) {
             return Rejection::Kept;
         }
-        self.rejections.replaced(target, now);
+        self.rejections.replaced(operation, now);
         self.token = None;
         self.next_routine = None;
         Rejection::Dropped
-    }
-
-    /// The targets that refused tokens.
-    pub(super) fn rejections(&self) -> &Rejections {
-        &self.rejections
-    }
-
-    pub(super) fn rejections_mut(&mut self) -> &mut Rejections {
-        &mut self.rejections
     }
 }

@@ -1,12 +1,12 @@
 //! Every state that the token engine can reach, and the laws that hold there and on the way.
 //!
 //! The search drives the real state machine, `State` and `Caller`, through whatever its environment may do: callers come, wait,
-//! and leave; renewals deliver, fail, stall and die; runtimes stand still; targets accept and refuse; time passes. Only what
+//! and leave; renewals deliver, fail, stall and die; runtimes stand still; operations accept and refuse; time passes. Only what
 //! surrounds the machine is modelled: that all waiters are woken when a renewal ends, and that a timer fires no earlier than
 //! asked.
 //!
 //! Not modelled: threads inside a step, since each holds the lock; what runs between the end of a renewal and its news; clocks
-//! that differ between runtimes; more than two targets.
+//! that differ between runtimes; more than two operations.
 //!
 //! The whole search takes some minutes:
 //! `cargo test --release -p sdk-core --lib token::search -- --ignored --nocapture`
@@ -60,12 +60,8 @@ fn the_whole_search() {
         ("one caller, all chance", Scope::of(1)),
         ("two callers", Scope::full(2).lazily()),
         ("three callers", Scope::lean(3)),
-        ("two calls, one target", Scope::refusing(2, 1)),
+        ("two calls, one operation", Scope::refusing(2, 1)),
         ("one call, two operations", Scope::refusing(1, 2)),
-        (
-            "one call, two paths",
-            Scope::refusing(1, 2).of_one_operation(),
-        ),
     ] {
         assert!(explore(name, scope, usize::MAX));
     }

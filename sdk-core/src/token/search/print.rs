@@ -52,7 +52,7 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     (state.failures.min(3), rank(state.landed)).hash(&mut out);
     state.next_routine.map_or(0, left).hash(&mut out);
     let memory = Duration::from_secs(60);
-    for (key, streak) in &state.rejections().0 {
+    for (key, streak) in &state.rejections.0 {
         let newest = current.is_some_and(|it| it.generation() == streak.generation);
         let until = streak.backoff_until.map_or(0, left);
         (

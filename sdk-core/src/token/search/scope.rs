@@ -5,10 +5,9 @@ use std::time::Duration;
 use tokio::runtime::{self, Builder};
 
 use crate::App;
-use crate::operation::RawOperations;
+use crate::operation::{Operation, RawOperations};
 use crate::policy::backoff::Backoff;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::Target;
 
 /// A kind of caller: the number of its runtime, whether it waits for a fresh token, and how many ticks the token has to last.
 #[derive(Clone, Copy, Debug)]
@@ -34,10 +33,8 @@ pub(super) struct Scope {
     pub(super) answers: &'static [Answer],
     /// From 0 to 1: what chance may say, in thousandths.
     pub(super) rolls: &'static [u16],
-    /// How many targets there are. With none, a caller is gone once it has a token.
+    /// How many operations there are. With none, a caller is gone once it has a token.
     pub(super) targets: u8,
-    /// Whether the targets are paths of one operation.
-    pub(super) one_operation: bool,
     /// Whether time may pass before a caller that was woken runs.
     pub(super) lazy: bool,
     /// How many renewals are in the air at most, those that were given up included.
@@ -87,7 +84,6 @@ impl Scope {
             answers: ALL_ANSWERS,
             rolls: &[0, 500, 999],
             targets: 0,
-            one_operation: false,
             lazy: true,
             tasks: 3,
             tick: 1,
@@ -115,7 +111,7 @@ impl Scope {
         }
     }
 
-    /// Callers that use their tokens, which targets accept or refuse. A tick is long, since refusals are remembered for a
+    /// Callers that use their tokens, which operations accept or refuse. A tick is long, since refusals are remembered for a
     /// minute.
     pub(super) const fn refusing(callers: usize, targets: u8) -> Self {
         Self {
@@ -133,14 +129,6 @@ impl Scope {
     /// Time may pass before a caller that was woken runs.
     pub(super) const fn lazily(self) -> Self {
         Self { lazy: true, ..self }
-    }
-
-    /// Targets are paths of one operation.
-    pub(super) const fn of_one_operation(self) -> Self {
-        Self {
-            one_operation: true,
-            ..self
-        }
     }
 
     pub(super) fn ticks(&self, ticks: u8) -> Duration {
@@ -166,22 +154,17 @@ pub(super) struct Rules {
     pub(super) scope: Scope,
     pub(super) policy: TokenPolicy,
     pub(super) runtimes: [runtime::Id; 2],
-    pub(super) targets: Vec<Target>,
+    pub(super) targets: [&'static Operation; 2],
 }
 
 impl Rules {
     pub(super) fn new(scope: Scope) -> Self {
         let runtime = || Builder::new_current_thread().build().unwrap();
-        let operation = |number| match number {
-            1 if !scope.one_operation => &OPERATIONS.command,
-            _ => &OPERATIONS.read,
-        };
-        let target = |number: u8| Target::new(operation(number), &number.to_string());
         Self {
             scope,
             policy: scope.policy(),
             runtimes: [runtime(), runtime()].map(|runtime| runtime.handle().id()),
-            targets: (0..scope.targets).map(target).collect(),
+            targets: [&OPERATIONS.read, &OPERATIONS.command],
         }
     }
 }

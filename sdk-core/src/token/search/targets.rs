@@ -1,4 +1,4 @@
-//! What targets do with the tokens that callers hold.
+//! What operations do with the tokens that callers hold.
 
 use std::sync::Arc;
 
@@ -8,16 +8,14 @@ use crate::token::search::world::{Broken, Errand, Place, World, law};
 use crate::token::state::State;
 
 impl World {
-    /// A target accepts the token of a caller. Other worlds share this token, so here a copy takes its place.
-    pub(super) fn accept(&mut self, slot: usize, rules: &Rules) {
-        let Place::Holds { errand, token } =
-            std::mem::replace(&mut self.callers[slot], Place::Away)
+    /// An operation accepts the token of a caller. Other worlds share this token, so here a copy takes its place.
+    pub(super) fn accept(&mut self, slot: usize) {
+        let Place::Holds { token, .. } = std::mem::replace(&mut self.callers[slot], Place::Away)
         else {
             unreachable!("only a token that is held is accepted");
         };
-        let target = rules.targets[usize::from(errand.target)];
         let copy = Arc::new(token.fork());
-        copy.serves();
+        copy.mark_accepted();
         let holders = self.callers.iter_mut().filter_map(|place| match place {
             Place::Holds { token, .. } => Some(token),
             _ => None,
@@ -27,13 +25,9 @@ impl World {
                 *held = Arc::clone(&copy);
             }
         }
-        if self.state.rejections().knows(target) {
-            self.state.rejections_mut().forget(target);
-        }
-        self.storm[usize::from(errand.target)] = self.now;
     }
 
-    /// A target refuses the token of a caller.
+    /// An operation refuses the token of a caller.
     pub(super) fn refuse(&mut self, slot: usize, roll: f64, rules: &Rules) -> Result<(), Broken> {
         let (now, policy) = (self.now, &rules.policy);
         let Place::Holds { errand, token } = self.callers[slot].clone() else {
@@ -53,7 +47,10 @@ impl World {
             law!(held, "8: only the token that was refused is dropped");
             law!(self.state.token.is_none(), "8: what is dropped is gone");
             let paid = token.was_accepted() || self.storm[number] <= now;
-            law!(paid, "8: a target that refuses all tokens causes no storm");
+            law!(
+                paid,
+                "8: an operation that refuses tokens causes no storm, whatever else it accepts"
+            );
             if !token.was_accepted() {
                 self.storm[number] = now + policy.renewal_backoff.base / 2;
             }

@@ -81,7 +81,7 @@ pub(super) struct World {
     pub(super) backoff: Instant,
     /// When the renewal under way began.
     pub(super) began: Instant,
-    /// Before this instant no target may cost a token again that nobody has accepted.
+    /// Before this instant no operation may cost a token again that nobody has accepted.
     pub(super) storm: [Instant; 2],
 }
 
@@ -188,7 +188,7 @@ impl World {
                 let task = self.tasks.remove(usize::from(task));
                 self.end(task.id);
             }
-            Event::Accepted(slot) => self.accept(usize::from(slot), rules),
+            Event::Accepted(slot) => self.accept(usize::from(slot)),
             Event::Refused { caller, roll } => {
                 return self.refuse(usize::from(caller), chance(roll), rules);
             }
@@ -264,7 +264,7 @@ impl World {
                     || self.state.failures > 0
                     || now < self.routine;
                 law!(entitled, "9: no ageing token for who wants a fresh one");
-                if rules.targets.is_empty() {
+                if rules.scope.targets == 0 {
                     Place::Away
                 } else {
                     Place::Holds { errand, token }

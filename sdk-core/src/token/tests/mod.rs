@@ -29,7 +29,7 @@ use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::flight::Outcome;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::{Rejection, Target};
+use crate::token::rejection::Rejection;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 
 type Answer = Result<AccessToken, TokenError>;

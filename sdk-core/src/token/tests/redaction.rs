@@ -14,8 +14,10 @@ async fn fault_32_no_token_and_no_secret_is_printed() {
     let cache = cache(&source);
     let entry = cache.entry(TokenRequest::new());
     let bearer = entry.bearer().await.unwrap();
-    let target = Target::new(&OPERATIONS.read, "/");
-    assert_eq!(entry.reject(&bearer, target, 0), Rejection::Dropped);
+    assert_eq!(
+        entry.reject(&bearer, &OPERATIONS.read, 0),
+        Rejection::Dropped
+    );
     let error = entry.bearer().await.unwrap_err();
     let credentials = ClientCredentials::new("service", "canary-secret")
         .with_form_field("assertion", "canary-field");

@@ -3,27 +3,23 @@
 use super::*;
 use crate::operation::Operation;
 
-fn target(operation: &'static Operation) -> Target {
-    Target::new(operation, operation.route)
-}
-
 /// The read refuses a token.
 fn refuse(entry: &TokenEntry, token: &BearerToken) -> Rejection {
-    entry.reject(token, target(&OPERATIONS.read), 0)
+    entry.reject(token, &OPERATIONS.read, 0)
 }
 
-/// A path of the read accepts a token, which is returned.
-async fn serve(entry: &Arc<TokenEntry>, path: &str) -> Arc<BearerToken> {
+/// The read accepts a token, which is returned.
+async fn serve(entry: &Arc<TokenEntry>) -> Arc<BearerToken> {
     let token = entry.bearer().await.unwrap();
-    entry.serves(&token, &OPERATIONS.read, path);
+    token.mark_accepted();
     token
 }
 
 /// A call that gets a 401 for every token; how often it is sent.
-async fn refused(entry: &Arc<TokenEntry>, target: Target) -> u32 {
+async fn refused(entry: &Arc<TokenEntry>, operation: &'static Operation) -> u32 {
     for attempt in 1.. {
         let sent = entry.bearer().await.unwrap();
-        if !entry.reject(&sent, target, attempt - 1).allows_resend() {
+        if !entry.reject(&sent, operation, attempt - 1).allows_resend() {
             return attempt;
         }
     }
@@ -96,12 +92,12 @@ async fn a_service_that_refuses_every_token_causes_no_storm() {
 #[tokio::test(start_paused = true)]
 async fn fault_37_a_token_that_has_served_is_renewed_at_once_whatever_the_streak() {
     let (entry, source) = steady();
-    // Tokens are refused on arrival, again and again: such rejections are believed more and more rarely.
-    while refuse(&entry, &entry.bearer().await.unwrap()).allows_resend() {}
+    // Another operation refuses tokens on arrival, again and again: it is believed more and more rarely.
+    while refused(&entry, &OPERATIONS.command).await > 1 {}
     let before = source.asked();
     // Further ones serve and are then revoked, three times a second.
     for _ in 0..100 {
-        let sent = serve(&entry, OPERATIONS.read.route).await;
+        let sent = serve(&entry).await;
         assert_eq!(refuse(&entry, &sent), Rejection::Dropped);
         pass(0.3).await;
     }
@@ -115,8 +111,8 @@ async fn fault_37_an_operation_that_refuses_every_token_causes_no_storm_beside_o
     let (entry, source) = steady();
     let start = Instant::now();
     while start.elapsed() < minutes(10) {
-        serve(&entry, OPERATIONS.read.route).await;
-        refused(&entry, target(&OPERATIONS.command)).await;
+        serve(&entry).await;
+        refused(&entry, &OPERATIONS.command).await;
         pass(0.01).await;
     }
     // One in five seconds, because the token that serves the other operation may have been revoked.
@@ -126,7 +122,7 @@ async fn fault_37_an_operation_that_refuses_every_token_causes_no_storm_beside_o
 #[tokio::test(start_paused = true)]
 async fn fault_37_after_a_streak_a_token_that_served_another_operation_is_doubted_for_seconds() {
     let (entry, _source) = steady();
-    let odd = target(&OPERATIONS.command);
+    let odd = &OPERATIONS.command;
     // The operation refuses tokens until its backoff has grown long.
     let start = Instant::now();
     while start.elapsed() < minutes(2) {
@@ -138,7 +134,7 @@ async fn fault_37_after_a_streak_a_token_that_served_another_operation_is_doubte
         pass(0.1).await;
     }
     // Now it accepts what others accept, but the current token is revoked.
-    let sent = serve(&entry, OPERATIONS.read.route).await;
+    let sent = serve(&entry).await;
     let revoked = Instant::now();
     while entry.reject(&sent, odd, 0) == Rejection::Kept {
         pass(0.1).await;
@@ -146,29 +142,8 @@ async fn fault_37_after_a_streak_a_token_that_served_another_operation_is_doubte
     let doubted = revoked.elapsed();
     assert!(doubted <= Duration::from_secs(5), "{doubted:?}");
     // The next token is doubted again, or each would be renewed until the backoff ends.
-    let next = serve(&entry, OPERATIONS.read.route).await;
+    let next = serve(&entry).await;
     assert_eq!(entry.reject(&next, odd, 0), Rejection::Kept);
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_target_that_accepts_a_token_is_forgotten() {
-    let (entry, _source) = steady();
-    let operations = [&OPERATIONS.read, &OPERATIONS.command];
-    for operation in operations {
-        refused(&entry, target(operation)).await;
-    }
-    let sent = entry.bearer().await.unwrap();
-    for operation in operations {
-        assert_eq!(entry.reject(&sent, target(operation), 0), Rejection::Kept);
-    }
-    for operation in operations {
-        entry.serves(&sent, operation, operation.route);
-    }
-    // A streak that was not forgotten would keep the token for seconds.
-    assert_eq!(
-        entry.reject(&sent, target(operations[1]), 0),
-        Rejection::Dropped
-    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -176,48 +151,38 @@ async fn fault_37_a_record_that_is_always_refused_causes_no_storm_beside_one_tha
     let (entry, source) = steady();
     let start = Instant::now();
     while start.elapsed() < minutes(10) {
-        serve(&entry, "/people/good").await;
-        refused(&entry, Target::new(&OPERATIONS.read, "/people/odd")).await;
+        serve(&entry).await;
+        refused(&entry, &OPERATIONS.read).await;
         pass(0.01).await;
     }
     // One in five seconds, because the token that serves the other record may have been revoked.
     source.assert_asked(1..=130);
-    // If the other record refuses its token, that is replaced at once.
-    let good = serve(&entry, "/people/good").await;
-    let target = Target::new(&OPERATIONS.read, "/people/good");
-    assert_eq!(entry.reject(&good, target, 0), Rejection::Dropped);
+    // If the other record refuses its token then, this is believed within these seconds.
+    let good = serve(&entry).await;
+    let revoked = Instant::now();
+    while refuse(&entry, &good) == Rejection::Kept {
+        pass(0.1).await;
+    }
+    let doubted = revoked.elapsed();
+    assert!(doubted <= Duration::from_secs(5), "{doubted:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_one_call_has_a_token_renewed_a_few_times_at_most() {
     let (entry, source) = steady();
-    let odd = Target::new(&OPERATIONS.read, "/people/odd");
     // Each token serves other calls before it is refused to this one.
     let mut attempts = 0;
     loop {
-        let sent = serve(&entry, "/people/good").await;
-        if !entry.reject(&sent, odd, attempts).allows_resend() {
+        let sent = serve(&entry).await;
+        if !entry
+            .reject(&sent, &OPERATIONS.read, attempts)
+            .allows_resend()
+        {
             break;
         }
         attempts += 1;
     }
     assert_eq!((attempts, source.asked()), (3, 4));
-}
-
-#[tokio::test(start_paused = true)]
-async fn fault_37_tokens_of_one_use_serve_any_number_of_paths_in_turn() {
-    let (entry, source) = steady();
-    for call in 0..300_u32 {
-        let path = format!("/{}", call % 7);
-        let target = Target::new(&OPERATIONS.read, &path);
-        let sent = entry.bearer().await.unwrap();
-        if call > 0 {
-            assert_eq!(entry.reject(&sent, target, 0), Rejection::Dropped);
-        }
-        serve(&entry, &path).await;
-        pass(0.3).await;
-    }
-    assert_eq!(source.asked(), 300);
 }
 
 #[tokio::test(start_paused = true)]
