@@ -1,8 +1,6 @@
 //! Tokens by audience and scopes.
 
-use std::borrow::Borrow;
-use std::collections::HashSet;
-use std::hash::{Hash, Hasher};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,13 +21,10 @@ use crate::token::source::{TokenRequest, TokenSource};
 /// How often a cache that is in use looks for what nobody uses any more.
 const SWEEP: Duration = Duration::from_secs(60);
 
-/// How many entries with a live token are kept for whoever asks next, although nobody holds them.
-const MOST_UNHELD: usize = 256;
-
 /// The tokens of one source, by audience and scopes, which never mix.
 ///
-/// A source stands for one token endpoint and one client. An entry lives as long as anybody holds it or its token lives, and no
-/// more than a few hundred that nobody holds are kept. Keep an entry instead of looking it up for each call.
+/// A source stands for one token endpoint and one client. An entry lives as long as anybody holds it or its token lives. Keep
+/// an entry instead of looking it up for each call.
 pub struct TokenCache {
     common: Arc<Common>,
     entries: Mutex<Entries>,
@@ -37,34 +32,10 @@ pub struct TokenCache {
 
 #[derive(Default)]
 struct Entries {
-    all: HashSet<Kept>,
-    /// The number and the time at which the next sweep is due.
-    most: usize,
+    all: HashMap<Arc<TokenRequest>, Arc<TokenEntry>>,
+    /// When the next sweep is due.
     due: Option<Instant>,
 }
-
-/// An entry, which is found by its request.
-struct Kept(Arc<TokenEntry>);
-
-impl Borrow<TokenRequest> for Kept {
-    fn borrow(&self) -> &TokenRequest {
-        self.0.request()
-    }
-}
-
-impl Hash for Kept {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.request().hash(state);
-    }
-}
-
-impl PartialEq for Kept {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.request() == other.0.request()
-    }
-}
-
-impl Eq for Kept {}
 
 impl TokenCache {
     /// An empty cache, which obtains nothing before it is needed.
@@ -95,11 +66,13 @@ impl TokenCache {
     pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         entries.sweep_if_due(Instant::now());
-        if let Some(Kept(entry)) = entries.all.get(&request) {
+        if let Some(entry) = entries.all.get(&request) {
             return Arc::clone(entry);
         }
-        let entry = Arc::new(TokenEntry::new(request, app, Arc::clone(&self.common)));
-        entries.all.insert(Kept(Arc::clone(&entry)));
+        let request = Arc::new(request);
+        let common = Arc::clone(&self.common);
+        let entry = Arc::new(TokenEntry::new(Arc::clone(&request), app, common));
+        entries.all.insert(request, Arc::clone(&entry));
         entry
     }
 
@@ -119,36 +92,21 @@ impl TokenCache {
 }
 
 impl Entries {
-    /// Sweeps once in a while, and always before the number of entries has doubled, so that a lookup rarely pays for it.
-    fn sweep_if_due(&mut self, now: Instant) {
-        let due = *self.due.get_or_insert(lifetime::later(now, SWEEP));
-        if now < due && self.all.len() < self.most.max(MOST_UNHELD) {
-            return;
-        }
-        self.sweep(now);
-        self.due = Some(lifetime::later(now, SWEEP));
-        self.most = 2 * self.all.len();
-    }
-
-    /// Drops expired tokens, entries without any that nobody holds, and of too many others those whose tokens expire first.
+    /// Sweeps once in a while, so that a lookup rarely pays for it: drops expired tokens, and entries without a live one that
+    /// nobody holds.
     ///
     /// Whoever holds an entry got it from here, under the lock, so one that only the cache holds stays so meanwhile.
-    fn sweep(&mut self, now: Instant) {
-        let mut unheld = Vec::new();
-        self.all.retain(|Kept(entry)| {
-            let idle = entry.shed(now);
-            let held = Arc::strong_count(entry) > 1;
-            if !held && !idle {
-                unheld.push((entry.end(), Arc::clone(entry)));
-            }
-            held || !idle
-        });
-        unheld.sort_unstable_by_key(|(end, _)| *end);
-        let most = unheld.len().saturating_sub(MOST_UNHELD);
-        for (_, entry) in unheld.drain(..most) {
-            self.all.remove(entry.request());
+    fn sweep_if_due(&mut self, now: Instant) {
+        let next = lifetime::later(now, SWEEP);
+        if now < *self.due.get_or_insert(next) {
+            return;
         }
+        self.due = Some(next);
+        self.all.retain(|_, entry| {
+            let idle = entry.shed(now);
+            Arc::strong_count(entry) > 1 || !idle
+        });
     }
 }
 
-debug_fields! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.iter().map(|Kept(entry)| entry).collect::<Vec<_>>() }
+debug_fields! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.values().collect::<Vec<_>>() }

@@ -26,7 +26,7 @@ use crate::token::state::State;
 
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
-    request: TokenRequest,
+    request: Arc<TokenRequest>,
     /// The application that renewals are reported for.
     app: Option<App>,
     common: Arc<Common>,
@@ -36,7 +36,7 @@ pub struct TokenEntry {
 }
 
 impl TokenEntry {
-    pub(super) fn new(request: TokenRequest, app: Option<App>, common: Arc<Common>) -> Self {
+    pub(super) fn new(request: Arc<TokenRequest>, app: Option<App>, common: Arc<Common>) -> Self {
         Self {
             request,
             app,
@@ -165,11 +165,6 @@ impl TokenEntry {
             self.write().drop_expired(now);
         }
         self.read().is_idle(now, self.policy())
-    }
-
-    /// When the token expires, if there is one.
-    pub(super) fn end(&self) -> Option<Instant> {
-        self.live().map(|token| token.end())
     }
 
     /// The application and the observers that renewals are reported for and to.

@@ -48,31 +48,6 @@ async fn fault_53_an_expired_token_that_nobody_uses_is_evicted() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_53_of_live_tokens_that_nobody_holds_only_the_latest_are_kept() {
-    let (cache, entries) = filled(2_000).await;
-    let kept = alive(&entries);
-    assert!((1..=512).contains(&kept), "{kept}");
-    assert_eq!(alive(&entries[2_000 - kept..]), kept);
-    // Those that are gone have been counted, and those that are held stay, however many they are.
-    assert_eq!(cache.exchanges(), 2_000);
-    let held: Vec<_> = (0..1_000)
-        .map(|number| cache.entry(request(number)))
-        .collect();
-    for entry in &held {
-        entry.bearer().await.unwrap();
-    }
-    for number in 5_000..6_000 {
-        cache.entry(request(number));
-    }
-    for (number, entry) in held.iter().enumerate() {
-        assert!(
-            Arc::ptr_eq(&cache.entry(request(number)), entry),
-            "{number}"
-        );
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn fault_53_backoffs_and_renewals_under_way_are_kept() {
     let source = scripted(|_, _| Err(outage()));
     let long = Duration::from_secs(300);
