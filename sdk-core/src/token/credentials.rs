@@ -108,12 +108,6 @@ impl ClientCredentials {
         no_id.into_iter().chain(no_secret)
     }
 
-    /// Whether an exchange sends the same with either.
-    pub(super) fn is(&self, other: &Self) -> bool {
-        let parts = |it: &Self| (it.id.clone(), it.audience_field.clone(), it.authentication);
-        parts(self) == parts(other) && self.secret == other.secret && self.fields == other.fields
-    }
-
     pub(crate) fn extra_fields(&self) -> &[(String, Secret)] {
         &self.fields
     }

@@ -1,11 +1,10 @@
 //! The client credentials grant (RFC 6749 section 4.4).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::HeaderMap;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, sleep, timeout_at};
 use tracing::Instrument as _;
 use url::Url;
 
@@ -90,42 +89,19 @@ impl ClientCredentialsSource {
     }
 
     async fn exchange(&self, request: &TokenRequest) -> Result<AccessToken, TokenError> {
-        let (mut attempt, mut successor, mut succeeded) = (1, None, false);
+        let mut attempt = 1;
         loop {
-            let credentials = match successor.take() {
-                Some(credentials) => Ok(credentials),
-                None => self.current().await,
-            };
-            let error = match credentials {
-                Ok(credentials) => {
-                    let sent = Instant::now();
-                    let error = match self.attempt(attempt, &credentials, request).await {
-                        Ok(token) => return Ok(token.with_requested_at(sent)),
-                        Err(error) => error,
-                    };
-                    if blames_client(&error) && !succeeded {
-                        // A source that hangs must not hide the refusal.
-                        let limit = self.policy.exchange_timeout;
-                        let current = timeout(limit, self.current()).await;
-                        let current = current.ok().and_then(Result::ok);
-                        successor = current.filter(|current| !current.is(&credentials));
-                        succeeded = successor.is_some();
-                    }
-                    error
-                }
+            let error = match self.attempt(attempt, request).await {
+                Ok(token) => return Ok(token),
                 Err(error) => error,
             };
             let asked = error.retry_after().unwrap_or_default();
-            // Another credential is tried once, whatever the number of attempts.
             let last = attempt >= self.policy.attempts || !error.is_retryable();
-            if last && successor.is_none() || asked > self.policy.max_retry_after {
+            if last || asked > self.policy.max_retry_after {
                 return Err(error);
             }
-            // Never earlier than asked, and not all clients at once. For another credential there is nothing to wait for.
-            let backoff = match successor {
-                Some(_) => Duration::ZERO,
-                None => (self.policy.backoff).full_jitter(attempt, self.chance.roll()),
-            };
+            // Never earlier than asked, and not all clients at once.
+            let backoff = (self.policy.backoff).full_jitter(attempt, self.chance.roll());
             let wait = asked.saturating_add(backoff);
             tracing::debug!(
                 name: "suite.token.exchange_retry",
@@ -155,21 +131,22 @@ impl ClientCredentialsSource {
         }
     }
 
-    /// One attempt in a span of its own, reported to observers.
+    /// One attempt with the credential of the moment, in a span of its own, reported to observers.
     async fn attempt(
         &self,
         number: u32,
-        credentials: &ClientCredentials,
         request: &TokenRequest,
     ) -> Result<AccessToken, TokenError> {
-        let mut outgoing = self.post(credentials, request)?;
+        let credentials = self.current().await?;
+        let started = Instant::now();
+        let mut outgoing = self.post(&credentials, request)?;
         let planned = Planned {
             operation: None,
             method: Method::Post,
             template: self.token_url.path(),
             server: &self.server,
             number,
-            started: Instant::now(),
+            started,
         };
         let Outgoing { url, headers, .. } = &mut outgoing;
         let mut watch = AttemptWatch::begin(&self.watcher, planned, url, headers);
@@ -184,7 +161,7 @@ impl ClientCredentialsSource {
         end.failure = error.map(|error| ErrorType::new(error.status(), error.kind().as_str()));
         end.request_id = error.and_then(TokenError::request_id);
         watch.end(&end);
-        result
+        result.map(|token| token.with_requested_at(started))
     }
 
     async fn send(
@@ -289,12 +266,6 @@ impl ClientCredentialsSource {
         self.given.confide(&mut confidential);
         confidential
     }
-}
-
-/// Whether the endpoint does not accept the credential, which may have been replaced meanwhile.
-fn blames_client(error: &TokenError) -> bool {
-    error.kind() == TokenErrorKind::Refused
-        && (error.status() == Some(401) || error.code() == Some("invalid_client"))
 }
 
 impl TokenSource for ClientCredentialsSource {

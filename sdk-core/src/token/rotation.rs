@@ -14,9 +14,9 @@ pub type CredentialsFuture<'a> =
 /// Gives the client credential of the moment, so that a secret can be rotated without a restart: from a file that changes, or
 /// from a vault. Set it with [`SuiteBuilder::credential_source`](crate::SuiteBuilder::credential_source).
 ///
-/// The suite asks before each attempt at the token endpoint, which is every few minutes for each application in use, and once
-/// more if the endpoint does not accept the credential: if the source gives another one by then, that one is tried at once.
-/// Calls with a live token do not notice that a source fails, is slow or panics. Its time counts against
+/// The suite asks before each attempt at the token endpoint, which is every few minutes for each application in use. If the
+/// endpoint rejects the credential, the renewal fails, and the suite asks again after a backoff of up to a second. Calls with a
+/// live token do not notice that a source fails, is slow or panics. Its time counts against
 /// [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). [The guide](crate::guide::credentials) shows a mounted
 /// file and a vault.
 ///

@@ -117,7 +117,7 @@ a call is attempted
 a rejected call is not sent again
   error 2 refused 1 -> attempt 5 2 -, begun 5 2, status 5 409, delivered 5, error 2 refused 2
 rejected exchanges are not repeated in a loop
-  calm -> exchange 8, status 8 401, delivered 8, exchange 9, =status 9 401, =delivered 9, =exchange 10, calm
+  calm -> exchange 8, status 8 401, delivered 8, =exchange 9, calm
 a call keeps its key
   attempt 4 2 - -> attempt 4 2 key
 a call sends what its caller asked for

@@ -59,20 +59,14 @@ const PAUSE: u64 = 50_000;
 
 fn exchanged(facts: &Facts<'_>, found: &mut Found) {
     let mut flights: BTreeMap<(u32, &str), (u64, u64)> = BTreeMap::new();
-    let mut rejected: BTreeMap<(u32, &str), Vec<u64>> = BTreeMap::new();
+    let mut rejected: BTreeMap<(u32, &str), u64> = BTreeMap::new();
     for request in facts.requests.values() {
         let Sent::Exchange { audience } = request.sent else {
             continue;
         };
         let at = (request.suite, audience.as_str());
         let now = request.departed;
-        // One repeat is allowed, because the credential may have changed in between.
-        let ends = rejected.entry(at).or_default();
-        let soon = ends
-            .iter()
-            .rev()
-            .nth(1)
-            .is_some_and(|end| now < end + PAUSE);
+        let soon = rejected.get(&at).is_some_and(|end| now < end + PAUSE);
         found.hold(
             "rejected exchanges are not repeated in a loop",
             now,
@@ -80,7 +74,7 @@ fn exchanged(facts: &Facts<'_>, found: &mut Found) {
             || format!("request {} of suite {}", request.id, at.0),
         );
         if let (Some((end, _)), 400 | 401) = (request.end, request.status().unwrap_or_default()) {
-            ends.push(end);
+            rejected.insert(at, end);
         }
         if let Some((other, end)) = flights.get(&at) {
             found.hold("one exchange at a time", now, *end <= now, || {
