@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, Params, params};
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{PreparedCommand, Receipt, StoredState};
+use sdk_core::{PreparedCommand, Receipt};
+use sdk_outbox::StoredState;
 
 use crate::steps::Steps;
 use crate::{Failure, private};

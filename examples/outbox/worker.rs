@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use sdk_calendar::Client;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{StoredRule, StoredStep};
+use sdk_outbox::{StoredRule, StoredStep};
 
 use tokio::time::sleep;
 

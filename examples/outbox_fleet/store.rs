@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use sdk_core::{PreparedCommand, StoredState};
+use sdk_core::PreparedCommand;
+use sdk_outbox::StoredState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement, Transaction};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sdk_calendar::Client;
-use sdk_core::{StoredRule, StoredState, StoredStep};
+use sdk_outbox::{StoredRule, StoredState, StoredStep};
 use tokio::time::{Instant, sleep};
 
 use crate::out::note;

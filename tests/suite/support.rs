@@ -7,9 +7,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sdk_core::{
     App, Backoff, ClientCredentials, Effect, Error, ErrorKind, IdempotencyKey, Items, Pages,
-    PreparedCommand, RetryPolicy, StoredRule, StoredState, StoredStep, Suite, SuiteBuilder,
-    TokenPolicy,
+    PreparedCommand, RetryPolicy, Suite, SuiteBuilder, TokenPolicy,
 };
+use sdk_outbox::{StoredRule, StoredState, StoredStep};
 use sdk_reference_server::{Fault, Operation, ReferenceServer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -42,10 +42,12 @@ impl Backoff {
         self.ceiling(failures).mul_f64(roll.clamp(0.0, 1.0))
     }
 
-    /// A wait during which nothing is tried, from half the ceiling to the ceiling: never close to zero.
-    pub(crate) fn half_jitter(self, failures: u32, roll: f64) -> Duration {
+    /// A wait during which nothing is tried, from half the ceiling to the ceiling, so never close to zero. `random` is a number
+    /// from 0 to 1.
+    #[must_use]
+    pub fn half_jitter(self, failures: u32, random: f64) -> Duration {
         self.ceiling(failures)
-            .mul_f64(0.5 + roll.clamp(0.0, 1.0) / 2.0)
+            .mul_f64(0.5 + random.clamp(0.0, 1.0) / 2.0)
     }
 }
 

@@ -1,8 +1,6 @@
-//! Replay: sending a stored command again exactly, and the rule that says whether and when.
+//! Replay: sending a stored command again exactly.
 //!
-//! The stored command itself belongs in `command`.
+//! The stored command itself belongs in `command`; whether and when to send it, in the crate `sdk-outbox`.
 
-pub(crate) mod rule;
 pub(crate) mod send;
-pub(crate) mod state;
 pub(crate) mod verify;

@@ -5,9 +5,10 @@ use std::time::SystemTime;
 use sdk_core::codegen::{Bytes, Call};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
-    Effect, Error, ErrorKind, ExactReplay, Operation, ParkReason, PreparedCommand, Receipt,
-    RetryPolicy, SendPrepared, StoredStep, testing,
+    Effect, Error, ErrorKind, ExactReplay, Operation, PreparedCommand, Receipt, RetryPolicy,
+    SendPrepared, testing,
 };
+use sdk_outbox::{ParkReason, StoredStep};
 
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
 use crate::support::{assert_refused_with, assert_tried, next_step, stored};

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use sdk_core::{
-    Backoff, Effect, ErrorKind, ParkReason, PreparedCommand, StoredOutcome, StoredRule,
-    StoredState, StoredStep,
-};
+use sdk_core::{Backoff, Effect, ErrorKind, PreparedCommand};
+use sdk_outbox::{ParkReason, StoredOutcome, StoredRule, StoredState, StoredStep};
 use serde_json::{Value, json};
 
 use super::stored::EVENT_V2;

@@ -2,9 +2,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use sdk_core::{
-    App, CallOptions, Effect, ErrorKind, ExactReplay, ParkReason, PreparedCommand, StoredStep,
-};
+use sdk_core::{App, CallOptions, Effect, ErrorKind, ExactReplay, PreparedCommand};
+use sdk_outbox::{ParkReason, StoredStep};
 use serde_json::{Value, json};
 
 use super::fixtures::{add_person, committed, created};

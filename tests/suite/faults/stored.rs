@@ -3,10 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use hmac_sha256::HMAC;
-use sdk_core::{
-    CallOptions, Effect, ErrorKind, Method, ParkReason, PreparedCommand, StoredRule, StoredState,
-    StoredStep,
-};
+use sdk_core::{CallOptions, Effect, ErrorKind, Method, PreparedCommand};
+use sdk_outbox::{ParkReason, StoredRule, StoredState, StoredStep};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

@@ -13,7 +13,7 @@ use crate::{Result, at};
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
 /// The published crates.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "sdk-core",
     "sdk-crm",
     "sdk-calendar",
@@ -21,6 +21,7 @@ const CRATES: [&str; 8] = [
     "sdk-platform",
     "sdk-opentelemetry",
     "sdk-transport-hyper",
+    "sdk-outbox",
     "sdk-reference-server",
 ];
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use fastrand::Rng;
 use sdk_core::{
     self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
-    StoredOutcome,
 };
+use sdk_outbox::StoredOutcome;
 use suite_checker::{Asked, Command, Effect, Event, Kind, Told};
 use tokio::time::timeout;
 

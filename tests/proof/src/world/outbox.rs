@@ -5,10 +5,8 @@ use std::time::{Duration, SystemTime};
 use fastrand::Rng;
 use sdk_accounting::types::AccountingCommandResult;
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{
-    Backoff, Effect, ParkReason, PreparedCommand, StoredOutcome, StoredRule, StoredState,
-    StoredStep,
-};
+use sdk_core::{Backoff, Effect, PreparedCommand};
+use sdk_outbox::{ParkReason, StoredOutcome, StoredRule, StoredState, StoredStep};
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 

@@ -3,10 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
-
-use crate::command::prepared::PreparedCommand;
-use crate::error::Error;
-use crate::error::kind::{Effect, ErrorKind};
+use sdk_core::{Effect, Error, ErrorKind, PreparedCommand};
 
 /// What a store knows of a command: what [`StoredRule::next`](crate::StoredRule::next) decides by.
 ///
@@ -14,7 +11,7 @@ use crate::error::kind::{Effect, ErrorKind};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct StoredState {
-    pub(super) replayable: bool,
+    pub(crate) replayable: bool,
     /// Whether the command itself says that it may have been sent.
     was_sent: bool,
     prepared_at: Option<SystemTime>,
@@ -22,9 +19,9 @@ pub struct StoredState {
     seed: u64,
     first_sent: Option<SystemTime>,
     approved_at: Option<SystemTime>,
-    pub(super) attempts: u32,
+    pub(crate) attempts: u32,
     lease_expired: bool,
-    pub(super) outcome: Option<StoredOutcome>,
+    pub(crate) outcome: Option<StoredOutcome>,
 }
 
 impl StoredState {
@@ -96,18 +93,18 @@ impl StoredState {
     }
 
     /// Whether it may have reached the service.
-    pub(super) fn may_have_been_sent(&self) -> bool {
+    pub(crate) fn may_have_been_sent(&self) -> bool {
         let told = self.was_sent && self.approved_at.is_none();
         self.first_sent.is_some() || self.lease_expired || self.is_unknown() || told
     }
 
     /// When its age begins.
-    pub(super) fn since(&self) -> Option<SystemTime> {
+    pub(crate) fn since(&self) -> Option<SystemTime> {
         self.first_sent.or(self.approved_at).or(self.prepared_at)
     }
 
     /// A number from 0 to 1 of this command and this attempt, always the same.
-    pub(super) fn roll(&self) -> f64 {
+    pub(crate) fn random(&self) -> f64 {
         Rng::with_seed(self.seed.wrapping_add(self.attempts.into())).f64()
     }
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::error::kind::{Effect, ErrorKind};
-use crate::policy::backoff::Backoff;
-use crate::replay::state::{StoredOutcome, StoredState};
+use sdk_core::{Backoff, Effect, ErrorKind};
+
+use crate::state::{StoredOutcome, StoredState};
 
 /// How far the clock that prepared a command may be ahead of this one.
 const CLOCK_SKEW: Duration = Duration::from_secs(300);
@@ -18,7 +18,7 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 /// A command that was sent may have been committed. Sending it again is safe only if the service recognises it, by its key
 /// or as an exact replay where the contract shows that. Every other command waits for a person, and so does one that is too
 /// old, because the contract does not show how long a service remembers. `send_prepared` itself does not apply the rule. The
-/// [guide](crate::guide::stored_commands) has the stores around it.
+/// [guide](sdk_core::guide::stored_commands) has the stores around it.
 ///
 /// The first row that fits decides:
 ///
@@ -35,13 +35,13 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 /// | 9 | nothing of this | send |
 ///
 /// *It may have been sent* if its store knows of a first sending, the lease of the worker that had it ran out, the last
-/// sending failed with [`Effect::Unknown`], or the command [says so itself](crate::PreparedCommand::was_sent). The
+/// sending failed with [`Effect::Unknown`], or the command [says so itself](sdk_core::PreparedCommand::was_sent). The
 /// backoff differs from command to command, so that those that failed together do not come back together.
 ///
 /// ```
 /// # async fn example<T>(stored: &sdk_core::PreparedCommand, send: impl AsyncFn() -> Result<T, sdk_core::Error>) {
 /// use std::time::SystemTime;
-/// use sdk_core::{StoredRule, StoredState, StoredStep};
+/// use sdk_outbox::{StoredRule, StoredState, StoredStep};
 ///
 /// let (rule, state) = (StoredRule::default(), StoredState::of(stored));
 /// let mut step = rule.next(&state, SystemTime::now());
@@ -125,7 +125,7 @@ impl StoredRule {
             return StoredStep::Send;
         };
         let asked = retry_after.unwrap_or_default().min(MAX_RETRY_AFTER);
-        let wait = self.backoff.half_jitter(state.attempts, state.roll());
+        let wait = self.backoff.half_jitter(state.attempts, state.random());
         StoredStep::SendAt(now.checked_add(wait.max(asked)).unwrap_or(now))
     }
 
