@@ -203,8 +203,8 @@ impl Operation {
         self.id == RAW
     }
 
-    /// Whether a token with these scopes certainly cannot call it; false if they are not known.
-    pub(crate) fn surely_missing(&self, granted: Option<&[String]>) -> bool {
+    /// Whether a token with these scopes certainly cannot call it; false if its scopes are unknown.
+    pub(crate) fn lacks_required_scope(&self, granted: Option<&[String]>) -> bool {
         let is_missing =
             |scope: &&str| granted.is_some_and(|all| !all.iter().any(|it| it == scope));
         !self.scopes.is_empty() && self.scopes.iter().all(is_missing)

@@ -245,7 +245,7 @@ impl Call {
         bearer: Arc<BearerToken>,
     ) -> Result<Arc<BearerToken>, Error> {
         let refuses = limits.scope_policy == ScopePolicy::Refuse;
-        if refuses && self.operation.surely_missing(bearer.granted_scopes()) {
+        if refuses && self.operation.lacks_required_scope(bearer.granted_scopes()) {
             return Err(unscoped(self.operation, &bearer, &self.confidential()));
         }
         Ok(bearer)

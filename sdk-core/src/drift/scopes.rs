@@ -57,7 +57,7 @@ impl MissingScopes {
         };
         Self {
             granted: granted.map(<[String]>::to_vec),
-            operations: only(&|operation| operation.surely_missing(granted)),
+            operations: only(&|operation| operation.lacks_required_scope(granted)),
             not_shown: only(&|operation| operation.authenticated && operation.scopes.is_empty()),
         }
     }
