@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
-use crate::suite::settings::Settings;
+use crate::suite::Settings;
 use crate::token::lifetime::later;
 
 /// The limits of a call, resolved once when it begins.

@@ -1,12 +1,13 @@
 //! What all clients of a suite share.
 
 pub(crate) mod address;
+pub(crate) mod build;
 pub(crate) mod builder;
-pub(crate) mod settings;
 pub(crate) mod sources;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use http::HeaderValue;
 use url::Url;
@@ -15,12 +16,13 @@ use crate::app::App;
 use crate::error::Error;
 use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
+use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::budget::RetryBudgets;
 use crate::policy::chance::Chance;
 use crate::policy::in_flight::InFlight;
+use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::suite::address::refused;
-use crate::suite::settings::Settings;
 use crate::token::cache::TokenCache;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
@@ -109,6 +111,53 @@ impl Shared {
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
         self.credentials.confide(confidential);
         self.tokens.confide(confidential);
+    }
+}
+
+/// Limits and policies of a suite. The builder sets each, and most can be set per call too.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Settings {
+    pub(crate) attempt_timeout: Duration,
+    pub(crate) deadline: Duration,
+    pub(crate) retry: RetryPolicy,
+    pub(crate) max_response_bytes: usize,
+    pub(crate) max_response_elements: usize,
+    pub(crate) schema_policy: SchemaPolicy,
+    /// `None` unless the caller sets it.
+    pub(crate) exact_replay: Option<ExactReplay>,
+    pub(crate) scope_policy: ScopePolicy,
+    /// How many attempts of an application may be in flight at once; `None` for any number.
+    pub(crate) max_in_flight: Option<usize>,
+}
+
+impl Settings {
+    /// Shares the defaults, because a process may have many suites.
+    pub(crate) fn shared(self) -> Arc<Self> {
+        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(Arc::default);
+        if self == **DEFAULT {
+            return Arc::clone(&DEFAULT);
+        }
+        Arc::new(self)
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            // A page or a command takes far less, and a connection that hangs is given up in time for a retry.
+            attempt_timeout: Duration::from_secs(10),
+            // Enough for three attempts with their waits, within the usual request limit of a caller (60 s).
+            deadline: Duration::from_secs(30),
+            retry: RetryPolicy::default(),
+            // Far above the largest documented reply, 200 timeline entries.
+            max_response_bytes: 16 * 1024 * 1024,
+            // Many times those of the largest documented reply, and at worst a few tens of mebibytes in memory.
+            max_response_elements: 100_000,
+            schema_policy: SchemaPolicy::Refuse,
+            exact_replay: None,
+            scope_policy: ScopePolicy::Send,
+            max_in_flight: None,
+        }
     }
 }
 

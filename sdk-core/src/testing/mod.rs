@@ -50,8 +50,9 @@
 //! In a test of a program, the operations come from the client crate, as in
 //! `testing::reply(&sdk_crm::operations::GET_PERSON, 200)`.
 
+mod errors;
+mod replies;
 mod transport;
-mod values;
 
 use serde::Serialize;
 
@@ -60,10 +61,11 @@ use crate::error::kind::ErrorKind;
 use crate::json::members::Members;
 use crate::operation::Operation;
 use crate::reply::page::Page;
-use crate::testing::values::command;
+use crate::testing::errors::command;
 
+pub use crate::testing::errors::ErrorBuilder;
+pub use crate::testing::replies::ReplyBuilder;
 pub use crate::testing::transport::ScriptedTransport;
-pub use crate::testing::values::{ErrorBuilder, ReplyBuilder};
 
 /// An error of this kind, with the values that are usual for it, such as the status 503 for
 /// [`Unavailable`](ErrorKind::Unavailable).

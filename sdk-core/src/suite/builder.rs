@@ -1,7 +1,5 @@
 //! The settings of a suite.
 
-pub(crate) mod build;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +11,9 @@ use crate::observe::observer::Observer;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::chance::Chance;
 use crate::policy::retry::RetryPolicy;
-use crate::suite::Suite;
 use crate::suite::address::refused;
-use crate::suite::scopes_of;
-use crate::suite::settings::Settings;
 use crate::suite::sources::{Key, SettingSources};
+use crate::suite::{Settings, Suite, scopes_of};
 use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
@@ -34,22 +30,22 @@ use crate::transport::waits::Waits;
 #[derive(Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
-    sources: SettingSources,
-    label: Option<String>,
-    scopes: HashMap<App, Vec<String>>,
-    credentials: Option<ClientCredentials>,
-    credential_source: Option<Arc<dyn CredentialSource>>,
-    source: Option<Arc<dyn TokenSource>>,
-    settings: Settings,
-    token_policy: Option<Arc<TokenPolicy>>,
-    retry_budget: Option<u32>,
-    chance: Chance,
-    transport: Choice,
-    waits: Waits,
-    user_agent: Option<String>,
-    observers: Vec<Arc<dyn Observer>>,
-    insecure_http: bool,
-    errors: Vec<Error>,
+    pub(super) sources: SettingSources,
+    pub(super) label: Option<String>,
+    pub(super) scopes: HashMap<App, Vec<String>>,
+    pub(super) credentials: Option<ClientCredentials>,
+    pub(super) credential_source: Option<Arc<dyn CredentialSource>>,
+    pub(super) source: Option<Arc<dyn TokenSource>>,
+    pub(super) settings: Settings,
+    pub(super) token_policy: Option<Arc<TokenPolicy>>,
+    pub(super) retry_budget: Option<u32>,
+    pub(super) chance: Chance,
+    pub(super) transport: Choice,
+    pub(super) waits: Waits,
+    pub(super) user_agent: Option<String>,
+    pub(super) observers: Vec<Arc<dyn Observer>>,
+    pub(super) insecure_http: bool,
+    pub(super) errors: Vec<Error>,
 }
 
 impl Suite {

@@ -1,0 +1,213 @@
+//! Responses and receipts, made directly.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::command::key::IdempotencyKey;
+use crate::command::prepared::PreparedCommand;
+use crate::error::Error;
+use crate::error::envelope::Envelope;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::json::raw::RawJson;
+use crate::operation::Operation;
+use crate::policy::retry_after::retry_after;
+use crate::reply::decode::{Terms, Unreadable};
+use crate::reply::receive::{Head, Receive, receive};
+use crate::reply::response::{Receipt, Reply, Response, request_id};
+use crate::testing::errors::{ErrorBuilder, header, random_key};
+use crate::text::one_line;
+
+/// A response to a call. Made by [`reply`](crate::testing::reply).
+///
+/// ```
+/// # static OPERATION: &sdk_core::Operation = &sdk_core::codegen::RawOperations::of(sdk_core::App::Crm).read;
+/// use sdk_core::{Page, Record, testing};
+///
+/// let ann = r#"{"displayName": "Ann"}"#.parse::<Record>()?;
+/// let page = testing::page([ann], Some("cursor-2"));
+/// let response = testing::reply(OPERATION, 200).json(&page).response::<Page<Record>>()?;
+/// assert_eq!(response.next_cursor(), Some("cursor-2"));
+///
+/// let error = testing::reply(OPERATION, 404).error();
+/// assert!(error.is_not_found());
+/// # Ok::<(), sdk_core::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until it is built"]
+pub struct ReplyBuilder {
+    operation: &'static Operation,
+    status: u16,
+    headers: HeaderMap,
+    body: Bytes,
+    attempts: u32,
+    key: Option<Arc<IdempotencyKey>>,
+    command: Option<PreparedCommand>,
+}
+
+impl ReplyBuilder {
+    pub(super) fn new(operation: &'static Operation, status: u16) -> Self {
+        Self {
+            operation,
+            status,
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            attempts: 1,
+            key: None,
+            command: None,
+        }
+    }
+
+    /// Sets the number of attempts; 1 by default.
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
+        self
+    }
+
+    /// Adds a header to the response.
+    ///
+    /// # Panics
+    /// If HTTP allows no such name or value.
+    #[track_caller]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        let (name, value) = header(name, value);
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Sets the body of the response.
+    pub fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sets the body of the response to a value as JSON.
+    ///
+    /// # Panics
+    /// If the value cannot be written as JSON.
+    #[track_caller]
+    pub fn json(self, value: &(impl Serialize + ?Sized)) -> Self {
+        let json = serde_json::to_vec(value).expect("the value can be written as JSON");
+        self.body(json)
+    }
+
+    /// Sets the key of the command; a random one by default, if the operation takes one.
+    pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
+        self.key = Some(Arc::new(key));
+        self
+    }
+
+    /// Makes it the response to this stored command, whose key it takes.
+    pub fn command(mut self, command: PreparedCommand) -> Self {
+        self.key.clone_from(&command.idempotency_key);
+        self.command = Some(command);
+        self
+    }
+
+    /// The decoded response, checked against the operation's `schemaVersion`.
+    ///
+    /// # Errors
+    /// If the status is not 2xx, or the body does not decode.
+    pub fn response<T: Receive>(self) -> Result<Response<T>, Error> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.rejected());
+        }
+        let terms = Terms {
+            schema_version: self.operation.schema_version,
+            lenient: false,
+            max_elements: usize::MAX,
+            accept: self.operation.accept,
+            statuses: self.operation.statuses,
+        };
+        let head = Head::of(self.status, &self.headers);
+        match receive::<T>(head, &self.body, terms, &one_line) {
+            Ok((value, mismatch)) => Ok(Response::new(
+                value,
+                Reply {
+                    operation: self.operation,
+                    installation: None,
+                    status: self.status,
+                    headers: self.headers,
+                    body: self.body,
+                    attempts: self.attempts,
+                    key: self.key.or_else(|| random_key(self.operation)),
+                    mismatch,
+                },
+            )),
+            Err(unreadable) => Err(self.unreadable(unreadable)),
+        }
+    }
+
+    /// The receipt of a command.
+    ///
+    /// Whether it is a replay follows from the response: from its status in the CRM, elsewhere from the field `replayed`.
+    ///
+    /// # Errors
+    /// As [`response`](Self::response).
+    pub fn receipt<T: Receive>(self) -> Result<Receipt<T>, Error> {
+        self.response().map(Receipt::new)
+    }
+
+    /// The error of a call that gets this response.
+    ///
+    /// # Panics
+    /// If the response is no error.
+    #[must_use]
+    #[track_caller]
+    pub fn error(self) -> Error {
+        let result = self.response::<RawJson>();
+        result.expect_err("the response is no error")
+    }
+
+    fn rejected(self) -> Error {
+        let envelope = Envelope::parse(self.operation.application == App::Platform, &self.body);
+        let (after, retryable) = (
+            retry_after(&self.headers),
+            envelope.is_retryable(self.status),
+        );
+        let error = Error::new(
+            ErrorKind::of_status(self.status),
+            envelope.message.unwrap_or_default(),
+        );
+        self.failed(error.with(|parts| {
+            parts.code = envelope.code;
+            parts.request_id = envelope.request_id;
+            parts.retry_after = after;
+            parts.retryable = retryable;
+        }))
+    }
+
+    fn unreadable(self, unreadable: Unreadable) -> Error {
+        let error = match unreadable {
+            Unreadable::Schema { expected, .. } => {
+                let message = format!("this SDK was built for {expected}");
+                Error::new(ErrorKind::SchemaVersion, message)
+            }
+            Unreadable::Truncated(cause) => {
+                Error::decode(cause.to_string()).with(|parts| parts.retryable = true)
+            }
+            Unreadable::Malformed(message) => Error::decode(message),
+            Unreadable::TooMany(most) => Error::decode(format!("more than {most} elements")),
+        };
+        self.failed(error)
+    }
+
+    fn failed(self, error: Error) -> Error {
+        let error = error.with(|parts| {
+            parts.operation = Some(self.operation);
+            parts.status = Some(self.status);
+            parts.effect = Effect::of_status(self.status);
+            parts.attempts = self.attempts;
+            let own = || request_id(&self.headers).map(str::to_owned);
+            parts.request_id = parts.request_id.take().or_else(own);
+            parts.headers = Some(Box::new(self.headers));
+            parts.body = Some(self.body);
+            parts.key = self.key;
+            parts.command = self.command.map(Box::new);
+        });
+        ErrorBuilder(error).build()
+    }
+}
