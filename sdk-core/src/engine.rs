@@ -3,4 +3,4 @@
 pub use crate::token::cache::TokenCache;
 pub use crate::token::entry::TokenEntry;
 pub use crate::token::exchange::ClientCredentialsSource;
-pub use crate::transport::sender::Sender;
+pub use crate::transport::connections::Sender;

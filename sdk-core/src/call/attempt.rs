@@ -4,10 +4,9 @@ use bytes::Bytes;
 use http::{HeaderMap, Version};
 use tokio::time::{Instant, timeout_at};
 
-use crate::transport::body::{self, Unread};
 use crate::transport::error::TransportError;
-use crate::transport::reply::Incoming;
-use crate::transport::request::Begun;
+use crate::transport::reply_body::{self, BodyError, Incoming};
+use crate::transport::request_body::SendTracker;
 
 /// The outcome of one attempt.
 pub(crate) enum Outcome {
@@ -16,7 +15,7 @@ pub(crate) enum Outcome {
         status: u16,
         version: Version,
         headers: HeaderMap,
-        body: Result<Bytes, Unread>,
+        body: Result<Bytes, BodyError>,
     },
     /// No reply.
     Failed(TransportError),
@@ -53,26 +52,25 @@ pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,
     until: Instant,
-    begun: Option<&Begun>,
+    tracker: Option<&SendTracker>,
     has_body: bool,
 ) -> Outcome {
     let mut response = match timeout_at(until, sending).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
-            let given_up = begun.is_some_and(Begun::give_up);
-            return Outcome::Failed(error.by_evidence(given_up, has_body));
+            let given_up = tracker.is_some_and(SendTracker::cancel);
+            return Outcome::Failed(error.infer_send_state(given_up, has_body));
         }
         Err(_elapsed) => {
-            let never_begun = has_body && begun.is_some_and(Begun::give_up);
+            let never_begun = has_body && tracker.is_some_and(SendTracker::cancel);
             return Outcome::TimedOut { never_begun };
         }
     };
-    let body = body::read(&mut response, max_bytes, until).await;
+    let body = reply_body::read(&mut response, max_bytes, until).await;
     Outcome::Reply {
-        status: response.status(),
-        version: response.version(),
-        // Taken last, so that the future holds them only once while the body is read.
-        headers: std::mem::take(response.headers_mut()),
+        status: response.status,
+        version: response.version,
+        headers: response.headers,
         body,
     }
 }

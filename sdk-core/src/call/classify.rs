@@ -15,7 +15,7 @@ use crate::reply::decode::Unreadable;
 use crate::reply::receive::Head;
 use crate::reply::response::Reply;
 use crate::text::Line;
-use crate::transport::body::Unread;
+use crate::transport::reply_body::BodyError;
 
 /// Judges an attempt. `whole_call` says that its time limit was the deadline of the call.
 pub(super) fn classify(
@@ -37,8 +37,8 @@ pub(super) fn classify(
     if !(200..300).contains(&status) {
         // The status decides, even if the body could not be read.
         let body = body.unwrap_or_else(|unread| match unread {
-            Unread::TooLarge(excerpt) => excerpt,
-            Unread::Broken(_) | Unread::Late | Unread::Encoded(_) => Bytes::new(),
+            BodyError::TooLarge(excerpt) => excerpt,
+            BodyError::Broken(_) | BodyError::Late | BodyError::Encoded(_) => Bytes::new(),
         });
         return refused(status, &headers, body, progress);
     }
@@ -62,17 +62,17 @@ pub(super) fn classify(
                 return unreadable_reply(unreadable, status, &headers, body, progress);
             }
         },
-        Err(Unread::TooLarge(excerpt)) => {
+        Err(BodyError::TooLarge(excerpt)) => {
             let limit = progress.limits.max_bytes;
             Error::decode(format!("the reply is larger than {limit} bytes"))
                 .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))
         }
-        Err(Unread::Broken(error)) => Error::new(ErrorKind::Transport, "the reply was cut off")
+        Err(BodyError::Broken(error)) => Error::new(ErrorKind::Transport, "the reply was cut off")
             .with_cause(error)
             .with(|parts| parts.retryable = true),
-        Err(Unread::Late) => late_body(whole_call, progress),
-        Err(Unread::Encoded(encoding)) => {
+        Err(BodyError::Late) => late_body(whole_call, progress),
+        Err(BodyError::Encoded(encoding)) => {
             let encoding = progress.confidential(b"").line(Line::Message, &encoding);
             Error::decode(format!(
                 "the reply is compressed ({encoding}), and its transport did not decode it"

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::options::headers::IDEMPOTENCY_KEY;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
-use crate::transport::outgoing::Outgoing;
+use crate::transport::request_body::Outgoing;
 
 impl Call {
     /// Checks the options of client and call, and adds their query parameters to the draft.

@@ -25,8 +25,7 @@ use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
-use crate::transport::outgoing::Outgoing;
-use crate::transport::request::Begun;
+use crate::transport::request_body::{Outgoing, SendTracker};
 
 impl Call {
     /// Runs the call in a span of its own.
@@ -152,16 +151,16 @@ impl Call {
         // proves it, at the price that the HTTP client cannot resend that body by itself.
         let connecting = self.client.endpoint().sender().connect_timeout();
         let proven = connecting.is_some_and(|connecting| connecting <= limits.attempt_time());
-        let begun = (!proven).then(Begun::default);
+        let tracker = (!proven).then(SendTracker::default);
         // A call that is dropped gives its request up too.
-        let _given_up = begun.as_ref().map(Begun::give_up_on_drop);
+        let _given_up = tracker.as_ref().map(SendTracker::cancel_on_drop);
         let until = limits.attempt_end();
-        let (sending, mut watch) = match self.begin(progress, begun.as_ref(), started, until) {
+        let (sending, mut watch) = match self.begin(progress, tracker.as_ref(), started, until) {
             Ok(begun) => begun,
             Err(error) => return fail(error, false),
         };
-        let (begun, has_body) = (begun.as_ref(), draft.body.is_some());
-        let outcome = attempt::run(sending, limits.max_bytes, until, begun, has_body)
+        let (tracker, has_body) = (tracker.as_ref(), draft.body.is_some());
+        let outcome = attempt::run(sending, limits.max_bytes, until, tracker, has_body)
             .instrument(watch.span.clone())
             .await;
         drop(place);
@@ -192,7 +191,7 @@ impl Call {
     fn begin<'a>(
         &'a self,
         progress: &mut Progress<'_, '_>,
-        begun: Option<&Begun>,
+        tracker: Option<&SendTracker>,
         started: Instant,
         until: Instant,
     ) -> Result<
@@ -217,7 +216,7 @@ impl Call {
         let Outgoing { url, headers, .. } = &mut request;
         let watch = AttemptWatch::begin(&suite.watcher, planned, url, headers);
         let sender = endpoint.sender();
-        let sending = watch.span.in_scope(|| sender.send(request, begun, until));
+        let sending = watch.span.in_scope(|| sender.send(request, tracker, until));
         Ok((sending, watch))
     }
 

@@ -5,8 +5,9 @@ use crate::call::verdict::{Verdict, fail};
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::text::Line;
-use crate::transport::cause;
-use crate::transport::error::{Stage, TransportError};
+use crate::transport::error::{
+    SendState, TransportError, describe_target, is_refused_connection, is_tls, root_cause,
+};
 
 /// Which time limit passed, and how long it was.
 fn time_was_up(whole_call: bool, progress: &Progress<'_, '_>) -> String {
@@ -45,25 +46,25 @@ pub(super) fn timed_out(
 
 /// No reply at all. The transport's own words may quote the request.
 pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
-    let (target, mut why) = (target(progress), cause::root(&error).to_string());
+    let (target, mut why) = (target(progress), root_cause(&error).to_string());
     let confidential = progress.confidential(b"");
     if confidential.is_in(&why) {
         why = confidential.line(Line::Message, &why);
     }
     let sender = progress.client.endpoint().sender();
-    let tls = sender.opens_connections() && cause::is_tls(&error);
-    let stage = error.stage();
+    let tls = sender.opens_connections() && is_tls(&error);
+    let stage = error.send_state();
     let late = error.is_timeout();
     let (kind, message, effect, again) = match stage {
-        Stage::Refused => {
+        SendState::Unsendable => {
             let message = format!("the HTTP client cannot send the request: {why}");
             (ErrorKind::InvalidInput, message, Effect::NotSent, false)
         }
         // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
-        Stage::NotSent => {
+        SendState::NotSent => {
             let what = match (
                 tls,
-                !sender.opens_connections() && !cause::is_refused_connection(&error),
+                !sender.opens_connections() && !is_refused_connection(&error),
             ) {
                 (true, _) => "TLS handshake failed with",
                 (false, true) => "not sent to",
@@ -77,7 +78,7 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
             let message = format!("{what} {target}: {why}");
             (ErrorKind::Connect, message, Effect::NotSent, !tls)
         }
-        Stage::Unprocessed | Stage::Unknown | Stage::Silent => {
+        SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => {
             let kind = if late {
                 ErrorKind::Timeout
             } else {
@@ -85,18 +86,18 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
             };
             let message = format!("no reply from {target}: {why}");
             // By the word of the server, although the connection stood.
-            if stage == Stage::Unprocessed {
+            if stage == SendState::Unprocessed {
                 (kind, message, Effect::NotSent, true)
             } else {
                 (kind, message, Effect::Unknown, progress.may_replay)
             }
         }
-        Stage::Redirected => (ErrorKind::UnexpectedStatus, why, Effect::Unknown, false),
+        SendState::Redirected => (ErrorKind::UnexpectedStatus, why, Effect::Unknown, false),
     };
     let helps = match stage {
-        Stage::Refused | Stage::Redirected => false,
-        Stage::NotSent => !tls,
-        Stage::Unprocessed | Stage::Unknown | Stage::Silent => true,
+        SendState::Unsendable | SendState::Redirected => false,
+        SendState::NotSent => !tls,
+        SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => true,
     };
     let error = Error::new(kind, message)
         .with_cause(error)
@@ -107,5 +108,5 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
 
 fn target(progress: &Progress<'_, '_>) -> String {
     let endpoint = progress.client.endpoint();
-    cause::target(endpoint.url(), endpoint.proxy())
+    describe_target(endpoint.url(), endpoint.proxy())
 }

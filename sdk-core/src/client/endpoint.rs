@@ -10,7 +10,7 @@ use crate::macros::debug_fields;
 use crate::observe::attempt::Server;
 use crate::operation::Method;
 use crate::request::draft::Draft;
-use crate::transport::sender::Sender;
+use crate::transport::connections::Sender;
 
 /// The address of an application and what sends requests to it.
 #[derive(Clone)]

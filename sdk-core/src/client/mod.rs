@@ -21,7 +21,7 @@ use crate::suite::{Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::transport::cause;
+use crate::transport::error::describe_target;
 
 /// The runtime of an application's client. Cloning is cheap and shares everything.
 #[derive(Clone)]
@@ -130,7 +130,7 @@ impl ApiClient {
     ) -> Result<T, Error> {
         let Ok(ended) = timeout_at(limits.deadline, wait).await else {
             let endpoint = self.suite().token_endpoint.as_deref();
-            let from = endpoint.map(|url| format!(" from {}", cause::target(url, None)));
+            let from = endpoint.map(|url| format!(" from {}", describe_target(url, None)));
             let (total, from) = (limits.total, from.unwrap_or_default());
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"

@@ -18,9 +18,8 @@ use crate::token::credentials::ClientCredentials;
 use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
-use crate::transport::Transport;
-use crate::transport::connections::Choice;
-use crate::transport::waits::Waits;
+use crate::transport::connections::TransportChoice;
+use crate::transport::{ConnectionTimeouts, Transport};
 
 /// Builds a [`Suite`](crate::Suite).
 ///
@@ -40,8 +39,8 @@ pub struct SuiteBuilder {
     pub(super) token_policy: Option<Arc<TokenPolicy>>,
     pub(super) retry_budget: Option<u32>,
     pub(super) chance: Chance,
-    pub(super) transport: Choice,
-    pub(super) waits: Waits,
+    pub(super) transport: TransportChoice,
+    pub(super) waits: ConnectionTimeouts,
     pub(super) user_agent: Option<String>,
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) insecure_http: bool,
@@ -294,7 +293,7 @@ impl SuiteBuilder {
     /// Of this call, [`transport`](Self::transport) and [`transport_of`](Self::transport_of), the last one counts.
     #[cfg(feature = "reqwest-013")]
     pub fn http_client(mut self, client: impl Into<crate::transport::HttpClient>) -> Self {
-        self.transport = Choice::Http(client.into().0);
+        self.transport = TransportChoice::Http(client.into().0);
         self
     }
 
@@ -302,7 +301,7 @@ impl SuiteBuilder {
     /// layers, a server in memory, a recorder. TLS, proxies, connection pools and decompression are then its own affair, and
     /// plain HTTP goes to loopback by address only.
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.transport = Choice::Custom(Arc::new(transport));
+        self.transport = TransportChoice::Custom(Arc::new(transport));
         self
     }
 
@@ -313,7 +312,7 @@ impl SuiteBuilder {
     /// new suite's own. What a caller's own HTTP client or transport adds to requests by itself, such as default headers,
     /// cookies or a client certificate, it adds for all of them.
     pub fn transport_of(mut self, other: &Suite) -> Self {
-        self.transport = Choice::Shared(Arc::clone(&other.shared.connections));
+        self.transport = TransportChoice::Shared(Arc::clone(&other.shared.connections));
         self
     }
 

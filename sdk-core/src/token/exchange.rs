@@ -24,12 +24,10 @@ use crate::token::policy::TokenPolicy;
 use crate::token::rotation::CredentialSource;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 use crate::token::{lifetime, reply, transport};
-use crate::transport::body::{self, Unread};
-use crate::transport::cause;
-use crate::transport::error::TransportError;
-use crate::transport::outgoing::Outgoing;
-use crate::transport::request::Begun;
-use crate::transport::sender::Sender;
+use crate::transport::connections::Sender;
+use crate::transport::error::{TransportError, describe_target};
+use crate::transport::reply_body::{self, BodyError};
+use crate::transport::request_body::{Outgoing, SendTracker};
 
 /// The status of a proxy that wants a credential.
 const WANTS_PROXY_CREDENTIAL: u16 = 407;
@@ -173,29 +171,29 @@ impl ClientCredentialsSource {
         let timeout = self.policy.exchange_timeout;
         let until = lifetime::later(Instant::now(), timeout);
         let late = || {
-            let target = cause::target(&self.token_url, self.proxy.as_deref());
+            let target = describe_target(&self.token_url, self.proxy.as_deref());
             TokenError::new(TokenErrorKind::Timeout)
                 .with_description(format!("{target} did not answer within {timeout:?}"))
         };
         let unproven = self.sender.connect_timeout().is_none();
-        let begun = unproven.then(Begun::default);
-        let sending = self.sender.send(outgoing, begun.as_ref(), until);
+        let tracker = unproven.then(SendTracker::default);
+        let sending = self.sender.send(outgoing, tracker.as_ref(), until);
         let sent = timeout_at(until, sending).await;
         let mut response = sent
             .map_err(|_elapsed| late())?
             .map_err(|error| self.failure(error))?;
-        let status = response.status();
-        (end.status, end.version) = (Some(status), Some(response.version()));
+        let status = response.status;
+        (end.status, end.version) = (Some(status), Some(response.version));
         let limit = self.policy.max_response_bytes;
-        let read = body::read_secret(&mut response, limit, until).await;
+        let read = reply_body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
-            Unread::TooLarge(_) => reply::malformed(&format!(
+            BodyError::TooLarge(_) => reply::malformed(&format!(
                 "it has more than {limit} bytes; check the address of the token endpoint, or raise `max_response_bytes` of \
                  the token policy"
             )),
-            Unread::Broken(error) => self.failure(error),
-            Unread::Late => late(),
-            Unread::Encoded(_) => {
+            BodyError::Broken(error) => self.failure(error),
+            BodyError::Late => late(),
+            BodyError::Encoded(_) => {
                 reply::malformed("it is compressed, and its transport did not decode it")
             }
         });
@@ -212,7 +210,7 @@ impl ClientCredentialsSource {
         let body = read.unwrap_or_default();
         let mut confidential = self.confidential();
         confidential.add_secrets_of_reply(&body);
-        let headers = response.headers();
+        let headers = &response.headers;
         Err(reply::failure(status, headers, &body, &confidential))
     }
 

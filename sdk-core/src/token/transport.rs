@@ -3,20 +3,22 @@
 use url::Url;
 
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::transport::cause;
-use crate::transport::error::{Stage, TransportError};
+use crate::transport::error::{SendState, TransportError, describe_target, is_tls, root_cause};
 
 /// Turns a failure of the transport into a token error that names host, port and proxy of the endpoint, but no secret.
 pub(super) fn failure(error: TransportError, endpoint: &Url, proxy: Option<&str>) -> TokenError {
-    let kind = match error.stage() {
-        Stage::Redirected => TokenErrorKind::Malformed,
+    let kind = match error.send_state() {
+        SendState::Redirected => TokenErrorKind::Malformed,
         _ if error.is_timeout() => TokenErrorKind::Timeout,
         _ => TokenErrorKind::Unreachable,
     };
     // A retry helps neither a bad certificate nor a malformed request.
-    let lasting = matches!(error.stage(), Stage::Refused | Stage::Redirected);
-    let retryable = !lasting && !cause::is_tls(&error);
-    let (target, root) = (cause::target(endpoint, proxy), cause::root(&error));
+    let lasting = matches!(
+        error.send_state(),
+        SendState::Unsendable | SendState::Redirected
+    );
+    let retryable = !lasting && !is_tls(&error);
+    let (target, root) = (describe_target(endpoint, proxy), root_cause(&error));
     TokenError::new(kind)
         .with_description(format!("{target}: {root}"))
         .with_retryable(retryable)

@@ -1,32 +1,35 @@
 //! The connections of a suite, which suites that are built on its transport share.
 
+use std::future;
 use std::sync::Arc;
 #[cfg(feature = "reqwest-013")]
 use std::sync::OnceLock;
+use std::time::Duration;
 
 #[cfg(feature = "reqwest-013")]
+use futures_util::future::Either;
+use futures_util::future::TryFutureExt as _;
+#[cfg(feature = "reqwest-013")]
 use reqwest::Client;
+use tokio::time::Instant;
 use url::Url;
 
 use crate::error::Error;
+use crate::macros::debug_fields;
 use crate::text::one_line;
-#[cfg(feature = "reqwest-013")]
-use crate::transport::given::Given;
+use crate::transport::error::{BoxError, TransportError, root_cause};
 use crate::transport::loopback::is_plain_loopback;
+use crate::transport::reply_body::Incoming;
+use crate::transport::request_body::{Outgoing, SendTracker};
 #[cfg(feature = "reqwest-013")]
-use crate::transport::proxy;
-#[cfg(feature = "reqwest-013")]
-use crate::transport::reqwest_013;
-use crate::transport::seam::Transport;
-use crate::transport::sender::Sender;
-use crate::transport::waits::Waits;
-use crate::transport::{cause, error::BoxError};
+use crate::transport::reqwest_013::{self, Given};
+use crate::transport::{ConnectionTimeouts, Transport};
 
 /// The connections of a suite.
 pub(crate) struct Connections {
     kind: Kind,
     #[cfg(feature = "reqwest-013")]
-    waits: Waits,
+    waits: ConnectionTimeouts,
 }
 
 enum Kind {
@@ -49,7 +52,7 @@ enum Kind {
 
 /// What a caller chose.
 #[derive(Default)]
-pub(crate) enum Choice {
+pub(crate) enum TransportChoice {
     /// Nothing.
     #[default]
     Usual,
@@ -60,7 +63,7 @@ pub(crate) enum Choice {
     Shared(Arc<Connections>),
 }
 
-impl Choice {
+impl TransportChoice {
     /// The connections for these addresses.
     ///
     /// # Errors
@@ -68,7 +71,7 @@ impl Choice {
     pub(crate) fn connect(
         self,
         addresses: &[Url],
-        waits: Waits,
+        waits: ConnectionTimeouts,
     ) -> Result<Arc<Connections>, Error> {
         let kind = match self {
             Self::Shared(connections) => return Ok(connections),
@@ -169,7 +172,7 @@ impl Connections {
                 Err(_) => Ok(None),
             },
             #[cfg(feature = "reqwest-013")]
-            Kind::Usual { .. } if !is_plain_loopback(url) => Ok(proxy::proxy_for(url)),
+            Kind::Usual { .. } if !is_plain_loopback(url) => Ok(reqwest_013::proxy_for(url)),
             #[cfg(feature = "reqwest-013")]
             _ => Ok(None),
         }
@@ -178,7 +181,7 @@ impl Connections {
 
 /// A client whose settings are known.
 #[cfg(feature = "reqwest-013")]
-fn waiting(client: Client, waits: Waits) -> Sender {
+fn waiting(client: Client, waits: ConnectionTimeouts) -> Sender {
     Sender::Reqwest {
         client,
         connect_timeout: Some(waits.connect),
@@ -209,9 +212,90 @@ fn without_tls(url: &Url) -> Error {
 
 fn unbuilt(error: impl Into<BoxError>) -> Error {
     let error = error.into();
-    let cause = one_line(&cause::root(&*error).to_string());
+    let cause = one_line(&root_cause(&*error).to_string());
     Error::configuration(format!("the HTTP client cannot be built: {cause}")).with_cause(error)
 }
+
+/// Sends requests: a [`Transport`], or a client of reqwest without a box around its futures.
+#[derive(Clone)]
+pub enum Sender {
+    /// Whatever the caller set.
+    Custom(Arc<dyn Transport>),
+    /// A client of reqwest.
+    #[cfg(feature = "reqwest-013")]
+    Reqwest {
+        /// The client and its pool.
+        client: reqwest::Client,
+        /// How long it waits for a connection; `None` for a client that the caller built, which may follow redirects too.
+        connect_timeout: Option<Duration>,
+    },
+}
+
+impl Sender {
+    /// Whether it is an HTTP client, whose errors say why no connection came up.
+    pub(crate) fn opens_connections(&self) -> bool {
+        match self {
+            Self::Custom(transport) => transport.connect_timeout().is_some(),
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest { .. } => true,
+        }
+    }
+
+    /// How long it waits for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
+    pub(crate) fn connect_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Custom(transport) => transport.connect_timeout(),
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest {
+                connect_timeout, ..
+            } => *connect_timeout,
+        }
+    }
+
+    /// Starts a request before anything awaits it, so that no future has to hold the request. The caller gives it up at that
+    /// time.
+    pub(crate) fn send(
+        &self,
+        request: Outgoing,
+        tracker: Option<&SendTracker>,
+        until: Instant,
+    ) -> impl Future<Output = Result<Incoming, TransportError>> + Send + use<> {
+        match self {
+            Self::Custom(transport) => {
+                let sending = match request.into_http(tracker, until) {
+                    Ok(request) => transport.send(request),
+                    Err(error) => Box::pin(future::ready(Err(error))),
+                };
+                let sending = sending.map_ok(Incoming::from);
+                #[cfg(feature = "reqwest-013")]
+                let sending = Either::Left(sending);
+                sending
+            }
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest {
+                client,
+                connect_timeout,
+            } => {
+                let may_redirect = connect_timeout.is_none();
+                let sending = reqwest_013::send(client, may_redirect, request, tracker);
+                Either::Right(sending.map_ok(Incoming::from))
+            }
+        }
+    }
+}
+
+/// A client that the caller built.
+#[cfg(feature = "reqwest-013")]
+impl From<reqwest::Client> for Sender {
+    fn from(client: reqwest::Client) -> Self {
+        Self::Reqwest {
+            client,
+            connect_timeout: None,
+        }
+    }
+}
+
+debug_fields! { Sender |_it| }
 
 #[cfg(test)]
 #[cfg(feature = "reqwest-013")]

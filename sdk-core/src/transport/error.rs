@@ -4,6 +4,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 
+use url::Url;
+
 use crate::error::source::{Source, chain};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
@@ -19,26 +21,26 @@ pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[derive(Clone, Debug)]
 pub struct TransportError {
-    stage: Stage,
+    state: SendState,
     /// What an error somewhere inside says. It counts only if no connection took the body: layers may have sent it before.
-    inside: Option<Stage>,
+    inside: Option<SendState>,
     timed_out: bool,
     source: Source,
 }
 
 /// How far the request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum SendState {
     /// It cannot be sent, now or later.
-    Refused,
+    Unsendable,
     /// No connection took it.
     NotSent,
     /// It was sent, and the server says that it did nothing with it.
     Unprocessed,
     /// It may have been sent.
     Unknown,
-    /// The transport does not say.
-    Silent,
+    /// The transport doesn't say.
+    Unspecified,
     /// It was sent, and then once more to where a redirect pointed.
     #[cfg_attr(
         not(feature = "reqwest-013"),
@@ -50,17 +52,17 @@ pub(crate) enum Stage {
 impl TransportError {
     /// The request was not sent, and this is certain: any call may be attempted again.
     pub fn not_sent(source: impl Into<BoxError>) -> Self {
-        Self::at(Stage::NotSent, source)
+        Self::at(SendState::NotSent, source)
     }
 
     /// The request may have been sent. The suite attempts a call again only where that is safe.
     pub fn unknown(source: impl Into<BoxError>) -> Self {
-        Self::at(Stage::Unknown, source)
+        Self::at(SendState::Unknown, source)
     }
 
     /// The request was sent, but the server says that it did not process it, as HTTP/2 can: any call may be attempted again.
     pub fn unprocessed(source: impl Into<BoxError>) -> Self {
-        Self::at(Stage::Unprocessed, source)
+        Self::at(SendState::Unprocessed, source)
     }
 
     /// The transport does not know whether the request was sent. It was not if nobody has taken its
@@ -71,7 +73,7 @@ impl TransportError {
 
     /// The transport refuses this request, and would refuse it again: nothing was sent, and the call fails at once.
     pub fn refused(source: impl Into<BoxError>) -> Self {
-        Self::at(Stage::Refused, source)
+        Self::at(SendState::Unsendable, source)
     }
 
     /// The same error, as one of time.
@@ -84,12 +86,12 @@ impl TransportError {
     /// Whether the request may have reached the other side.
     #[must_use]
     pub fn may_have_been_sent(&self) -> bool {
-        !matches!(self.stage, Stage::Refused | Stage::NotSent)
+        !matches!(self.state, SendState::Unsendable | SendState::NotSent)
     }
 
-    pub(crate) fn at(stage: Stage, source: impl Into<BoxError>) -> Self {
+    pub(crate) fn at(state: SendState, source: impl Into<BoxError>) -> Self {
         Self {
-            stage,
+            state,
             inside: None,
             timed_out: false,
             source: Source::new(source),
@@ -105,37 +107,37 @@ impl TransportError {
         let (mut inside, mut timed_out) = (None, false);
         for cause in chain(&*error) {
             if let Some(known) = cause.downcast_ref::<Self>() {
-                inside = inside.or(Some(known.stage));
+                inside = inside.or(Some(known.state));
                 timed_out |= known.timed_out;
             } else if let Some(io) = cause.downcast_ref::<io::Error>() {
                 // Only making a connection ends like this.
                 let refused = io.kind() == io::ErrorKind::ConnectionRefused;
-                inside = inside.or(refused.then_some(Stage::NotSent));
+                inside = inside.or(refused.then_some(SendState::NotSent));
                 timed_out |= io.kind() == io::ErrorKind::TimedOut;
             }
         }
         Self {
             inside,
             timed_out,
-            ..Self::at(Stage::Silent, error)
+            ..Self::at(SendState::Unspecified, error)
         }
     }
 
     /// The same error, where the body is the evidence if the transport does not say: whether it was given up before any
     /// connection took it, and whether there is one at all.
-    pub(crate) fn by_evidence(mut self, given_up: bool, has_body: bool) -> Self {
-        if self.stage == Stage::Silent {
-            self.stage = match self.inside {
-                Some(inside @ (Stage::Refused | Stage::NotSent)) if given_up => inside,
-                _ if given_up && has_body => Stage::NotSent,
-                _ => Stage::Unknown,
+    pub(crate) fn infer_send_state(mut self, given_up: bool, has_body: bool) -> Self {
+        if self.state == SendState::Unspecified {
+            self.state = match self.inside {
+                Some(inside @ (SendState::Unsendable | SendState::NotSent)) if given_up => inside,
+                _ if given_up && has_body => SendState::NotSent,
+                _ => SendState::Unknown,
             };
         }
         self
     }
 
-    pub(crate) fn stage(&self) -> Stage {
-        self.stage
+    pub(crate) fn send_state(&self) -> SendState {
+        self.state
     }
 
     pub(crate) fn is_timeout(&self) -> bool {
@@ -145,12 +147,12 @@ impl TransportError {
 
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.stage {
-            Stage::Refused => "the transport refuses the request",
-            Stage::NotSent => "the request was not sent",
-            Stage::Unprocessed => "the server did not process the request",
-            Stage::Unknown | Stage::Silent => "the request may have been sent",
-            Stage::Redirected => "the request was sent to another address",
+        f.write_str(match self.state {
+            SendState::Unsendable => "the transport refuses the request",
+            SendState::NotSent => "the request was not sent",
+            SendState::Unprocessed => "the server did not process the request",
+            SendState::Unknown | SendState::Unspecified => "the request may have been sent",
+            SendState::Redirected => "the request was sent to another address",
         })
     }
 }
@@ -159,4 +161,48 @@ impl StdError for TransportError {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         Some(&*self.source)
     }
+}
+
+/// The innermost cause, which says the most.
+pub(crate) fn root_cause<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
+    chain(error).last().unwrap_or(error)
+}
+
+/// Host and port of an address, and the proxy in front of it: what to check when it cannot be reached.
+pub(crate) fn describe_target(url: &Url, proxy: Option<&str>) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port_or_known_default();
+    let port = port.map_or_else(String::new, |port| format!(":{port}"));
+    let through = proxy.map_or_else(String::new, |proxy| format!(" through the proxy {proxy}"));
+    format!("{host}{port}{through}")
+}
+
+/// Whether the other side refused the connection.
+pub(crate) fn is_refused_connection(error: &(dyn StdError + 'static)) -> bool {
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+}
+
+/// Whether a TLS handshake failed, which a TLS library reports as an I/O error of invalid data.
+pub(crate) fn is_tls(error: &(dyn StdError + 'static)) -> bool {
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::InvalidData)
+}
+
+/// Whether the server says that it did not process the request: it refused the stream, or went away with a last stream before
+/// it (RFC 9113, sections 6.8 and 8.7). Streams up to the last one end in an I/O error instead.
+#[cfg(feature = "http2")]
+pub(crate) fn is_unprocessed(error: &(dyn StdError + 'static)) -> bool {
+    let refused = |error: &h2::Error| error.reason() == Some(h2::Reason::REFUSED_STREAM);
+    chain(error)
+        .filter_map(|error| error.downcast_ref::<h2::Error>())
+        .any(|error| error.is_remote() && (error.is_go_away() || refused(error)))
+}
+
+/// Only HTTP/2 says so.
+#[cfg(not(feature = "http2"))]
+pub(crate) fn is_unprocessed(_error: &(dyn StdError + 'static)) -> bool {
+    false
 }

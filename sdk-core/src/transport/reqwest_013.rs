@@ -1,29 +1,67 @@
-//! reqwest 0.13, the default transport. Nothing outside this room knows it.
+//! reqwest 0.13, the default HTTP client.
 
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use http::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
-use crate::transport::cause;
-use crate::transport::error::{Stage, TransportError};
+use crate::macros::debug_fields;
+use crate::transport::ConnectionTimeouts;
+use crate::transport::error::{SendState, TransportError, is_unprocessed};
 use crate::transport::loopback::{LOOPBACK, is_loopback_name};
-use crate::transport::outgoing::Outgoing;
-use crate::transport::request::{Begun, RequestBody};
-use crate::transport::waits::Waits;
+use crate::transport::request_body::{Outgoing, RequestBody, SendTracker};
+
+/// The caller's own HTTP client, for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client): a builder, or a client
+/// that exists already and is shared with other parts of a program.
+///
+/// It converts from those of reqwest 0.13, with the feature `reqwest-013`, which is on by default:
+///
+/// ```
+/// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let proxy = reqwest::Proxy::https("http://proxy.example.com:3128")?;
+/// let suite = sdk_core::Suite::builder().http_client(reqwest::Client::builder().proxy(proxy));
+///
+/// let shared = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
+/// let suite = sdk_core::Suite::builder().http_client(shared);
+/// # Ok(()) }
+/// ```
+pub struct HttpClient(pub(crate) Given);
+
+/// What a caller hands in.
+pub(crate) enum Given {
+    Builder(Box<reqwest::ClientBuilder>),
+    Client(reqwest::Client),
+}
+
+impl From<reqwest::ClientBuilder> for HttpClient {
+    fn from(builder: reqwest::ClientBuilder) -> Self {
+        Self(Given::Builder(Box::new(builder)))
+    }
+}
+
+impl From<reqwest::Client> for HttpClient {
+    fn from(client: reqwest::Client) -> Self {
+        Self(Given::Client(client))
+    }
+}
+
+// Without its settings: default headers may hold a credential.
+debug_fields! { HttpClient |_it| }
 
 /// Sends a request. One future, without a box.
 pub(super) fn send(
     client: &Client,
     may_redirect: bool,
     outgoing: Outgoing,
-    begun: Option<&Begun>,
+    tracker: Option<&SendTracker>,
 ) -> impl Future<Output = Result<reqwest::Response, TransportError>> + Send + use<> {
     let asked = may_redirect.then(|| outgoing.url.clone());
-    let sending = client.execute(request(outgoing, begun));
+    let sending = client.execute(request(outgoing, tracker));
     sending.map(|sent| match (sent?, asked) {
         (response, Some(asked)) => unredirected(response, &asked),
         (response, None) => Ok(response),
@@ -31,12 +69,12 @@ pub(super) fn send(
 }
 
 /// The request as reqwest sends it.
-fn request(outgoing: Outgoing, begun: Option<&Begun>) -> reqwest::Request {
+fn request(outgoing: Outgoing, tracker: Option<&SendTracker>) -> reqwest::Request {
     let mut request = reqwest::Request::new(outgoing.method, outgoing.url);
     *request.headers_mut() = outgoing.headers;
-    *request.body_mut() = outgoing.body.map(|body| match begun {
+    *request.body_mut() = outgoing.body.map(|body| match tracker {
         // Such a body exists once, so that no redirect takes it along.
-        Some(begun) => reqwest::Body::wrap(RequestBody::watched(Some(body), begun)),
+        Some(tracker) => reqwest::Body::wrap(RequestBody::tracked(Some(body), tracker)),
         None => body.into(),
     });
     request
@@ -54,22 +92,22 @@ fn unredirected(
     let why = format!(
         "the HTTP client that was handed in followed a redirect to {to}: build it with `redirect::Policy::none()`"
     );
-    Err(TransportError::at(Stage::Redirected, why))
+    Err(TransportError::at(SendState::Redirected, why))
 }
 
 impl From<reqwest::Error> for TransportError {
     fn from(error: reqwest::Error) -> Self {
-        let stage = if error.is_builder() {
-            Stage::Refused
+        let state = if error.is_builder() {
+            SendState::Unsendable
         } else if error.is_connect() {
-            Stage::NotSent
-        } else if cause::is_unprocessed(&error) {
-            Stage::Unprocessed
+            SendState::NotSent
+        } else if is_unprocessed(&error) {
+            SendState::Unprocessed
         } else {
-            Stage::Silent
+            SendState::Unspecified
         };
         let timed_out = error.is_timeout();
-        let it = Self::at(stage, error.without_url());
+        let it = Self::at(state, error.without_url());
         if timed_out { it.timed_out() } else { it }
     }
 }
@@ -112,7 +150,7 @@ pub(super) fn has_tls() -> bool {
 pub(super) fn network(
     builder: ClientBuilder,
     addresses: &[Url],
-    waits: Waits,
+    waits: ConnectionTimeouts,
 ) -> Result<Client, reqwest::Error> {
     // Names that stand for loopback bypass the resolver.
     let names = addresses.iter().filter_map(Url::host_str);
@@ -122,7 +160,7 @@ pub(super) fn network(
 }
 
 /// A pool for plain HTTP to loopback, which bypasses every proxy that the environment names, and every resolver.
-pub(super) fn loopback(waits: Waits) -> Result<Client, reqwest::Error> {
+pub(super) fn loopback(waits: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
     let builder = Client::builder().no_proxy().dns_resolver(Arc::new(Pinned));
     // Plain HTTP needs no certificates, and loading those of the system is the slowest step of all.
     #[cfg(feature = "rustls")]
@@ -141,7 +179,7 @@ impl Resolve for Pinned {
 }
 
 /// Adds what all pools have in common.
-fn finish(builder: ClientBuilder, waits: Waits) -> Result<Client, reqwest::Error> {
+fn finish(builder: ClientBuilder, waits: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
     let builder = builder
         .redirect(Policy::none())
         // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
@@ -153,4 +191,21 @@ fn finish(builder: ClientBuilder, waits: Waits) -> Result<Client, reqwest::Error
         .http2_keep_alive_interval(waits.ping_interval)
         .http2_keep_alive_timeout(waits.ping_timeout);
     builder.build().map_err(reqwest::Error::without_url)
+}
+
+/// The proxy that the environment names for an address, without its credential, for error texts.
+pub(super) fn proxy_for(url: &Url) -> Option<String> {
+    let target: Uri = url.as_str().parse().ok()?;
+    named(Matcher::from_env().intercept(&target)?.uri())
+}
+
+/// A proxy without its credential.
+fn named(uri: &Uri) -> Option<String> {
+    let port = uri.port().map(|port| format!(":{port}"));
+    Some(format!(
+        "{}://{}{}",
+        uri.scheme_str().unwrap_or("http"),
+        uri.host()?,
+        port.unwrap_or_default()
+    ))
 }

@@ -1,54 +1,58 @@
-//! The body of a request, and the evidence it gives that no connection ever took the request.
+//! Requests on their way to a transport, and the evidence that their bodies give: whether a connection ever took the request.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use bytes::Bytes;
+use http::{HeaderMap, Method, Request, Uri};
 use http_body::{Body, Frame, SizeHint};
+use tokio::time;
+use url::Url;
 
 use crate::macros::debug_fields;
 use crate::transport::error::TransportError;
 
-const WAITING: u8 = 0;
-const BEGUN: u8 = 1;
-const GIVEN_UP: u8 = 2;
+const PENDING: u8 = 0;
+const STARTED: u8 = 1;
+const CANCELLED: u8 = 2;
 
 /// Whether a connection has taken a request. Until then the request waits for a name to resolve, a socket, a proxy, a
 /// handshake, or a busy connection.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Begun(Arc<AtomicU8>);
+pub(crate) struct SendTracker(Arc<AtomicU8>);
 
-impl Begun {
+impl SendTracker {
     /// Gives the request up. True if nothing of its body was sent or ever will be.
-    pub(crate) fn give_up(&self) -> bool {
-        self.leave_waiting(GIVEN_UP).is_ok()
+    pub(crate) fn cancel(&self) -> bool {
+        self.leave_pending(CANCELLED).is_ok()
     }
 
     /// Gives the request up when the result is dropped.
-    pub(crate) fn give_up_on_drop(&self) -> GiveUp<'_> {
-        GiveUp(self)
+    pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
+        CancelOnDrop(self)
     }
 
     /// Whether a connection may send it: not if it was given up before.
-    fn begin(&self) -> bool {
-        matches!(self.leave_waiting(BEGUN), Ok(_) | Err(BEGUN))
+    fn start(&self) -> bool {
+        matches!(self.leave_pending(STARTED), Ok(_) | Err(STARTED))
     }
 
     /// Moves a request that waits to another state; otherwise returns the state it is in.
-    fn leave_waiting(&self, state: u8) -> Result<u8, u8> {
+    fn leave_pending(&self, state: u8) -> Result<u8, u8> {
         self.0
-            .compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire)
+            .compare_exchange(PENDING, state, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
 /// Gives a request up that no connection has taken.
-pub(crate) struct GiveUp<'a>(&'a Begun);
+pub(crate) struct CancelOnDrop<'a>(&'a SendTracker);
 
-impl Drop for GiveUp<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.give_up();
+        self.0.cancel();
     }
 }
 
@@ -58,15 +62,15 @@ impl Drop for GiveUp<'_> {
 /// that times out or fails is known not to have been sent.
 pub struct RequestBody {
     bytes: Option<Bytes>,
-    begun: Option<Begun>,
+    tracker: Option<SendTracker>,
 }
 
 impl RequestBody {
     /// A body that notices when a connection takes it, and is refused to connections once the request is given up.
-    pub(crate) fn watched(bytes: Option<Bytes>, begun: &Begun) -> Self {
+    pub(crate) fn tracked(bytes: Option<Bytes>, tracker: &SendTracker) -> Self {
         Self {
             bytes,
-            begun: Some(begun.clone()),
+            tracker: Some(tracker.clone()),
         }
     }
 
@@ -75,22 +79,25 @@ impl RequestBody {
     /// # Errors
     /// When the call has given the request up: it must not be sent.
     pub fn into_bytes(self) -> Result<Bytes, TransportError> {
-        if self.begin() {
+        if self.start() {
             Ok(self.bytes.unwrap_or_default())
         } else {
-            Err(TransportError::not_sent(GivenUp))
+            Err(TransportError::not_sent(Cancelled))
         }
     }
 
-    fn begin(&self) -> bool {
-        self.begun.as_ref().is_none_or(Begun::begin)
+    fn start(&self) -> bool {
+        self.tracker.as_ref().is_none_or(SendTracker::start)
     }
 }
 
 impl<T: Into<Bytes>> From<T> for RequestBody {
     fn from(bytes: T) -> Self {
         let bytes = Some(bytes.into()).filter(|bytes| !bytes.is_empty());
-        Self { bytes, begun: None }
+        Self {
+            bytes,
+            tracker: None,
+        }
     }
 }
 
@@ -102,16 +109,16 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
-        if self.begin() {
+        if self.start() {
             Poll::Ready(self.bytes.take().map(|bytes| Ok(Frame::data(bytes))))
         } else {
-            Poll::Ready(Some(Err(TransportError::not_sent(GivenUp))))
+            Poll::Ready(Some(Err(TransportError::not_sent(Cancelled))))
         }
     }
 
     /// Connections ask before they send anything.
     fn is_end_stream(&self) -> bool {
-        self.begin();
+        self.start();
         self.bytes.is_none()
     }
 
@@ -126,4 +133,38 @@ debug_fields! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) 
 
 #[derive(Debug, thiserror::Error)]
 #[error("the request was given up before a connection took it")]
-struct GivenUp;
+struct Cancelled;
+
+/// When the suite stops waiting for the response and its body: an extension of each request that a [`Transport`] receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Deadline(pub Instant);
+
+/// A request that is about to be sent.
+pub(crate) struct Outgoing {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Option<Bytes>,
+}
+
+impl Outgoing {
+    /// The request for a transport of the caller.
+    pub(super) fn into_http(
+        self,
+        tracker: Option<&SendTracker>,
+        until: time::Instant,
+    ) -> Result<Request<RequestBody>, TransportError> {
+        let uri: Uri = self.url.as_str().parse().map_err(TransportError::refused)?;
+        let body = match (self.body, tracker) {
+            (body, Some(tracker)) => RequestBody::tracked(body, tracker),
+            (Some(body), None) => RequestBody::from(body),
+            (None, None) => RequestBody::from(Bytes::new()),
+        };
+        let mut request = Request::new(body);
+        *request.method_mut() = self.method;
+        *request.uri_mut() = uri;
+        *request.headers_mut() = self.headers;
+        request.extensions_mut().insert(Deadline(until.into_std()));
+        Ok(request)
+    }
+}

@@ -1,0 +1,248 @@
+//! Bodies of responses, read as they arrive, up to a size and until a deadline.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Bytes, BytesMut};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::{HeaderMap, Response, Version};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Either, Full};
+use secrecy::zeroize::Zeroizing;
+use tokio::task::coop::consume_budget;
+use tokio::time::error::Elapsed;
+use tokio::time::{Instant, timeout_at};
+
+use crate::macros::debug_fields;
+use crate::transport::error::{BoxError, TransportError};
+
+/// The body of a reply, read as it arrives.
+pub struct ReplyBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
+
+impl ReplyBody {
+    /// A body that is read as it arrives. Its trailers are ignored.
+    pub fn new<B>(body: B) -> Self
+    where
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self(Either::Right(body.map_err(Into::into).boxed_unsync()))
+    }
+}
+
+impl<T: Into<Bytes>> From<T> for ReplyBody {
+    fn from(whole: T) -> Self {
+        Self(Either::Left(Full::new(whole.into())))
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.0).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+// Without its bytes, which may be confidential.
+debug_fields! { ReplyBody |_it| }
+
+/// The head of a response, and its body, which may still be arriving.
+pub(crate) struct Incoming {
+    pub(crate) status: u16,
+    pub(crate) version: Version,
+    pub(crate) headers: HeaderMap,
+    body: Arriving,
+}
+
+/// A body that is read as it arrives.
+enum Arriving {
+    /// It stays within its response, because its own type would be a box.
+    #[cfg(feature = "reqwest-013")]
+    Reqwest(reqwest::Response),
+    Custom(ReplyBody),
+}
+
+#[cfg(feature = "reqwest-013")]
+impl From<reqwest::Response> for Incoming {
+    fn from(mut response: reqwest::Response) -> Self {
+        Self {
+            status: response.status().as_u16(),
+            version: response.version(),
+            headers: std::mem::take(response.headers_mut()),
+            body: Arriving::Reqwest(response),
+        }
+    }
+}
+
+impl From<Response<ReplyBody>> for Incoming {
+    fn from(response: Response<ReplyBody>) -> Self {
+        let (head, body) = response.into_parts();
+        Self {
+            status: head.status.as_u16(),
+            version: head.version,
+            headers: head.headers,
+            body: Arriving::Custom(body),
+        }
+    }
+}
+
+impl Incoming {
+    /// The next piece of the body; `None` at its end. It is empty where a frame holds anything else.
+    async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
+        let body = match &mut self.body {
+            #[cfg(feature = "reqwest-013")]
+            Arriving::Reqwest(response) => return Ok(response.chunk().await?),
+            Arriving::Custom(body) => body,
+        };
+        // A body that is always ready would keep the deadline from being looked at.
+        consume_budget().await;
+        match body.frame().await {
+            Some(frame) => {
+                let data = frame.map_err(TransportError::unspecified)?.into_data();
+                Ok(Some(data.unwrap_or_default()))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+/// How much is kept of a body that is too large.
+const EXCERPT: usize = 1024;
+
+/// Room for a token reply of usual size.
+const USUAL_SECRET: usize = 8 * 1024;
+
+/// Why a body could not be read.
+pub(crate) enum BodyError {
+    /// It is larger than allowed. This is its beginning, if any of it was read.
+    TooLarge(Bytes),
+    /// It broke off.
+    Broken(TransportError),
+    /// The deadline passed before it ended.
+    Late,
+    /// It is compressed, and the transport did not decode it.
+    Encoded(String),
+}
+
+/// Reads a body. One that arrives in one piece, as most do, is not copied.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` stores its arguments twice in the future of each call"
+)]
+pub(crate) fn read(
+    response: &mut Incoming,
+    limit: usize,
+    until: Instant,
+) -> impl Future<Output = Result<Bytes, BodyError>> + Send {
+    async move {
+        let announced = head(response, limit)?;
+        let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
+        while let Some(piece) = piece(timeout_at(until, response.chunk()).await, until)? {
+            if first.is_empty() {
+                first = piece;
+            } else {
+                if rest.is_empty() {
+                    rest.reserve(room(announced, first.len(), piece.len()));
+                    rest.extend_from_slice(&first);
+                }
+                rest.extend_from_slice(&piece);
+            }
+            if first.len().max(rest.len()) > limit {
+                return Err(BodyError::TooLarge(first.slice(..first.len().min(EXCERPT))));
+            }
+        }
+        whole(announced, first.len().max(rest.len()))?;
+        Ok(if rest.is_empty() {
+            first
+        } else {
+            rest.freeze()
+        })
+    }
+}
+
+/// Reads a body that holds a secret, into memory that is wiped on drop.
+pub(crate) async fn read_secret(
+    response: &mut Incoming,
+    limit: usize,
+    until: Instant,
+) -> Result<Zeroizing<Vec<u8>>, BodyError> {
+    let announced = head(response, limit)?;
+    // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
+    let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
+    while let Some(piece) = piece(timeout_at(until, response.chunk()).await, until)? {
+        let length = body.len() + piece.len();
+        if length > limit {
+            return Err(BodyError::TooLarge(Bytes::new()));
+        }
+        if length > body.capacity() {
+            let mut larger = Zeroizing::new(Vec::with_capacity(2 * length));
+            larger.extend_from_slice(&body);
+            body = larger;
+        }
+        body.extend_from_slice(&piece);
+    }
+    whole(announced, body.len())?;
+    Ok(body)
+}
+
+/// Whether a body is as long as its head announces: HTTP/2 and callers' transports may end one early without an error.
+fn whole(announced: Option<usize>, length: usize) -> Result<(), BodyError> {
+    match announced.filter(|announced| length < *announced) {
+        Some(announced) => {
+            let ended = format!("the body ended after {length} of {announced} bytes");
+            Err(BodyError::Broken(TransportError::unknown(ended)))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The next piece of a body; `None` at its end.
+fn piece(
+    read: Result<Result<Option<Bytes>, TransportError>, Elapsed>,
+    until: Instant,
+) -> Result<Option<Bytes>, BodyError> {
+    let piece = read.map_err(|_elapsed| BodyError::Late)?;
+    let piece = piece.map_err(BodyError::Broken)?;
+    // The size bounds all other pieces, and a body that is always ready never lets the timer have a look.
+    if piece.as_ref().is_some_and(Bytes::is_empty) && Instant::now() >= until {
+        return Err(BodyError::Late);
+    }
+    Ok(piece)
+}
+
+/// The length that the head announces, if it does and it is allowed.
+fn head(response: &Incoming, limit: usize) -> Result<Option<usize>, BodyError> {
+    let encoding = response.headers.get(CONTENT_ENCODING);
+    let encoding = encoding.filter(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if let Some(encoding) = encoding {
+        let encoding = String::from_utf8_lossy(encoding.as_bytes());
+        return Err(BodyError::Encoded(encoding.into()));
+    }
+    let length = response.headers.get(CONTENT_LENGTH);
+    match length.and_then(|length| length.to_str().ok()?.parse().ok()) {
+        Some(length) if length > limit => Err(BodyError::TooLarge(Bytes::new())),
+        length => Ok(length),
+    }
+}
+
+/// Room for a body after its first two pieces: the announced length, but at most a few times what arrived, so that a promise
+/// alone takes no memory.
+fn room(announced: Option<usize>, first: usize, second: usize) -> usize {
+    let arrived = first.saturating_add(second);
+    let most = arrived.saturating_mul(4);
+    announced.map_or(most, |length| length.clamp(arrived, most))
+}
