@@ -62,21 +62,37 @@ getters! {
     pub base -> &str = it.url.as_str().trim_end_matches('/');
 }
 
-macro_rules! begins {
-    ($($name:ident $method:ident;)*) => {
-        impl Endpoint {$(
-            #[doc = concat!("Begins a `", stringify!($method), "` request of an escaped path, which starts with a slash.")]
-            #[must_use]
-            pub fn $name(&self, path: &str) -> Draft {
-                Draft::new(Method::$method, self.at(path))
-            }
-        )*}
-    };
-}
-
-begins! { get Get; post Post; put Put; patch Patch; delete Delete; }
-
 impl Endpoint {
+    /// Begins a `Get` request of an escaped path, which starts with a slash.
+    #[must_use]
+    pub fn get(&self, path: &str) -> Draft {
+        Draft::new(Method::Get, self.at(path))
+    }
+
+    /// Begins a `Post` request of an escaped path, which starts with a slash.
+    #[must_use]
+    pub fn post(&self, path: &str) -> Draft {
+        Draft::new(Method::Post, self.at(path))
+    }
+
+    /// Begins a `Put` request of an escaped path, which starts with a slash.
+    #[must_use]
+    pub fn put(&self, path: &str) -> Draft {
+        Draft::new(Method::Put, self.at(path))
+    }
+
+    /// Begins a `Patch` request of an escaped path, which starts with a slash.
+    #[must_use]
+    pub fn patch(&self, path: &str) -> Draft {
+        Draft::new(Method::Patch, self.at(path))
+    }
+
+    /// Begins a `Delete` request of an escaped path, which starts with a slash.
+    #[must_use]
+    pub fn delete(&self, path: &str) -> Draft {
+        Draft::new(Method::Delete, self.at(path))
+    }
+
     fn at(&self, path: &str) -> Url {
         let fixed = self.fixed.get_or_init(|| self.routes());
         match fixed.iter().find(|(route, _)| *route == path) {

@@ -28,22 +28,29 @@ pub(crate) struct Limits {
 impl Limits {
     /// The limits of a call that begins now.
     pub(crate) fn resolve(own: &CallOptions, client: &CallOptions, suite: &Settings) -> Self {
-        macro_rules! set {
-            ($option:ident) => {
-                own.$option.or(client.$option)
-            };
-        }
-        let total = set!(deadline).unwrap_or(suite.deadline);
+        let total = own.deadline.or(client.deadline).unwrap_or(suite.deadline);
         Self {
-            attempt_timeout: set!(timeout).unwrap_or(suite.attempt_timeout),
+            attempt_timeout: own
+                .timeout
+                .or(client.timeout)
+                .unwrap_or(suite.attempt_timeout),
             total,
             deadline: later(Instant::now(), total),
             max_bytes: suite.max_response_bytes,
             max_elements: suite.max_response_elements,
-            retry: set!(retry).unwrap_or(suite.retry),
-            schema_policy: set!(schema_policy).unwrap_or(suite.schema_policy),
-            exact_replay: set!(exact_replay).or(suite.exact_replay),
-            scope_policy: set!(scope_policy).unwrap_or(suite.scope_policy),
+            retry: own.retry.or(client.retry).unwrap_or(suite.retry),
+            schema_policy: own
+                .schema_policy
+                .or(client.schema_policy)
+                .unwrap_or(suite.schema_policy),
+            exact_replay: own
+                .exact_replay
+                .or(client.exact_replay)
+                .or(suite.exact_replay),
+            scope_policy: own
+                .scope_policy
+                .or(client.scope_policy)
+                .unwrap_or(suite.scope_policy),
         }
     }
 

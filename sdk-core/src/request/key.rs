@@ -74,25 +74,61 @@ impl IntoKey for IdempotencyKey {
     }
 }
 
-macro_rules! texts {
-    ($($text:ty)*) => {$(
-        impl TryFrom<$text> for IdempotencyKey {
-            type Error = Error;
-
-            fn try_from(text: $text) -> Result<Self, Error> {
-                text.parse()
-            }
-        }
-
-        impl IntoKey for $text {
-            fn into_key(self) -> Result<IdempotencyKey, Error> {
-                self.parse()
-            }
-        }
-    )*};
+impl IntoKey for &str {
+    fn into_key(self) -> Result<IdempotencyKey, Error> {
+        self.parse()
+    }
 }
 
-texts!(&str String &String Cow<'_, str>);
+impl IntoKey for String {
+    fn into_key(self) -> Result<IdempotencyKey, Error> {
+        self.parse()
+    }
+}
+
+impl IntoKey for &String {
+    fn into_key(self) -> Result<IdempotencyKey, Error> {
+        self.parse()
+    }
+}
+
+impl IntoKey for Cow<'_, str> {
+    fn into_key(self) -> Result<IdempotencyKey, Error> {
+        self.parse()
+    }
+}
+
+impl TryFrom<&str> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: &str) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+impl TryFrom<String> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+impl TryFrom<&String> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: &String) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
+impl TryFrom<Cow<'_, str>> for IdempotencyKey {
+    type Error = Error;
+
+    fn try_from(text: Cow<'_, str>) -> Result<Self, Error> {
+        text.parse()
+    }
+}
 
 /// Lets `?` pass what cannot fail, such as the parsing of an enumeration that keeps unknown values.
 impl From<Infallible> for Error {
