@@ -5,9 +5,9 @@ use futures_util::TryStreamExt as _;
 use sdk_adopted::types::{
     AcceptIntake, Activity, CompleteTask, CreateExportBody, CreateExportBodyResource,
     CreateExportReply, CrmCommand, DeleteExportsBody, ExportFormat, GetExportReply, HierarchyNode,
-    IntakeReviewCommand, ListPeopleField, ListPeopleSort, ListPeopleStatusItem,
-    MoveOpportunityBody, MoveOpportunityReply, OpportunityStage, PeoplePageMembers, PersonInput,
-    PersonPatch, TaskInput, TaskPatch,
+    IntakeReviewCommand, ListPeopleSort, ListPeopleStatusItem, MoveOpportunityBody,
+    MoveOpportunityReply, OpportunityStage, PeoplePageMembers, PersonInput, PersonPatch, TaskInput,
+    TaskPatch,
 };
 use sdk_adopted::{CallOptions, Client, Effect, Error, ErrorKind, RawJson, Safety, operations};
 use sdk_reference_server::{App, RecordedRequest, ReferenceServer};
@@ -79,20 +79,26 @@ async fn put_patch_and_delete_are_sent_as_documented() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_documented_header_takes_the_place_of_a_default() {
+async fn a_default_that_is_also_a_header_parameter_fails_the_call_before_it_is_sent() {
     let (server, crm) = world();
-    let crm = crm.with_defaults(CallOptions::default().with_header("If-Match", "*"));
+    let crm = crm.with_defaults(CallOptions::default().with_header("if-match", "*"));
     let person = PersonInput::new("Ada");
     let replace = crm.people().replace(PERSON, "\"7\"", &person);
-    let prepared = replace.clone().prepare().unwrap();
-    replace.await.unwrap();
-    crm.send_prepared(&prepared).await.unwrap();
-    for request in server.requests_for("People_Replace") {
-        let conditions = request.headers.iter().filter(|it| it.0 == "if-match");
-        let conditions: Vec<_> = conditions.map(|it| &*it.1).collect();
-        assert_eq!(conditions, ["\"7\""]);
+    for error in [
+        replace.clone().prepare().unwrap_err(),
+        replace.await.unwrap_err(),
+    ] {
+        assert_eq!(
+            (error.kind(), error.effect()),
+            (ErrorKind::InvalidInput, Effect::NotSent)
+        );
+        let text = error.to_string();
+        assert!(
+            text.contains("header If-Match") && text.contains("defaults"),
+            "{text}"
+        );
     }
-    assert_eq!(server.attempts("People_Replace"), 2);
+    assert_eq!(server.attempts("People_Replace"), 0);
 }
 
 #[tokio::test(start_paused = true)]
@@ -234,8 +240,8 @@ async fn parameters_of_every_kind_are_written_as_documented() {
         .people()
         .list()
         .status([ListPeopleStatusItem::Active, ListPeopleStatusItem::Inactive])
-        .tags(["a b", "c"])
-        .fields([ListPeopleField::from(ListPeopleField::KNOWN[0])])
+        // It has no setter: items between pipes are not supported.
+        .query("tags", "a b|c")
         .min_score("0.50".parse::<sdk_adopted::Number>().unwrap())
         .include_archived(true)
         .born_on("1815-12-10")
@@ -334,8 +340,6 @@ async fn what_breaks_a_rule_never_leaves() {
     assert!(refused(error).contains("limit"));
     let error = crm.people().get("nobody").await.unwrap_err();
     assert!(refused(error).contains("nobody"));
-    let tags = crm.people().list().tags(["a|b"]);
-    assert!(refused(tags.await.unwrap_err()).contains("tags"));
     let person = PersonInput::new("Ada");
     let twice = crm.people().replace(PERSON, "\"7\"", &person);
     let error = twice.header("if-match", "\"8\"").await.unwrap_err();

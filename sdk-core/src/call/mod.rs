@@ -81,6 +81,19 @@ impl Call {
         self.options = change(std::mem::take(&mut self.options));
     }
 
+    /// Sets a header that is a parameter of the operation. If the client or the call sets it too, the service would read a
+    /// list of two values, so the call fails before it is sent.
+    pub fn set_header(&mut self, name: &str, value: &str) {
+        if self.client.defaults().has_header(name) || self.options.has_header(name) {
+            let rule =
+                "be set once, by its own method or argument, and not among the client's defaults";
+            let error = Error::invalid(&format!("header {name}"), rule, "it twice");
+            self.change(|options| options.refused(error));
+        } else {
+            self.change(|options| options.with_header(name, value));
+        }
+    }
+
     /// Whether the call is sent with a token.
     fn is_authenticated(&self) -> bool {
         let without = self.options.without_token || self.client.defaults().without_token;

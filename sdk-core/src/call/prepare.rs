@@ -44,7 +44,6 @@ impl Call {
             return Err(Error::prepared(message).with_operation(self.operation));
         }
         let mut headers = self.client.defaults().headers();
-        headers.retain(|(name, _)| !self.options.replaces(name));
         headers.extend(self.options.headers());
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
         let body = body.map_err(|error| {

@@ -75,8 +75,6 @@ pub struct CallOptions {
     pub(crate) schema_policy: Option<SchemaPolicy>,
     pub(crate) scope_policy: Option<ScopePolicy>,
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// Those that the contract documents.
-    documented: Vec<HeaderName>,
     query: Vec<(String, String)>,
     /// Whether the call is sent without a token although its operation takes one.
     pub(crate) without_token: bool,
@@ -85,55 +83,49 @@ pub struct CallOptions {
     invalid: Option<Error>,
 }
 
-macro_rules! setters {
-    ($($(#[$doc:meta])* $with:ident($field:ident: $type:ty);)*) => {
-        impl CallOptions {$(
-            $(#[$doc])*
-            pub fn $with(mut self, $field: $type) -> Self {
-                self.$field = Some($field);
-                self
-            }
-        )*}
-    };
-}
-
-setters! {
-    /// Limits each attempt, from the first byte sent to the last byte read.
-    with_timeout(timeout: Duration);
-    /// Limits the whole call: token, attempts and waits.
-    with_deadline(deadline: Duration);
-    /// Sets how the call is retried.
-    with_retry(retry: RetryPolicy);
-    /// Sets whether a command without a documented key may be retried after an ambiguous failure.
-    with_exact_replay(exact_replay: ExactReplay);
-    /// Sets what happens to a reply with an unexpected `schemaVersion`.
-    with_schema_policy(schema_policy: SchemaPolicy);
-    /// Sets what happens to a call whose scopes the token lacks.
-    with_scope_policy(scope_policy: ScopePolicy);
-}
-
 impl CallOptions {
+    /// Limits each attempt, from the first byte sent to the last byte read.
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Limits the whole call: token, attempts and waits.
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Sets how the call is retried.
+    pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
+        self.retry = Some(retry);
+        self
+    }
+
+    /// Sets whether a command without a documented key may be retried after an ambiguous failure.
+    pub fn with_exact_replay(mut self, exact_replay: ExactReplay) -> Self {
+        self.exact_replay = Some(exact_replay);
+        self
+    }
+
+    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    pub fn with_schema_policy(mut self, schema_policy: SchemaPolicy) -> Self {
+        self.schema_policy = Some(schema_policy);
+        self
+    }
+
+    /// Sets what happens to a call whose scopes the token lacks.
+    pub fn with_scope_policy(mut self, scope_policy: ScopePolicy) -> Self {
+        self.scope_policy = Some(scope_policy);
+        self
+    }
+
     /// Adds a header. An invalid name or value, or a header that the SDK sets itself, fails the call before it is sent.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         match headers::parse(name, value, self.headers.len()) {
             Ok(header) => self.headers.push(header),
             Err(error) => self.invalid = Some(error),
         }
-        self
-    }
-
-    /// Adds a header that the contract documents, and that its own method or argument sets. For generated code.
-    #[doc(hidden)]
-    pub fn with_documented_header(mut self, name: &str, value: &str) -> Self {
-        let is_same =
-            |(set, _): &(HeaderName, HeaderValue)| set.as_str().eq_ignore_ascii_case(name);
-        if self.headers.iter().any(is_same) {
-            let rule = "be set once, by its own method or argument";
-            self.invalid = Some(Error::invalid(&format!("header {name}"), rule, "it twice"));
-            return self;
-        }
-        self = self.with_header(name, value);
-        self.documented.extend(name.parse::<HeaderName>());
         self
     }
 
@@ -186,17 +178,19 @@ impl CallOptions {
         })
     }
 
-    /// Whether a default of that name gives way: two conditions would be one list for the service.
-    pub(crate) fn replaces(&self, name: &str) -> bool {
-        self.documented
-            .iter()
-            .any(|it| it.as_str().eq_ignore_ascii_case(name))
+    /// Whether a header of this name is set.
+    pub(crate) fn has_header(&self, name: &str) -> bool {
+        let is_it = |(own, _): &(HeaderName, HeaderValue)| own.as_str().eq_ignore_ascii_case(name);
+        self.headers.iter().any(is_it)
+    }
+
+    /// Makes the call fail with an error before it is sent.
+    pub(crate) fn refused(mut self, error: Error) -> Self {
+        self.invalid = Some(error);
+        self
     }
 
     pub(crate) fn apply_headers(&self, headers: &mut HeaderMap) {
-        for name in &self.documented {
-            headers.remove(name);
-        }
         for (name, value) in &self.headers {
             headers.append(name.clone(), value.clone());
         }

@@ -8,7 +8,6 @@ use url::form_urlencoded::{self, byte_serialize};
 use crate::macros::debug_fields;
 use crate::operation::Method;
 use crate::request::body::BodyBytes;
-use crate::request::list::ListStyle;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 
@@ -31,6 +30,16 @@ const ESCAPED: &AsciiSet = &CONTROLS
 #[must_use]
 pub fn encode_segment(value: &(impl Display + ?Sized)) -> String {
     utf8_percent_encode(&value.to_string(), ESCAPED).to_string()
+}
+
+/// How the items of a query parameter stand in the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListStyle {
+    /// The parameter once for each item: `tag=a&tag=b`.
+    Repeated,
+    /// One parameter with commas: `tag=a,b`. They are not escaped: a server that splits before it decodes would not find them
+    /// otherwise, and one that decodes first finds both.
+    Comma,
 }
 
 /// The method, URL and body of a call. Each attempt makes its request from the same draft and adds the headers.
@@ -72,14 +81,14 @@ impl Draft {
     #[must_use]
     pub fn list(mut self, name: &str, values: Option<&[impl Display]>, style: ListStyle) -> Self {
         let values = values.unwrap_or_default();
-        let Some((_, separator)) = style.separator() else {
+        if style == ListStyle::Repeated {
             let each = |draft: Self, value| draft.query(name, Some(value));
             return values.iter().fold(self, each);
-        };
+        }
         if !values.is_empty() {
             let escaped = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
             let items: Vec<_> = values.iter().map(|it| escaped(&it.to_string())).collect();
-            let pair = format!("{}={}", escaped(name), items.join(separator));
+            let pair = format!("{}={}", escaped(name), items.join(","));
             let own = self.url.query().map(|own| format!("{own}&"));
             self.url.set_query(Some(&(own.unwrap_or_default() + &pair)));
         }

@@ -7,5 +7,4 @@ pub(crate) mod check;
 pub(crate) mod draft;
 pub(crate) mod form;
 pub(crate) mod key;
-pub(crate) mod list;
 pub(crate) mod reference;

@@ -6,12 +6,7 @@ use sdk_core::{Date, Effect, ErrorKind};
 use super::notes::{LIST, query_of};
 use crate::support::{assert_failed, assert_says};
 
-const STYLES: [ListStyle; 4] = [
-    ListStyle::Repeated,
-    ListStyle::Comma,
-    ListStyle::Space,
-    ListStyle::Pipe,
-];
+const STYLES: [ListStyle; 2] = [ListStyle::Repeated, ListStyle::Comma];
 
 async fn query(values: Option<&[&str]>, style: ListStyle) -> String {
     query_of(|draft| Ok(draft.query("q", Some("x")).list("tag s", values, style))).await
@@ -21,7 +16,7 @@ async fn query(values: Option<&[&str]>, style: ListStyle) -> String {
 async fn each_style_writes_its_items_escaped() {
     let items = ["a", "b&c=ü", "1+1"];
     let escaped = ["a", "b%26c%3D%C3%BC", "1%2B1"];
-    let separators = ["&tag+s=", ",", "%20", "%7C"];
+    let separators = ["&tag+s=", ","];
     for (style, separator) in STYLES.into_iter().zip(separators) {
         let expected = format!("q=x&tag+s={}", escaped.join(separator));
         assert_eq!(query(Some(&items), style).await, expected);
@@ -39,17 +34,17 @@ async fn each_style_writes_its_items_escaped() {
 #[test]
 fn a_list_has_its_number_of_items_and_none_that_splits() {
     let check = |values: &[&str], style| Check::new(&LIST).list("tags", Some(values), style, 1, 2);
-    for (style, splits) in STYLES[1..].iter().zip(["a,b", "a b", "a|b"]) {
-        check(&["a", "a.b"], *style).unwrap();
-        for bad in [&["a", splits][..], &[""], &["", ""], &["a", ""]] {
-            let error = check(bad, *style).unwrap_err();
-            assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
-            let found = format!("got {:?}", bad[bad.len() - 1]);
-            let rule = "within an item, and no empty one";
-            assert_says(&error, &["`tags` must have no", rule, &found]);
-        }
+    check(&["a", "a.b c|d"], ListStyle::Comma).unwrap();
+    for bad in [&["a", "a,b"][..], &[""], &["", ""], &["a", ""]] {
+        let error = check(bad, ListStyle::Comma).unwrap_err();
+        assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
+        let found = format!("got {:?}", bad[bad.len() - 1]);
+        let rule = "within an item, and no empty one";
+        assert_says(&error, &["`tags` must have no", rule, &found]);
+    }
+    for style in STYLES {
         let none: Option<&[&str]> = None;
-        Check::new(&LIST).list("tags", none, *style, 1, 2).unwrap();
+        Check::new(&LIST).list("tags", none, style, 1, 2).unwrap();
     }
     check(&["a,b", "a b|c"], ListStyle::Repeated).unwrap();
     check(&["", "a"], ListStyle::Repeated).unwrap();

@@ -189,8 +189,6 @@ pub(crate) enum Style {
     /// One parameter for each item.
     Repeated,
     Comma,
-    Space,
-    Pipe,
 }
 
 /// A parameter in the path, the query or a header.

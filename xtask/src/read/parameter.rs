@@ -246,6 +246,21 @@ impl Reader<'_> {
             }
             return None;
         }
+        if matches!(style, "spaceDelimited" | "pipeDelimited") {
+            let rule =
+                format!("parameter `{name}`: a list of the style `{style}` is not supported");
+            if raw.is_set("required") {
+                let remedy =
+                    "leave the operation out with `x-sdk-skip`, or make it optional in the overlay";
+                self.findings.refuse(place, rule, remedy);
+            } else {
+                let remedy = format!(
+                    "it has no setter: callers join the items and set them with `query(\"{name}\", ..)`"
+                );
+                self.findings.add(Weight::Raw, place, rule, remedy);
+            }
+            return None;
+        }
         if as_text && !matches!(shape, Shape::Value) {
             let rule = format!("parameter `{name}` is handed in as text");
             self.findings.add(Weight::Raw, place, rule, "");
@@ -253,11 +268,10 @@ impl Reader<'_> {
         if as_text {
             value.shape = TEXT;
         }
-        Some(match style {
-            "spaceDelimited" => Style::Space,
-            "pipeDelimited" => Style::Pipe,
-            _ if exploded => Style::Repeated,
-            _ => Style::Comma,
+        Some(if exploded {
+            Style::Repeated
+        } else {
+            Style::Comma
         })
     }
 

@@ -426,7 +426,6 @@ fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
             "id Path String Repeated",
             "page Query Option<i64> Repeated",
             "tags Query Option<Vec<String>> Repeated",
-            "ids Query Option<Vec<i64>> Pipe",
             "csv Query Option<Vec<Date>> Comma",
             "query_ Query Option<bool> Repeated",
             "price Query Option<Number> Repeated",
@@ -434,10 +433,11 @@ fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
         ]
     );
     assert_eq!(operation.reply, Reply::Empty);
-    assert_eq!(operation.parameters[3].style, Style::Pipe);
+    assert_eq!(operation.parameters[3].style, Style::Comma);
     assert_eq!(operation.parameters[0].place, Place::Path);
     for rule in [
         "`filter` is an object in the query",
+        "`ids`: a list of the style `pipeDelimited` is not supported",
         "`session`: it stands in",
         "`accept`: the runtime sets",
     ] {

@@ -94,7 +94,5 @@ pub(super) fn style(parameter: &Parameter) -> &'static str {
     match parameter.style {
         Style::Repeated => "Repeated",
         Style::Comma => "Comma",
-        Style::Space => "Space",
-        Style::Pipe => "Pipe",
     }
 }

@@ -110,7 +110,7 @@ fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> Stri
                 format!("check.pattern({member:?}, {text}, &{name}::FORM)?;\n")
             }
             Some(Kind::Constant(constant)) => {
-                format!("check.constant({member:?}, Some({borrowed}), {constant:?})?;\n")
+                format!("check.known({member:?}, Some({borrowed}), &[{constant:?}])?;\n")
             }
             _ if has_rules(schemas, shape) => validate,
             _ => String::new(),

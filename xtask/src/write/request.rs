@@ -178,7 +178,7 @@ impl Builder<'_> {
                 )
             }
             Some(Kind::Constant(constant)) => {
-                format!("check.constant({name:?}, {optional}, {constant:?})?;\n")
+                format!("check.known({name:?}, {optional}, &[{constant:?}])?;\n")
                     + &segment(format!("&self.{field}"))
             }
             _ => String::new(),
@@ -208,11 +208,7 @@ impl Builder<'_> {
                 Ty::Named(_) | Ty::Own(_) => format!("{value}.as_str()"),
                 _ => format!("&{value}.to_string()"),
             };
-            let set = |value| {
-                format!(
-                    "self.call.change(|options| options.with_documented_header({name:?}, {value}));\n"
-                )
-            };
+            let set = |value| format!("self.call.set_header({name:?}, {value});\n");
             if *required {
                 lines += &set(text(format!("self.{field}"), "&"));
             } else {

@@ -84,7 +84,7 @@ fn a_header_is_sent_and_stored_with_the_options_of_the_call() {
     for code in [
         "pub fn list(&self, x_workspace: impl Into<String>) -> ListThings {",
         "check.length(\"X-Workspace\", Some(&self.x_workspace), 0, 40)?;",
-        "self.call.change(|options| options.with_documented_header(\"X-Workspace\", &self.x_workspace));",
+        "self.call.set_header(\"X-Workspace\", &self.x_workspace);",
         "let this = self.headers();",
     ] {
         assert!(face.contains(code), "{code}\n{face}");
@@ -187,7 +187,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "check.list(\"colours\", self.colours.as_deref(), ListStyle::Comma, 0, 3)?;",
         "for item in self.colours.as_deref().into_iter().flatten() { check.known(\"colours\", Some(item.as_str()), ReplaceThingColour::KNOWN)?; }",
         "#[deprecated = \"deprecated by the contract\"] pub fn timeout_(mut self, timeout_: bool) -> Self {",
-        "options.with_documented_header(\"If-Match\", &self.if_match)",
+        "self.call.set_header(\"If-Match\", &self.if_match);",
         // The bodies.
         "body: Body::json(&operations::REPLACE_THING, body)",
         "media_type: Some(\"application/merge-patch+json\")",
@@ -247,7 +247,7 @@ components:
     assert!(!face.contains("fn pages("), "{face}");
     // A patch says only what its caller says.
     assert!(
-        types.contains("check.constant(\"status\", Some(value), \"closed\")?;"),
+        types.contains("check.known(\"status\", Some(value), &[\"closed\"])?;"),
         "{types}"
     );
     assert!(!types.contains("constants {"), "{types}");

@@ -4,7 +4,7 @@
 
 use super::types::{
     CreateNoteBody, GetIntakeSubmissionReference, GetPersonTimelineTypeItem, IntakeState,
-    IntakeStatus, ListOrganizationsStatus, ListPeopleField, ListPeopleSort, ListPeopleStatusItem,
+    IntakeStatus, ListOrganizationsStatus, ListPeopleSort, ListPeopleStatusItem,
     MoveOpportunityReference, OpportunityOwner, OpportunityReference, OpportunityStage,
     OrganizationReference, PersonReference, TaskOwner, TaskStatus,
 };
@@ -73,7 +73,6 @@ pub(crate) fn list_people(
     born_on: Option<&Date>,
     created_after: Option<&Timestamp>,
     cursor: Option<&str>,
-    fields: Option<&[ListPeopleField]>,
     include_archived: Option<bool>,
     limit: Option<u32>,
     min_score: Option<&Number>,
@@ -81,14 +80,12 @@ pub(crate) fn list_people(
     q: Option<&str>,
     sort: Option<&ListPeopleSort>,
     status: Option<&[ListPeopleStatusItem]>,
-    tags: Option<&[String]>,
 ) -> Draft {
     endpoint
         .get("/api/crm/v1/people")
         .query("bornOn", born_on)
         .query("createdAfter", created_after)
         .query("cursor", cursor)
-        .list("fields", fields, ListStyle::Space)
         .query("includeArchived", include_archived)
         .query("limit", limit)
         .query("minScore", min_score)
@@ -96,7 +93,6 @@ pub(crate) fn list_people(
         .query("q", q)
         .query("sort", sort)
         .list("status", status, ListStyle::Comma)
-        .list("tags", tags, ListStyle::Pipe)
 }
 
 /// `POST /api/crm/v1/people`.

@@ -7,11 +7,11 @@ use super::types::{
     CreateExportReply, CreateNoteBody, CreateNoteBodyModel, CrmCommand, DeleteExportsBody,
     DeleteExportsReply, Funnel, GetExportReply, GetHealthReply, GetIntakeSubmissionReference,
     GetPersonTimelineTypeItem, HierarchyNode, IntakeReviewCommand, IntakeState, IntakeStatus,
-    IntakeSubmission, IntakeSubmissionDetail, Job, ListOrganizationsStatus, ListPeopleField,
-    ListPeopleSort, ListPeopleStatusItem, MergePeopleBody, Meta, MoveOpportunityBody,
-    MoveOpportunityReference, MoveOpportunityReply, Note, Opportunity, OpportunityInput,
-    OpportunityOwner, OpportunityReference, OpportunityStage, Organization, OrganizationReference,
-    Person, PersonInput, PersonPatch, PersonReference, Presentation, SearchReply,
+    IntakeSubmission, IntakeSubmissionDetail, Job, ListOrganizationsStatus, ListPeopleSort,
+    ListPeopleStatusItem, MergePeopleBody, Meta, MoveOpportunityBody, MoveOpportunityReference,
+    MoveOpportunityReply, Note, Opportunity, OpportunityInput, OpportunityOwner,
+    OpportunityReference, OpportunityStage, Organization, OrganizationReference, Person,
+    PersonInput, PersonPatch, PersonReference, Presentation, SearchReply,
     SettingsWebhooksListReply, SettingsWebhooksTestBody, SettingsWebhooksTestReply, Tag,
     TagSettings, Task, TaskInput, TaskOwner, TaskPatch, TaskStatus, TasksCreateBatchReplyItem,
     TasksPage, UpdateOrganizationBody, WebhookSettings, WebhookSettingsInput,
@@ -840,7 +840,6 @@ impl PeopleApi {
     /// # Limits and defaults
     ///
     /// - `q`: 2 to 100 characters.
-    /// - `tags`: at most 10 items.
     /// - `includeArchived`: `false` if not set.
     /// - `sort`: one of `name`, `-name`, `createdAt`, `-createdAt`; `name` if not set.
     /// - `page`: 1 to 2147483647.
@@ -900,8 +899,6 @@ impl PeopleApi {
             call: Call::new(&self.api, &operations::LIST_PEOPLE),
             q: None,
             status: None,
-            tags: None,
-            fields: None,
             min_score: None,
             include_archived: None,
             created_after: None,
@@ -1433,7 +1430,6 @@ impl PeopleApi {
 /// # Limits and defaults
 ///
 /// - `q`: 2 to 100 characters.
-/// - `tags`: at most 10 items.
 /// - `includeArchived`: `false` if not set.
 /// - `sort`: one of `name`, `-name`, `createdAt`, `-createdAt`; `name` if not set.
 /// - `page`: 1 to 2147483647.
@@ -1475,8 +1471,6 @@ pub struct ListPeople {
     call: Call,
     q: Option<String>,
     status: Option<Vec<ListPeopleStatusItem>>,
-    tags: Option<Vec<String>>,
-    fields: Option<Vec<ListPeopleField>>,
     min_score: Option<Number>,
     include_archived: Option<bool>,
     created_after: Option<Timestamp>,
@@ -1497,18 +1491,6 @@ impl ListPeople {
     /// One or several, separated by commas.
     pub fn status(mut self, status: impl IntoIterator<Item = ListPeopleStatusItem>) -> Self {
         self.status = Some(status.into_iter().collect());
-        self
-    }
-
-    /// Separated by `|`; all must be set.
-    pub fn tags(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.tags = Some(tags.into_iter().map(Into::into).collect());
-        self
-    }
-
-    /// Separated by spaces.
-    pub fn fields(mut self, fields: impl IntoIterator<Item = ListPeopleField>) -> Self {
-        self.fields = Some(fields.into_iter().collect());
         self
     }
 
@@ -1580,20 +1562,6 @@ impl ListPeople {
         for item in self.status.as_deref().into_iter().flatten() {
             check.known("status", Some(item.as_str()), ListPeopleStatusItem::KNOWN)?;
         }
-        check.list("tags", self.tags.as_deref(), ListStyle::Pipe, 0, 10)?;
-        for item in self.tags.as_deref().into_iter().flatten() {
-            check.length("tags", Some(item), 0, 40)?;
-        }
-        check.list(
-            "fields",
-            self.fields.as_deref(),
-            ListStyle::Space,
-            0,
-            usize::MAX,
-        )?;
-        for item in self.fields.as_deref().into_iter().flatten() {
-            check.known("fields", Some(item.as_str()), ListPeopleField::KNOWN)?;
-        }
         check.rfc3339("createdAfter", self.created_after.as_ref())?;
         check.rfc3339("bornOn", self.born_on.as_ref())?;
         check.known(
@@ -1609,7 +1577,6 @@ impl ListPeople {
             self.born_on.as_ref(),
             self.created_after.as_ref(),
             cursor,
-            self.fields.as_deref(),
             self.include_archived,
             self.limit,
             self.min_score.as_ref(),
@@ -1617,7 +1584,6 @@ impl ListPeople {
             self.q.as_deref(),
             self.sort.as_ref(),
             self.status.as_deref(),
-            self.tags.as_deref(),
         ))
     }
 
@@ -2031,8 +1997,7 @@ impl PeopleReplace {
     }
 
     fn headers(mut self) -> Self {
-        self.call
-            .change(|options| options.with_documented_header("If-Match", &self.if_match));
+        self.call.set_header("If-Match", &self.if_match);
         self
     }
 
@@ -7824,8 +7789,7 @@ impl CreateExport {
 
     fn headers(mut self) -> Self {
         if let Some(prefer) = &self.prefer {
-            self.call
-                .change(|options| options.with_documented_header("Prefer", prefer));
+            self.call.set_header("Prefer", prefer);
         }
         self
     }

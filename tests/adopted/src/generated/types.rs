@@ -5225,54 +5225,6 @@ impl ListPeopleStatusItem {
 
 sdk_core::text_impls!(ListPeopleStatusItem: OpenEnum);
 
-/// The schema `ListPeopleField`.
-///
-/// Provenance: documented, with all values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum ListPeopleField {
-    /// `emails`.
-    Emails,
-    /// `phones`.
-    Phones,
-    /// `address`.
-    Address,
-    /// `custom`.
-    Custom,
-    /// A value that this version of the SDK does not know. A later version may know it, so compare it with
-    /// `as_str()`, which stays the same.
-    Unknown(String),
-}
-
-impl ListPeopleField {
-    /// The documented values, as on the wire.
-    pub const KNOWN: &'static [&'static str] = &["emails", "phones", "address", "custom"];
-
-    /// The value as on the wire.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Emails => "emails",
-            Self::Phones => "phones",
-            Self::Address => "address",
-            Self::Custom => "custom",
-            Self::Unknown(text) => text,
-        }
-    }
-
-    fn known(text: &str) -> Option<Self> {
-        match text {
-            "emails" => Some(Self::Emails),
-            "phones" => Some(Self::Phones),
-            "address" => Some(Self::Address),
-            "custom" => Some(Self::Custom),
-            _ => None,
-        }
-    }
-}
-
-sdk_core::text_impls!(ListPeopleField: OpenEnum);
-
 /// The schema `ListPeopleSort`.
 ///
 /// Provenance: documented, with all values.
