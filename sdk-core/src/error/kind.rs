@@ -3,35 +3,6 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Declares kinds of errors: each with its doc, its name for metrics and traces, and its text for messages.
-macro_rules! kinds {
-    ($(#[$about:meta])* pub enum $kinds:ident {
-        $($(#[$meta:meta])* $kind:ident = $name:literal, $text:literal;)*
-    }) => {
-        $crate::named::named! {
-            $(#[$about])*
-            #[non_exhaustive]
-            pub enum $kinds {
-                $($(#[$meta])* $kind = $name;)*
-            }
-        }
-
-        impl $kinds {
-            /// All kinds of this release, to register their counters, for example.
-            pub const ALL: &'static [Self] = &[$(Self::$kind),*];
-
-            /// The text for messages.
-            pub(super) const fn text(self) -> &'static str {
-                match self {
-                    $(Self::$kind => $text,)*
-                }
-            }
-        }
-    };
-}
-
-pub(crate) use kinds;
-
 /// The kinds of failure. More may come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

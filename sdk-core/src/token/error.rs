@@ -6,31 +6,75 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::error::kind::{ErrorKind, kinds};
+use crate::error::kind::ErrorKind;
 use crate::error::source::{Source, says};
-use crate::getters::getters;
 use crate::secret::confidential::Confidential;
 use crate::text::{Line, one_line};
 
-kinds! {
-    /// The kinds of [`TokenError`].
-    pub enum TokenErrorKind {
-        /// The token endpoint could not be reached, or the connection broke.
-        Unreachable = "token_unreachable", "token endpoint unreachable";
-        /// The token endpoint, or the token source, did not answer in time.
-        Timeout = "token_timeout", "token exchange timed out";
-        /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
-        Refused = "token_refused", "token refused";
-        /// The token endpoint is overloaded or failing (5xx, 429, 408).
-        Unavailable = "token_unavailable", "token endpoint unavailable";
-        /// The reply cannot be used: it is not JSON, has no bearer token, is too large, or is a redirect.
-        Malformed = "token_malformed", "unusable token reply";
-        /// The token had expired when it arrived: the exchange took longer than its lifetime.
-        Expired = "token_expired", "the token had expired when it arrived: the exchange took longer than its lifetime";
-        /// The caller's own token source or credential source failed or panicked.
-        Source = "token_source", "token source failed";
-        /// The renewal was lost with its runtime.
-        Lost = "token_lost", "token renewal lost with its runtime";
+/// The kinds of [`TokenError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TokenErrorKind {
+    /// The token endpoint could not be reached, or the connection broke.
+    Unreachable,
+    /// The token endpoint, or the token source, did not answer in time.
+    Timeout,
+    /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
+    Refused,
+    /// The token endpoint is overloaded or failing (5xx, 429, 408).
+    Unavailable,
+    /// The reply cannot be used: it is not JSON, has no bearer token, is too large, or is a redirect.
+    Malformed,
+    /// The token had expired when it arrived: the exchange took longer than its lifetime.
+    Expired,
+    /// The caller's own token source or credential source failed or panicked.
+    Source,
+    /// The renewal was lost with its runtime.
+    Lost,
+}
+
+impl TokenErrorKind {
+    /// All kinds of this release, to register their counters, for example.
+    pub const ALL: &'static [Self] = &[
+        Self::Unreachable,
+        Self::Timeout,
+        Self::Refused,
+        Self::Unavailable,
+        Self::Malformed,
+        Self::Expired,
+        Self::Source,
+        Self::Lost,
+    ];
+
+    /// Its name in metrics and traces, which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "token_unreachable",
+            Self::Timeout => "token_timeout",
+            Self::Refused => "token_refused",
+            Self::Unavailable => "token_unavailable",
+            Self::Malformed => "token_malformed",
+            Self::Expired => "token_expired",
+            Self::Source => "token_source",
+            Self::Lost => "token_lost",
+        }
+    }
+
+    /// The words for messages.
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Unreachable => "token endpoint unreachable",
+            Self::Timeout => "token exchange timed out",
+            Self::Refused => "token refused",
+            Self::Unavailable => "token endpoint unavailable",
+            Self::Malformed => "unusable token reply",
+            Self::Expired => {
+                "the token had expired when it arrived: the exchange took longer than its lifetime"
+            }
+            Self::Source => "token source failed",
+            Self::Lost => "token renewal lost with its runtime",
+        }
     }
 }
 
@@ -149,25 +193,49 @@ impl TokenError {
     }
 }
 
-getters! {
-    TokenError |it|
-    /// What kind of failure it is.
-    pub kind -> TokenErrorKind = it.0.kind;
-    /// The error code of the token endpoint, such as `invalid_client`.
-    pub code -> Option<&str> = it.0.code.as_deref();
-    /// The description by the token endpoint or this library.
-    pub description -> Option<&str> = it.0.description.as_deref();
-    /// The HTTP status of the token endpoint's reply, if there was one.
-    pub status -> Option<u16> = it.0.status;
-    /// The request id, for the people who run the token endpoint.
-    pub request_id -> Option<&str> = it.0.request_id.as_deref();
-    /// Whether the same request may succeed later without a change.
-    pub is_retryable -> bool = it.0.retryable;
-    /// How long the token endpoint asked to wait.
-    pub retry_after -> Option<Duration> = it.0.retry_after;
-}
-
 impl TokenError {
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> TokenErrorKind {
+        self.0.kind
+    }
+
+    /// The error code of the token endpoint, such as `invalid_client`.
+    #[must_use]
+    pub fn code(&self) -> Option<&str> {
+        self.0.code.as_deref()
+    }
+
+    /// The description by the token endpoint or this library.
+    #[must_use]
+    pub fn description(&self) -> Option<&str> {
+        self.0.description.as_deref()
+    }
+
+    /// The HTTP status of the token endpoint's reply, if there was one.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
+    /// The request id, for the people who run the token endpoint.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
+    /// Whether the same request may succeed later without a change.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.0.retryable
+    }
+
+    /// How long the token endpoint asked to wait.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
     /// The error of a call that got no token.
     pub(crate) fn into_error(self) -> Error {
         let kind = match self.kind() {
@@ -187,7 +255,7 @@ impl TokenError {
 impl Parts {
     /// The text without code and request id, which an error around this one states itself.
     fn gist(&self) -> String {
-        let mut gist = self.kind.text().to_owned();
+        let mut gist = self.kind.words().to_owned();
         if let Some(status) = self.status {
             let _ = write!(gist, " (status {status})");
         }
@@ -209,5 +277,28 @@ impl fmt::Display for Parts {
             write!(f, " [request {id}]")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::TokenErrorKind;
+
+    #[test]
+    fn all_kinds_are_listed_once_each_with_a_name_of_its_own() {
+        let all = TokenErrorKind::ALL;
+        let names: HashSet<_> = all.iter().map(|kind| kind.as_str()).collect();
+        assert_eq!(names.len(), all.len());
+        for (place, kind) in all.iter().enumerate() {
+            assert_eq!(*kind as usize, place, "{kind:?} is not in its place");
+        }
+        let last = *all.last().unwrap();
+        assert_eq!(
+            last,
+            TokenErrorKind::Lost,
+            "list the kind that now comes last"
+        );
     }
 }
