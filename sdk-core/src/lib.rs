@@ -85,7 +85,7 @@ pub use options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 pub use policy::backoff::Backoff;
 pub use policy::retry::RetryPolicy;
 pub use raw_call::{RawCall, RawTarget};
-pub use replay::send::SendPrepared;
+pub use replay::SendPrepared;
 pub use reply::page::{Page, PageItems};
 pub use reply::response::{Receipt, Response};
 pub use request::key::IntoKey;

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::call::Call;
-use crate::command::prepared::{PreparedCommand, Terms, VERSION};
+use crate::command::prepared::{CommandFlags, PreparedCommand, VERSION};
 use crate::error::Error;
 use crate::operation::Replay;
 use crate::options::ExactReplay;
@@ -63,7 +63,7 @@ impl Call {
             headers,
             body: body.to_owned(),
             prepared_at: since.and_then(|since| u64::try_from(since.as_millis()).ok()),
-            terms: Terms {
+            flags: CommandFlags {
                 sent,
                 replay_shown: self.operation.replay != Replay::NotShown,
                 without_token: !self.is_authenticated() && self.operation.authenticated,

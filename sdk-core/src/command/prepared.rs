@@ -7,7 +7,6 @@ use hmac_sha256::Hash as Sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::command::key::{IdempotencyKey, hex};
-use crate::getters::getters;
 use crate::macros::debug_fields;
 
 /// The version of the stored form. A later SDK reads every earlier one. Version 1 does not record when it was prepared.
@@ -57,14 +56,14 @@ pub struct PreparedCommand {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) prepared_at: Option<u64>,
     #[serde(flatten)]
-    pub(crate) terms: Terms,
+    pub(crate) flags: CommandFlags,
     pub(crate) digest: String,
 }
 
 /// What is known of a command besides its request. Version 1 has none of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(crate) struct Terms {
+pub(crate) struct CommandFlags {
     /// Whether it was sent before it was stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) sent: bool,
@@ -91,35 +90,67 @@ impl PreparedCommand {
         if self.was_sent() {
             return self;
         }
-        self.terms.sent = true;
+        self.flags.sent = true;
         self.digested()
     }
 }
 
-getters! {
-    PreparedCommand |it|
+impl PreparedCommand {
     /// The application that takes the command, such as `calendar`.
-    pub application -> &str = &it.application;
+    #[must_use]
+    pub fn application(&self) -> &str {
+        &self.application
+    }
+
     /// The `operationId` of the command.
-    pub operation -> &str = &it.operation;
+    #[must_use]
+    pub fn operation(&self) -> &str {
+        &self.operation
+    }
+
     /// The HTTP method.
-    pub method -> &str = &it.method;
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+
     /// The audience of the client that prepared it.
-    pub audience -> Option<&str> = it.audience.as_deref();
+    #[must_use]
+    pub fn audience(&self) -> Option<&str> {
+        self.audience.as_deref()
+    }
+
     /// The path and query, relative to the application's base URL.
-    pub path -> &str = &it.path;
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
     /// The idempotency key; `None` for commands without a documented key.
-    pub idempotency_key -> Option<&IdempotencyKey> = it.idempotency_key.as_deref();
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.idempotency_key.as_deref()
+    }
+
     /// When it was prepared, by the wall clock of that machine; `None` for a form of version 1.
-    pub prepared_at -> Option<SystemTime> = UNIX_EPOCH.checked_add(Duration::from_millis(it.prepared_at?));
+    #[must_use]
+    pub fn prepared_at(&self) -> Option<SystemTime> {
+        UNIX_EPOCH.checked_add(Duration::from_millis(self.prepared_at?))
+    }
+
     /// Whether it may have been sent before it was stored: it comes from an error with unknown effect, or its form is of
     /// version 1, which does not record it.
-    pub was_sent -> bool = it.version == 1 || it.terms.sent;
-    /// Whether sending it again returns the first result: it has a key, or the contract shows this for its operation.
-    pub is_replayable -> bool = it.idempotency_key.is_some() || it.terms.replay_shown;
-}
+    #[must_use]
+    pub fn was_sent(&self) -> bool {
+        self.version == 1 || self.flags.sent
+    }
 
-impl PreparedCommand {
+    /// Whether sending it again returns the first result: it has a key, or the contract shows this for its operation.
+    #[must_use]
+    pub fn is_replayable(&self) -> bool {
+        self.idempotency_key.is_some() || self.flags.replay_shown
+    }
+
     /// The headers of its call and client, without those that the SDK sets itself.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers
@@ -166,12 +197,12 @@ impl PreparedCommand {
         add(Some(&self.body));
         if self.version > 1 {
             hash.update(self.prepared_at.unwrap_or(u64::MAX).to_be_bytes());
-            let Terms {
+            let CommandFlags {
                 sent,
                 replay_shown,
                 without_token,
                 replay_exact,
-            } = self.terms;
+            } = self.flags;
             let replay_exact = replay_exact.map_or(2, u8::from);
             let flags = [sent, replay_shown, without_token].map(u8::from);
             hash.update(flags);

@@ -6,7 +6,6 @@ use url::form_urlencoded;
 
 use crate::command::key::hex;
 use crate::error::Error;
-use crate::getters::getters;
 use crate::operation::Operation;
 use crate::text::{counted, one_line};
 
@@ -90,20 +89,35 @@ impl Checkpoint {
     }
 }
 
-getters! {
-    Checkpoint |it|
-    /// The operation that is walked.
-    pub operation -> &str = &it.operation;
-    /// How many items were delivered, across all processes.
-    pub delivered -> u64 = it.delivered;
-    /// Whether the walk reached the end.
-    pub is_finished -> bool = it.finished;
-    /// The cursor of the page to fetch next; `None` for the first page.
-    pub cursor -> Option<&str> = it.cursor.as_deref();
-    pub(super) skip -> usize = it.skip;
-}
-
 impl Checkpoint {
+    /// The operation that is walked.
+    #[must_use]
+    pub fn operation(&self) -> &str {
+        &self.operation
+    }
+
+    /// How many items were delivered, across all processes.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Whether the walk reached the end.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// The cursor of the page to fetch next; `None` for the first page.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    pub(super) fn skip(&self) -> usize {
+        self.skip
+    }
+
     /// Records that one item of the current page was delivered.
     pub(super) fn item(&mut self) {
         self.skip = self.skip.saturating_add(1);

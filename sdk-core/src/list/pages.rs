@@ -48,7 +48,7 @@ pub struct Pages<T> {
     /// Why the next request cannot be made.
     refused: Option<Error>,
     /// The checkpoint of a refused `resume`.
-    misfit: Option<Checkpoint>,
+    rejected_checkpoint: Option<Checkpoint>,
     guard: CursorGuard,
     read_ahead: bool,
     page_limit: Option<u64>,
@@ -92,7 +92,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             make: Arc::new(make),
             state: State::Ready,
             refused,
-            misfit: None,
+            rejected_checkpoint: None,
             guard: CursorGuard::new(),
             read_ahead: false,
             page_limit: None,
@@ -116,7 +116,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             Ok(()) => self.at(from),
             Err(error) => {
                 self.refused = Some(self.call.failed(error));
-                self.misfit = Some(from);
+                self.rejected_checkpoint = Some(from);
                 self.state = State::Ready;
                 self
             }
@@ -136,7 +136,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             State::Ready
         };
         self.guard = CursorGuard::new();
-        self.misfit = None;
+        self.rejected_checkpoint = None;
         self.checkpoint = checkpoint;
         self
     }
@@ -156,7 +156,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             checkpoint: self.checkpoint,
             limit: self.limit,
             refused: self.refused,
-            misfit: self.misfit,
+            rejected_checkpoint: self.rejected_checkpoint,
             guard: self.guard,
             read_ahead: self.read_ahead,
             page_limit: self.page_limit,
@@ -196,7 +196,10 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// The position of the walk: after the last delivered page.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
-        self.misfit.as_ref().unwrap_or(&self.checkpoint).clone()
+        self.rejected_checkpoint
+            .as_ref()
+            .unwrap_or(&self.checkpoint)
+            .clone()
     }
 
     pub(super) fn call(&self) -> &Call {

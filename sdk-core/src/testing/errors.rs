@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 
 use crate::command::key::IdempotencyKey;
-use crate::command::prepared::{PreparedCommand, Terms, VERSION};
+use crate::command::prepared::{CommandFlags, PreparedCommand, VERSION};
 use crate::error::Error;
 
 use crate::error::kind::{Effect, ErrorKind, push};
@@ -195,9 +195,9 @@ pub(super) fn command(
         headers: Vec::new(),
         body: String::from_utf8_lossy(&body).into_owned(),
         prepared_at: now.ok().and_then(|now| u64::try_from(now.as_millis()).ok()),
-        terms: Terms {
+        flags: CommandFlags {
             replay_shown: is_shown,
-            ..Terms::default()
+            ..CommandFlags::default()
         },
         digest: String::new(),
     };

@@ -1,4 +1,6 @@
-//! Sends a prepared command exactly as it was prepared.
+//! Replay: sending a stored command again exactly as it was prepared.
+//!
+//! The stored command itself belongs in `command`; whether and when to send it, in the crate `sdk-outbox`.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -13,7 +15,7 @@ use url::{Url, form_urlencoded};
 use crate::app::App;
 use crate::call::Call;
 use crate::client::ApiClient;
-use crate::command::prepared::PreparedCommand;
+use crate::command::prepared::{CommandFlags, PreparedCommand, VERSION};
 use crate::error::Error;
 use crate::json::raw::RawJson;
 use crate::macros::debug_fields;
@@ -173,6 +175,32 @@ impl<T: Receive> IntoFuture for SendPrepared<T> {
 
 debug_fields! { SendPrepared<T> |it| call: &it.call }
 
+impl PreparedCommand {
+    /// Checks that the command is unchanged since it was prepared. Sending does this first.
+    ///
+    /// # Errors
+    /// If the stored form is of a later SDK, or any part does not match the digest.
+    pub fn verify(&self) -> Result<(), Error> {
+        let refuse = |message: String| Err(Error::prepared(message));
+        if !(1..=VERSION).contains(&self.version) {
+            return refuse(format!(
+                "its stored form has version {}, but this SDK reads only 1 to {VERSION}",
+                self.version
+            ));
+        }
+        // The digest of version 1 does not cover the fields of later versions.
+        let misplaced = self.prepared_at.is_some() || self.flags != CommandFlags::default();
+        // In the digest, the largest time stands for none.
+        let no_time = self.prepared_at == Some(u64::MAX);
+        if self.digest != self.compute_digest() || (self.version == 1 && misplaced) || no_time {
+            return refuse(
+                "its digest does not match: it was changed after it was prepared".to_owned(),
+            );
+        }
+        Ok(())
+    }
+}
+
 /// The request of a prepared command, if it is unchanged and belongs to this client.
 fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
     command.verify()?;
@@ -193,7 +221,7 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     }
     let operation = operation_of(client, command).map_err(Error::prepared)?;
     let misplaced = || Error::prepared("its path is not a valid path of the application");
-    if !is_plain(command.path()) {
+    if !is_safe_target(command.path()) {
         return Err(misplaced());
     }
     let base = client.endpoint().base();
@@ -221,8 +249,8 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
             ExactReplay::Forbidden
         }
     };
-    call.options.exact_replay = command.terms.replay_exact.map(allowed);
-    call.options.without_token = command.terms.without_token;
+    call.options.exact_replay = command.flags.replay_exact.map(allowed);
+    call.options.without_token = command.flags.without_token;
     for (name, value) in command.headers() {
         call.change(|options| options.with_header(name, value));
     }
@@ -243,7 +271,7 @@ fn operation_of(
         let known =
             known.ok_or_else(|| format!("this SDK has no command {}", command.operation()))?;
         let path = command.path().split('?').next().unwrap_or_default();
-        if command.method() != known.method.as_str() || !follows(path, known.route) {
+        if command.method() != known.method.as_str() || !matches_route(path, known.route) {
             return Err(format!("its method or path is not that of {}", known.id));
         }
         known
@@ -261,7 +289,7 @@ fn operation_of(
 }
 
 /// Whether a call could have made this path and query: every segment is valid, and the query does not override the method.
-fn is_plain(target: &str) -> bool {
+fn is_safe_target(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let odd =
         |character: char| character.is_control() || character.is_whitespace() || character == '#';
@@ -273,7 +301,7 @@ fn is_plain(target: &str) -> bool {
 }
 
 /// Whether a path has the form of a route such as `/people/{reference}`.
-fn follows(path: &str, route: &str) -> bool {
+fn matches_route(path: &str, route: &str) -> bool {
     let (mut path, mut route) = (path.split('/'), route.split('/'));
     loop {
         match (path.next(), route.next()) {
@@ -291,12 +319,12 @@ fn follows(path: &str, route: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{follows, is_plain};
+    use super::{is_safe_target, matches_route};
 
     #[test]
     fn fault_78_a_stored_path_is_one_that_a_call_could_have_made() {
         for good in ["/a", "/a/b%20c?x=%2e%2e&y", "/a/100%25", "/a?limit=1"] {
-            assert!(is_plain(good), "{good}");
+            assert!(is_safe_target(good), "{good}");
         }
         for bad in [
             "",
@@ -319,17 +347,17 @@ mod tests {
             "/a?_method=DELETE",
             "/a?%5Fmethod=PUT",
         ] {
-            assert!(!is_plain(bad), "{bad}");
+            assert!(!is_safe_target(bad), "{bad}");
         }
     }
 
     #[test]
     fn a_path_follows_its_route_only() {
-        assert!(follows("/a/b", "/a/b"));
-        assert!(follows("/a/PER-1/c", "/a/{reference}/c"));
+        assert!(matches_route("/a/b", "/a/b"));
+        assert!(matches_route("/a/PER-1/c", "/a/{reference}/c"));
         for other in ["/a", "/a/b/c", "/a/x", "a/b", "/a/b/", "//a/b", "/a/../a/b"] {
-            assert!(!follows(other, "/a/b"), "{other}");
+            assert!(!matches_route(other, "/a/b"), "{other}");
         }
-        assert!(!follows("/a/../c", "/a/{reference}/c"));
+        assert!(!matches_route("/a/../c", "/a/{reference}/c"));
     }
 }
