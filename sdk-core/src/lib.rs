@@ -82,7 +82,7 @@ pub use list::pages::Pages;
 pub use observe::observer::Observer;
 pub use operation::{Method, Operation, Provenance, Replay, Safety};
 pub use options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
-pub use policy::backoff::Backoff;
+pub use policy::retry::Backoff;
 pub use policy::retry::RetryPolicy;
 pub use raw_call::{RawCall, RawTarget};
 pub use replay::SendPrepared;

@@ -108,7 +108,7 @@ fn circles(mut graph: Graph) -> Graph {
 #[test]
 fn no_file_and_no_room_of_the_core_imports_in_a_circle() {
     let files = imports("sdk-core");
-    assert!(files["call::send"].contains("call::classify"));
+    assert!(files["call::run"].contains("call::classify"));
     assert!(files["error"].contains("command::key"));
     let rooms = between_rooms(&files);
     assert!(rooms["error"].contains("command"));

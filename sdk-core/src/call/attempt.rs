@@ -1,9 +1,13 @@
-//! One attempt on the wire. `classify` judges its outcome.
+//! One attempt on the wire, and its result. `classify` turns the outcome into the result.
+
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Version};
 use tokio::time::{Instant, timeout_at};
 
+use crate::error::Error;
+use crate::reply::response::Reply;
 use crate::transport::error::TransportError;
 use crate::transport::reply_body::{self, BodyError, Incoming};
 use crate::transport::request_body::SendTracker;
@@ -22,7 +26,7 @@ pub(crate) enum Outcome {
     /// The time limit passed before a reply began.
     TimedOut {
         /// Whether the request was still waiting for a connection, so that nothing was sent.
-        never_begun: bool,
+        not_sent: bool,
     },
 }
 
@@ -44,6 +48,39 @@ impl Outcome {
     }
 }
 
+/// What an attempt came to.
+pub(super) enum AttemptResult {
+    Done(Reply),
+    /// A 401: worth one more attempt with another token.
+    RefreshToken(Error),
+    Failed {
+        error: Error,
+        /// Whether another attempt may help and is allowed.
+        retry: bool,
+        /// How long the server asked to wait.
+        retry_after: Option<Duration>,
+    },
+}
+
+impl AttemptResult {
+    /// The error, unless the reply was accepted.
+    pub(super) fn error(&self) -> Option<&Error> {
+        match self {
+            Self::Done(_) => None,
+            Self::RefreshToken(error) | Self::Failed { error, .. } => Some(error),
+        }
+    }
+}
+
+/// An error for which the server did not ask to wait.
+pub(super) fn failed(error: Error, retry: bool) -> AttemptResult {
+    AttemptResult::Failed {
+        error,
+        retry,
+        retry_after: None,
+    }
+}
+
 /// What a transport returns for a request.
 pub(super) type Answer = Result<Incoming, TransportError>;
 
@@ -62,8 +99,8 @@ pub(super) async fn run(
             return Outcome::Failed(error.infer_send_state(given_up, has_body));
         }
         Err(_elapsed) => {
-            let never_begun = has_body && tracker.is_some_and(SendTracker::cancel);
-            return Outcome::TimedOut { never_begun };
+            let not_sent = has_body && tracker.is_some_and(SendTracker::cancel);
+            return Outcome::TimedOut { not_sent };
         }
     };
     let body = reply_body::read(&mut response, max_bytes, until).await;

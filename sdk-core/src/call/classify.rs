@@ -1,29 +1,32 @@
-//! Judges an attempt: done, worth another one, or an error.
+//! What the outcome of an attempt means: done, worth another attempt, or an error.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::IgnoredAny;
 
-use crate::call::attempt::Outcome;
-use crate::call::progress::{Progress, Take};
-use crate::call::refusal::{of_status, refused};
-use crate::call::unreached::{failed, late_body, timed_out};
-use crate::call::verdict::{Verdict, fail};
+use crate::call::attempt::{AttemptResult, Outcome, failed};
+use crate::call::no_response::{failed_to_send, late_body, timed_out};
+use crate::call::state::{CallState, DecodeResponse};
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
+use crate::error::envelope::Envelope;
+use crate::error::kind::{Effect, ErrorKind};
+use crate::operation::Operation;
+use crate::policy::retry::retry_after;
 use crate::reply::decode::Unreadable;
 use crate::reply::receive::Head;
-use crate::reply::response::Reply;
+use crate::reply::response::{Reply, request_id};
+use crate::secret::confidential::Confidential;
 use crate::text::Line;
+use crate::token::bearer::BearerToken;
 use crate::transport::reply_body::BodyError;
 
 /// Judges an attempt. `whole_call` says that its time limit was the deadline of the call.
 pub(super) fn classify(
     outcome: Outcome,
     whole_call: bool,
-    progress: &Progress<'_, '_>,
-    take: Take<'_>,
-) -> Verdict {
+    state: &CallState<'_, '_>,
+    decode: DecodeResponse<'_>,
+) -> AttemptResult {
     let (status, headers, body) = match outcome {
         Outcome::Reply {
             status,
@@ -31,8 +34,8 @@ pub(super) fn classify(
             body,
             version: _,
         } => (status, headers, body),
-        Outcome::Failed(error) => return failed(error, progress),
-        Outcome::TimedOut { never_begun } => return timed_out(whole_call, never_begun, progress),
+        Outcome::Failed(error) => return failed_to_send(error, state),
+        Outcome::TimedOut { not_sent } => return timed_out(whole_call, not_sent, state),
     };
     if !(200..300).contains(&status) {
         // The status decides, even if the body could not be read.
@@ -40,30 +43,30 @@ pub(super) fn classify(
             BodyError::TooLarge(excerpt) => excerpt,
             BodyError::Broken(_) | BodyError::Late | BodyError::Encoded(_) => Bytes::new(),
         });
-        return refused(status, &headers, body, progress);
+        return refused(status, &headers, body, state);
     }
     let error = match body {
-        Ok(body) => match take(Head::of(status, &headers), &body, &|text| {
-            progress.confidential(b"").line(Line::Message, text)
+        Ok(body) => match decode(Head::of(status, &headers), &body, &|text| {
+            state.confidential(b"").line(Line::Message, text)
         }) {
             Ok(mismatch) => {
-                return Verdict::Done(Reply {
-                    installation: progress.client.label(),
-                    operation: progress.operation,
+                return AttemptResult::Done(Reply {
+                    installation: state.client.label(),
+                    operation: state.operation,
                     status,
                     headers,
                     body,
-                    attempts: progress.watch.attempts,
+                    attempts: state.watch.attempts,
                     key: None,
                     mismatch,
                 });
             }
             Err(unreadable) => {
-                return unreadable_reply(unreadable, status, &headers, body, progress);
+                return unreadable_reply(unreadable, status, &headers, body, state);
             }
         },
         Err(BodyError::TooLarge(excerpt)) => {
-            let limit = progress.limits.max_bytes;
+            let limit = state.limits.max_bytes;
             Error::decode(format!("the reply is larger than {limit} bytes"))
                 .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))
@@ -71,17 +74,17 @@ pub(super) fn classify(
         Err(BodyError::Broken(error)) => Error::new(ErrorKind::Transport, "the reply was cut off")
             .with_cause(error)
             .with(|parts| parts.retryable = true),
-        Err(BodyError::Late) => late_body(whole_call, progress),
+        Err(BodyError::Late) => late_body(whole_call, state),
         Err(BodyError::Encoded(encoding)) => {
-            let encoding = progress.confidential(b"").line(Line::Message, &encoding);
+            let encoding = state.confidential(b"").line(Line::Message, &encoding);
             Error::decode(format!(
                 "the reply is compressed ({encoding}), and its transport did not decode it"
             ))
         }
     };
-    let again = error.is_retryable() && progress.may_replay;
-    let error = of_status(error, status, &headers, &progress.confidential(b""));
-    fail(error, again)
+    let retry = error.is_retryable() && state.may_replay;
+    let error = of_status(error, status, &headers, &state.confidential(b""));
+    failed(error, retry)
 }
 
 fn unreadable_reply(
@@ -89,74 +92,192 @@ fn unreadable_reply(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
-    progress: &Progress<'_, '_>,
-) -> Verdict {
+    state: &CallState<'_, '_>,
+) -> AttemptResult {
     // The messages quote the reply.
-    let confidential = progress.confidential(&body);
+    let confidential = state.confidential(&body);
     let shown = |text: &str| confidential.line(Line::Message, text);
-    let is_secret = progress.is_secret_reply();
-    let (error, again) = match unreadable {
+    let is_secret = state.is_secret_reply();
+    let is_truncated = matches!(unreadable, Unreadable::Truncated(_));
+    let error = match unreadable {
         Unreadable::Truncated(error) => {
             let message = format!("the reply is truncated: {}", shown(&error.to_string()));
-            let error = Error::decode(message).with_cause(error);
-            (error.with(|parts| parts.retryable = true), true)
+            Error::decode(message)
+                .with_cause(error)
+                .with(|parts| parts.retryable = true)
         }
-        // Anything more specific would quote a confidential reply.
-        Unreadable::Malformed(_) if is_secret => {
-            let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
-            let message = if is_json {
-                "the reply does not match its schema"
-            } else {
-                "the reply is not JSON"
-            };
-            (Error::decode(message), false)
-        }
-        Unreadable::Malformed(message) => {
-            let error = Error::decode(shown(&message));
-            // JSON of the service may hold personal data; a page of something in between says what that is.
-            let is_json = body.is_empty() || serde_json::from_slice::<IgnoredAny>(&body).is_ok();
-            let error = if is_json {
-                error
-            } else {
-                let begin = confidential.line(Line::Excerpt, &text_of(&body));
-                error.with_hint(format!("the body begins with {begin:?}"))
-            };
-            (error, false)
-        }
+        Unreadable::Malformed(_) if is_secret => malformed_secret(&body),
+        Unreadable::Malformed(message) => malformed(&shown(&message), &body, &confidential),
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
             let hint = "raise `max_response_elements` of the suite's builder if that is expected";
-            (Error::decode(message).with_hint(hint), false)
+            Error::decode(message).with_hint(hint)
         }
         Unreadable::Schema {
             expected,
             found,
             detail,
         } => {
-            // `Warn` does not help where decoding fails.
-            let hint = if detail.is_some() {
-                "it does not decode anyway: update the SDK, or take it as raw JSON with `raw_call`"
-            } else {
-                "update the SDK, or set `SchemaPolicy::Warn`"
-            };
-            let detail = detail.filter(|_| !is_secret);
-            let detail = detail.map_or_else(String::new, |detail| format!(" ({})", shown(&detail)));
-            let found = found.map_or_else(
-                || "no schemaVersion".to_owned(),
-                |found| format!("schemaVersion {found}"),
-            );
-            let message =
-                format!("the reply has {found}, but this SDK was built for {expected}{detail}");
-            let error = Error::new(ErrorKind::SchemaVersion, message).with_hint(hint);
-            (error, false)
+            let decodes = detail.is_none();
+            let detail = detail.filter(|_| !is_secret).map(|detail| shown(&detail));
+            other_schema(expected, found, decodes, detail)
         }
     };
     let error =
         of_status(error, status, headers, &confidential).with(|parts| parts.body = Some(body));
-    fail(error, again && progress.may_replay)
+    failed(error, is_truncated && state.may_replay)
+}
+
+/// A reply that may be secret. Anything more specific would quote it.
+fn malformed_secret(body: &Bytes) -> Error {
+    let is_json = serde_json::from_slice::<IgnoredAny>(body).is_ok();
+    Error::decode(if is_json {
+        "the reply does not match its schema"
+    } else {
+        "the reply is not JSON"
+    })
+}
+
+fn malformed(message: &str, body: &Bytes, confidential: &Confidential) -> Error {
+    let error = Error::decode(message);
+    // JSON of the service may hold personal data; a page of something in between says what that is.
+    if body.is_empty() || serde_json::from_slice::<IgnoredAny>(body).is_ok() {
+        return error;
+    }
+    let begin = confidential.line(Line::Excerpt, &text_of(body));
+    error.with_hint(format!("the body begins with {begin:?}"))
+}
+
+fn other_schema(
+    expected: &str,
+    found: Option<String>,
+    decodes: bool,
+    detail: Option<String>,
+) -> Error {
+    // `Warn` does not help where decoding fails.
+    let hint = if decodes {
+        "update the SDK, or set `SchemaPolicy::Warn`"
+    } else {
+        "it does not decode anyway: update the SDK, or take it as raw JSON with `raw_call`"
+    };
+    let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
+    let found = found.map_or_else(
+        || "no schemaVersion".to_owned(),
+        |found| format!("schemaVersion {found}"),
+    );
+    let message = format!("the reply has {found}, but this SDK was built for {expected}{detail}");
+    Error::new(ErrorKind::SchemaVersion, message).with_hint(hint)
 }
 
 /// The beginning of a body, longer than the excerpt that is shown, so that redaction sees whole secrets.
 fn text_of(body: &Bytes) -> String {
     String::from_utf8_lossy(&body[..body.len().min(16 * Line::Excerpt.longest())]).into_owned()
+}
+
+/// Adds status, request id, headers and effect of a received reply to an error.
+pub(super) fn of_status(
+    error: Error,
+    status: u16,
+    headers: &HeaderMap,
+    confidential: &Confidential,
+) -> Error {
+    let id = request_id(headers).map(|id| confidential.line(Line::RequestId, id));
+    error.with_headers(headers, confidential).with(|parts| {
+        parts.status = Some(status);
+        parts.request_id = id;
+        parts.effect = Effect::of_status(status);
+    })
+}
+
+/// A non-2xx reply.
+pub(super) fn refused(
+    status: u16,
+    headers: &HeaderMap,
+    body: Bytes,
+    state: &CallState<'_, '_>,
+) -> AttemptResult {
+    let confidential = state.confidential(&body);
+    let envelope = Envelope::parse(state.client.application().shows_envelope, &body);
+    let envelope = envelope.shown(&confidential);
+    let kind = ErrorKind::of_status(status);
+    let retryable = envelope.is_retryable(status);
+    let retry_after = retry_after(headers);
+    let error = Error::new(kind, envelope.message.unwrap_or_default());
+    let mut error = of_status(error, status, headers, &confidential).with(|parts| {
+        parts.code = envelope.code;
+        parts.retryable = retryable;
+        parts.retry_after = retry_after;
+        parts.body = Some(body);
+        if envelope.request_id.is_some() {
+            parts.request_id = envelope.request_id;
+        }
+    });
+    match status {
+        401 if state.bearer.is_some() => {
+            return AttemptResult::RefreshToken(error.with_hint(state.client.audience_hint()));
+        }
+        403 => {
+            let hint = scope_hint(state.operation, state.bearer.as_deref(), &confidential);
+            error = error.with_hint(hint);
+        }
+        // Only the owning application knows which (contract, Authentication).
+        404 => error = error.with_hint("it does not exist, or this client may not see it"),
+        407 => error = of_proxy(error, state),
+        300..=399 => error = error.with_hint("redirects are not followed: check the base URL"),
+        _ => {}
+    }
+    AttemptResult::Failed {
+        error,
+        retry: retryable && state.may_replay,
+        retry_after,
+    }
+}
+
+/// A proxy that requires authentication. If a proxy is configured, the request did not pass it.
+fn of_proxy(error: Error, state: &CallState<'_, '_>) -> Error {
+    match state.client.endpoint().proxy() {
+        Some(proxy) => error
+            .with(|parts| parts.effect = Effect::NotSent)
+            .with_hint(format!("the proxy {proxy} wants a credential")),
+        None => error.with_hint("a proxy in between wants a credential"),
+    }
+}
+
+/// A call that is not sent, because its token surely lacks the scope.
+pub(super) fn unscoped(
+    operation: &Operation,
+    bearer: &BearerToken,
+    confidential: &Confidential,
+) -> Error {
+    let message = "not sent, because the token lacks the required scope";
+    let hint = scope_hint(operation, Some(bearer), confidential);
+    Error::new(ErrorKind::Forbidden, message).with_hint(hint)
+}
+
+/// The scopes that the operation requires and those that the token was granted.
+fn scope_hint(
+    operation: &Operation,
+    bearer: Option<&BearerToken>,
+    confidential: &Confidential,
+) -> String {
+    let Some(bearer) = bearer else {
+        return "the call was sent without a token".to_owned();
+    };
+    let required = match operation.scopes {
+        [] => "no documented scope".to_owned(),
+        [scope] => format!("the scope {scope}"),
+        scopes => format!("any of the scopes {}", scopes.join(", ")),
+    };
+    let granted = match bearer.granted_scopes() {
+        None => "the token endpoint did not say what it granted".to_owned(),
+        Some([]) => "the token was granted no scope".to_owned(),
+        Some(scopes) => format!(
+            "the token was granted {}",
+            confidential.line(Line::Message, &scopes.join(", "))
+        ),
+    };
+    format!(
+        "the operation requires {required}, the application's entitlement and a workspace binding; {granted}; \
+         record-level and business permission checks remain with the application"
+    )
 }

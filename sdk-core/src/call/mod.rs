@@ -2,38 +2,37 @@
 //!
 //! What a request contains belongs in `request`, what a reply contains in `reply`.
 
-pub(crate) mod attempt;
-pub(crate) mod classify;
-pub(crate) mod outgoing;
-pub(crate) mod prepare;
-pub(crate) mod progress;
-pub(crate) mod refusal;
-pub(crate) mod send;
-pub(crate) mod turn;
-pub(crate) mod unreached;
-pub(crate) mod verdict;
+mod attempt;
+mod classify;
+mod no_response;
+mod request;
+mod run;
+mod state;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::SystemTime;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use url::form_urlencoded;
 
 use crate::client::ApiClient;
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::command::key::IdempotencyKey;
-use crate::command::prepared::PreparedCommand;
+use crate::command::prepared::{CommandFlags, PreparedCommand, VERSION};
 use crate::error::Error;
 use crate::macros::debug_fields;
 use crate::observe::call::CallWatch;
-use crate::operation::{Operation, Safety};
-use crate::options::{CallOptions, SchemaPolicy};
+use crate::operation::{Operation, Replay, Safety};
+use crate::options::{self, CallOptions, ExactReplay, SchemaPolicy};
 use crate::reply::decode::Terms;
 use crate::reply::receive::{Head, Receive, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
+use crate::secret::confidential::Confidential;
+use crate::text::Line;
 
 /// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -129,6 +128,52 @@ impl Call {
         self.deliver(draft, Receipt::new)
     }
 
+    /// Turns a command into a form that can be stored and sent later.
+    ///
+    /// # Errors
+    /// If a parameter or the body breaks a rule of the contract.
+    pub fn prepare(mut self, draft: Result<Draft, Error>) -> Result<PreparedCommand, Error> {
+        self.ensure_key();
+        let prepared = draft.and_then(|mut draft| {
+            self.apply_options(&mut draft)?;
+            self.prepared_from(&draft, SystemTime::now(), false)
+        });
+        prepared.map_err(|error| self.failed(error))
+    }
+
+    /// The path and query of a request, with the query of the options, relative to the base URL, which may differ in another
+    /// process.
+    pub(crate) fn target(&self, draft: Result<Draft, Error>) -> Result<String, Error> {
+        let target = draft.and_then(|mut draft| {
+            self.apply_options(&mut draft)?;
+            Ok(self.relative(&draft).to_owned())
+        });
+        target.map_err(|error| self.failed(error))
+    }
+
+    fn relative<'a>(&self, draft: &'a Draft) -> &'a str {
+        let base = self.client.endpoint().base();
+        let path = draft.url.as_str().strip_prefix(base);
+        path.unwrap_or_else(|| draft.url.path())
+    }
+
+    /// Checks the options of client and call, and adds their query parameters to the draft.
+    pub(super) fn apply_options(&self, draft: &mut Draft) -> Result<(), Error> {
+        let all = [self.client.defaults(), &self.options];
+        let of_operation = |error: Error| error.with_operation(self.operation);
+        let mut checked = all.iter().map(|options| options.check());
+        checked.try_for_each(|check| check).map_err(of_operation)?;
+        if self.stored.is_some() {
+            return Ok(());
+        }
+        let mut checked = all.iter().map(|options| options.check_query(&draft.url));
+        checked.try_for_each(|check| check).map_err(of_operation)?;
+        for options in all {
+            options.apply_query(&mut draft.url);
+        }
+        Ok(())
+    }
+
     /// The future of a call. Only this future owns what the call needs; passing it on by value would double the size and copy
     /// it twice per call.
     fn deliver<T: Receive, R: 'static>(
@@ -144,15 +189,15 @@ impl Call {
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
-            let mut take = |head: Head<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
+            let mut decode = |head: Head<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
                 let terms = self.terms(&limits);
                 let (decoded, mismatch) = receive::<T>(head, body, terms, shown)?;
                 value = Some(decoded);
                 Ok(mismatch)
             };
-            let reply = self.execute(draft, &limits, &mut take).await;
+            let reply = self.execute(draft, &limits, &mut decode).await;
             let reply = reply.map_err(|error| self.failed(error))?;
-            // `execute` succeeds only if `take` did.
+            // `execute` succeeds only if `decode` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
                 .ok_or_else(|| self.failed(Error::decode("the reply was not decoded")))
@@ -179,24 +224,108 @@ impl Call {
         error
     }
 
-    /// Turns a command into a form that can be stored and sent later.
-    ///
-    /// # Errors
-    /// If a parameter or the body breaks a rule of the contract.
-    pub fn prepare(mut self, draft: Result<Draft, Error>) -> Result<PreparedCommand, Error> {
-        self.ensure_key();
-        let prepared = draft.and_then(|mut draft| {
-            self.decorate(&mut draft)?;
-            self.prepared_from(&draft, SystemTime::now(), false)
-        });
-        prepared.map_err(|error| self.failed(error))
-    }
-
     fn ensure_key(&mut self) {
         if self.operation.safety == Safety::Keyed && self.options.key.is_none() {
-            let chance = &self.client.suite().chance;
-            self.options.key = Some(Arc::new(IdempotencyKey::drawn_from(chance)));
+            let random = &self.client.suite().random;
+            self.options.key = Some(Arc::new(IdempotencyKey::drawn_from(random)));
         }
+    }
+
+    /// The command as prepared or first sent `at` a time, with the headers of the client, so that a replay does not depend on
+    /// the client's defaults. In a stored command only `sent` can change.
+    fn prepared_from(
+        &self,
+        request: &Draft,
+        at: SystemTime,
+        sent: bool,
+    ) -> Result<PreparedCommand, Error> {
+        if let Some(stored) = &self.stored {
+            let stored = (**stored).clone();
+            return Ok(if sent { stored.into_sent() } else { stored });
+        }
+        // A form holds the client's secret, and would be replayed as JSON.
+        if request.is_form {
+            let message = "a call with a form body cannot be prepared: send it directly";
+            return Err(Error::prepared(message).with_operation(self.operation));
+        }
+        let mut headers = self.client.defaults().headers();
+        headers.extend(self.options.headers());
+        let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
+        let body = body.map_err(|error| {
+            Error::prepared("the body is not UTF-8")
+                .with_operation(self.operation)
+                .with_cause(error)
+        })?;
+        let since = at.duration_since(UNIX_EPOCH).ok();
+        let command = PreparedCommand {
+            version: VERSION,
+            application: self.operation.application.name().to_owned(),
+            operation: self.operation.id.to_owned(),
+            method: request.method.as_str().to_owned(),
+            audience: self.client.audience().map(str::to_owned),
+            path: self.relative(request).to_owned(),
+            idempotency_key: self.options.key.clone(),
+            headers,
+            body: body.to_owned(),
+            prepared_at: since.and_then(|since| u64::try_from(since.as_millis()).ok()),
+            flags: self.command_flags(sent),
+            digest: String::new(),
+        };
+        Ok(command.digested())
+    }
+
+    fn command_flags(&self, sent: bool) -> CommandFlags {
+        let exact_replay = self.options.exact_replay;
+        CommandFlags {
+            sent,
+            replay_shown: self.operation.replay != Replay::NotShown,
+            without_token: !self.is_authenticated() && self.operation.authenticated,
+            replay_exact: exact_replay.map(|replay| replay == ExactReplay::Allowed),
+        }
+    }
+
+    /// What no text may repeat: the credential, the tokens, the key, and the caller's values in headers and query.
+    pub(super) fn confidential(&self) -> Confidential {
+        let suite = self.client.suite();
+        let mut confidential = Confidential::default();
+        suite.confide(&mut confidential);
+        if let Some(key) = &self.options.key {
+            confidential.add(key.as_str());
+        }
+        for options in [self.client.defaults(), &self.options] {
+            options.confide(&mut confidential);
+        }
+        // The caller set the query of a stored command when preparing it.
+        if let Some((_, query)) = self
+            .stored
+            .as_ref()
+            .and_then(|it| it.path().split_once('?'))
+        {
+            for (_, value) in form_urlencoded::parse(query.as_bytes()) {
+                options::confide(&value, &mut confidential);
+            }
+        }
+        confidential
+    }
+
+    /// [`confidential`](Self::confidential) with the secrets in a request and its reply.
+    pub(super) fn confidential_with(&self, draft: &Draft, body: &[u8]) -> Confidential {
+        let mut confidential = self.confidential();
+        draft.confide(&mut confidential);
+        if self.operation.secret_reply {
+            confidential.add_secrets_of_reply(body);
+        }
+        confidential
+    }
+
+    /// An error about the content of a reply that was received and decoded.
+    pub(crate) fn unfit<T>(&self, error: Error, response: &Response<T>) -> Error {
+        let confidential = self.confidential();
+        let id = response.request_id();
+        response
+            .failed(error.withheld(&confidential))
+            .with_headers(response.headers(), &confidential)
+            .with(|parts| parts.request_id = id.map(|id| confidential.line(Line::RequestId, id)))
     }
 }
 

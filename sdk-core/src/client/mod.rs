@@ -16,7 +16,7 @@ use crate::macros::debug_fields;
 use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
 use crate::policy::budget::RetryBudget;
-use crate::policy::in_flight::InFlight;
+use crate::policy::concurrency::ConcurrencyLimit;
 use crate::suite::{Shared, Suite};
 use crate::text::one_line;
 use crate::token::entry::TokenEntry;
@@ -97,9 +97,9 @@ getters! {
     /// The retries of its application, which all its clients share.
     pub(crate) budget -> &RetryBudget = it.suite().budgets.of(it.application().app);
     pub(crate) tokens -> &Arc<TokenEntry> = &it.0.tokens;
-    /// The places for its application's attempts, if they are limited.
-    pub(crate) in_flight -> Option<&InFlight> =
-        it.suite().in_flight.as_ref().map(|places| &places[it.application().app as usize]);
+    /// The permits for its application's attempts, if they are limited.
+    pub(crate) concurrency_limit -> Option<&ConcurrencyLimit> =
+        it.suite().concurrency.as_ref().map(|limits| &limits[it.application().app as usize]);
     pub(crate) defaults -> &CallOptions = &it.0.defaults;
     pub(crate) audience -> Option<&str> = it.0.tokens.request().audience();
 }

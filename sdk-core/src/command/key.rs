@@ -5,7 +5,7 @@ use std::fmt;
 use hmac_sha256::{HMAC as Hmac, Hash as Sha256};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::policy::chance::Chance;
+use crate::policy::random::RandomSource;
 use crate::text::counted;
 
 /// How many characters a key has (contract, Limits).
@@ -66,13 +66,13 @@ impl IdempotencyKey {
     /// If the operating system provides no random bytes.
     #[must_use]
     pub fn random() -> Self {
-        Self::drawn_from(&Chance::default())
+        Self::drawn_from(&RandomSource::default())
     }
 
     /// A new key of a suite. Without a seed nobody can guess it: whoever does can get the result of its command, or use the key
     /// first.
-    pub(crate) fn drawn_from(chance: &Chance) -> Self {
-        Self(hex(&chance.bits()))
+    pub(crate) fn drawn_from(random: &RandomSource) -> Self {
+        Self(hex(&random.bits()))
     }
 
     /// A key derived from business data, the same in every process, version and platform.

@@ -35,7 +35,7 @@ impl RetryBudget {
     /// What one retry takes out: the default capacity of 500 pays for 100 retries in a row.
     const COST: u32 = 5;
     /// What one success puts back: in the long run, one retry for five successes.
-    const REFUND: u32 = 1;
+    const DEPOSIT: u32 = 1;
 
     pub(crate) fn new(capacity: u32) -> Self {
         Self {
@@ -49,9 +49,10 @@ impl RetryBudget {
         self.update(|left| left.checked_sub(Self::COST))
     }
 
-    pub(crate) fn refund(&self) {
+    /// Puts back what one success is worth.
+    pub(crate) fn deposit(&self) {
         // A full bucket is the normal case and costs one load.
-        self.update(|left| (left < self.capacity).then(|| left + Self::REFUND));
+        self.update(|left| (left < self.capacity).then(|| left + Self::DEPOSIT));
     }
 
     fn update(&self, change: impl FnMut(u32) -> Option<u32>) -> bool {
@@ -79,7 +80,7 @@ mod tests {
         let budget = RetryBudget::new(10);
         assert!(budget.withdraw() && budget.withdraw() && !budget.withdraw());
         for _ in 0..5 {
-            budget.refund();
+            budget.deposit();
         }
         assert!(budget.withdraw() && !budget.withdraw());
     }
@@ -87,7 +88,7 @@ mod tests {
     #[test]
     fn a_full_budget_takes_no_more() {
         let budget = RetryBudget::new(9);
-        budget.refund();
+        budget.deposit();
         assert!(budget.withdraw() && !budget.withdraw());
     }
 }

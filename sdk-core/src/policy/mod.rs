@@ -2,10 +2,8 @@
 //!
 //! Nothing here knows what is retried, or sends anything.
 
-pub(crate) mod backoff;
 pub(crate) mod budget;
-pub(crate) mod chance;
+pub(crate) mod concurrency;
 pub(crate) mod define;
-pub(crate) mod in_flight;
+pub(crate) mod random;
 pub(crate) mod retry;
-pub(crate) mod retry_after;

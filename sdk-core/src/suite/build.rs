@@ -10,7 +10,7 @@ use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::observe::watcher::Watcher;
 use crate::policy::budget::RetryBudgets;
-use crate::policy::in_flight::InFlight;
+use crate::policy::concurrency::ConcurrencyLimit;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::sources::{Key, Setting};
@@ -88,7 +88,7 @@ impl SuiteBuilder {
                 let source = ClientCredentialsSource {
                     agent: Some(Arc::clone(&agent)),
                     known: Arc::clone(&known),
-                    chance: self.chance.clone(),
+                    random: self.random.clone(),
                     proxy,
                     given: Arc::clone(&recent),
                     watcher: watcher.clone(),
@@ -103,23 +103,23 @@ impl SuiteBuilder {
                 Arc::new(source)
             }
         };
-        let places = |most| Box::new(App::ALL.map(|_| InFlight::new(most)));
-        let in_flight = self.settings.max_in_flight.map(places);
+        let limits = |most| Box::new(App::ALL.map(|_| ConcurrencyLimit::new(most)));
+        let concurrency = self.settings.max_in_flight.map(limits);
         let shared = Shared {
             connections,
             agent,
             tokens: TokenCache::of(Common {
                 source,
                 policy,
-                chance: self.chance.clone(),
+                random: self.random.clone(),
                 recent,
                 watcher: watcher.clone(),
                 exchanges: AtomicU64::default(),
             }),
             settings: self.settings.shared(),
-            chance: self.chance,
+            random: self.random,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
-            in_flight,
+            concurrency,
             calls: AtomicU64::default(),
             attempts: AtomicU64::default(),
             watcher,

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::macros::debug_fields;
 use crate::observe::observer::Observer;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
-use crate::policy::chance::Chance;
+use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
 use crate::suite::address::refused;
 use crate::suite::sources::{Key, SettingSources};
@@ -38,7 +38,7 @@ pub struct SuiteBuilder {
     pub(super) settings: Settings,
     pub(super) token_policy: Option<Arc<TokenPolicy>>,
     pub(super) retry_budget: Option<u32>,
-    pub(super) chance: Chance,
+    pub(super) random: RandomSource,
     pub(super) transport: TransportChoice,
     pub(super) waits: ConnectionTimeouts,
     pub(super) user_agent: Option<String>,
@@ -217,7 +217,7 @@ impl SuiteBuilder {
     /// [`IdempotencyKey::random`](crate::IdempotencyKey::random) belongs to no suite and stays random.
     #[cfg(feature = "test-util")]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.chance = Chance::seeded(seed);
+        self.random = RandomSource::seeded(seed);
         self
     }
 

@@ -18,8 +18,8 @@ use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::budget::RetryBudgets;
-use crate::policy::chance::Chance;
-use crate::policy::in_flight::InFlight;
+use crate::policy::concurrency::ConcurrencyLimit;
+use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::suite::address::refused;
@@ -56,10 +56,10 @@ pub(crate) struct Shared {
     pub(crate) agent: Arc<HeaderValue>,
     pub(crate) tokens: TokenCache,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) chance: Chance,
+    pub(crate) random: RandomSource,
     pub(crate) budgets: RetryBudgets,
     /// The places for the attempts of each application, in the order of [`App::ALL`], if they are limited.
-    pub(crate) in_flight: Option<Box<[InFlight; App::ALL.len()]>>,
+    pub(crate) concurrency: Option<Box<[ConcurrencyLimit; App::ALL.len()]>>,
     pub(crate) calls: AtomicU64,
     pub(crate) attempts: AtomicU64,
     /// The observers, and the label of the installation.

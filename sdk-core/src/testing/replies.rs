@@ -14,7 +14,7 @@ use crate::error::envelope::Envelope;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
-use crate::policy::retry_after::retry_after;
+use crate::policy::retry::retry_after;
 use crate::reply::decode::{Terms, Unreadable};
 use crate::reply::receive::{Head, Receive, receive};
 use crate::reply::response::{Receipt, Reply, Response, request_id};

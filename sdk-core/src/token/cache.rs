@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
-use crate::policy::chance::Chance;
+use crate::policy::random::RandomSource;
 use crate::secret::confidential::Confidential;
 use crate::token::common::Common;
 use crate::token::entry::TokenEntry;
@@ -43,7 +43,7 @@ impl TokenCache {
         Self::of(Common {
             source,
             policy: Arc::new(policy),
-            chance: Chance::default(),
+            random: RandomSource::default(),
             recent: Arc::default(),
             watcher: Watcher::default(),
             exchanges: AtomicU64::default(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::observe::watcher::Watcher;
-use crate::policy::chance::Chance;
+use crate::policy::random::RandomSource;
 use crate::secret::confidential::Recent;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
@@ -14,7 +14,7 @@ pub(crate) struct Common {
     pub(crate) source: Arc<dyn TokenSource>,
     pub(crate) policy: Arc<TokenPolicy>,
     /// What jitter and margins are drawn from.
-    pub(crate) chance: Chance,
+    pub(crate) random: RandomSource,
     /// Recent tokens, which a server may repeat.
     pub(crate) recent: Arc<Recent>,
     /// Whom renewals are reported to.

@@ -83,7 +83,7 @@ impl TokenEntry {
         renewals: u32,
     ) -> Rejection {
         let now = Instant::now();
-        let roll = self.common.chance.roll();
+        let roll = self.common.random.fraction();
         self.write()
             .reject(token, operation, renewals, now, self.policy(), roll)
     }
@@ -148,7 +148,7 @@ impl TokenEntry {
                 self.common.recent.confide(&mut confidential);
                 error.withheld(&confidential)
             });
-        let roll = self.common.chance.roll();
+        let roll = self.common.random.fraction();
         self.write()
             .settle(id, started, Instant::now(), answer, self.policy(), roll)
     }

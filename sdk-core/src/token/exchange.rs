@@ -14,7 +14,7 @@ use crate::observe::error_type::ErrorType;
 use crate::observe::event::End;
 use crate::observe::watcher::Watcher;
 use crate::operation::Method;
-use crate::policy::chance::Chance;
+use crate::policy::random::RandomSource;
 use crate::secret::confidential::{Confidential, Recent};
 use crate::token::contained::contained;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
@@ -44,7 +44,7 @@ pub struct ClientCredentialsSource {
     /// Recent credentials, which the endpoint may repeat.
     pub(crate) known: Arc<Recent>,
     pub(crate) policy: Arc<TokenPolicy>,
-    pub(crate) chance: Chance,
+    pub(crate) random: RandomSource,
     /// The proxy in front of the endpoint, if it is known.
     pub(crate) proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
@@ -79,7 +79,7 @@ impl ClientCredentialsSource {
             credentials,
             known: Arc::default(),
             policy,
-            chance: Chance::default(),
+            random: RandomSource::default(),
             proxy: None,
             given: Arc::default(),
             watcher: Watcher::default(),
@@ -99,7 +99,7 @@ impl ClientCredentialsSource {
                 return Err(error);
             }
             // Never earlier than asked, and not all clients at once.
-            let backoff = (self.policy.backoff).full_jitter(attempt, self.chance.roll());
+            let backoff = (self.policy.backoff).full_jitter(attempt, self.random.fraction());
             let wait = asked.saturating_add(backoff);
             tracing::debug!(
                 name: "suite.token.exchange_retry",

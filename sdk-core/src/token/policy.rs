@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use crate::policy::backoff::Backoff;
 use crate::policy::define::policy;
+use crate::policy::retry::Backoff;
 
 policy! {
     /// How long tokens are trusted, when they are renewed, and how failures are handled.

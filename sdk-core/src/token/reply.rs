@@ -9,7 +9,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::envelope::Envelope;
-use crate::policy::retry_after::retry_after;
+use crate::policy::retry::retry_after;
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
 use crate::token::error::{TokenError, TokenErrorKind};

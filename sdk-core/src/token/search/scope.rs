@@ -6,7 +6,7 @@ use tokio::runtime::{self, Builder};
 
 use crate::App;
 use crate::operation::{Operation, RawOperations};
-use crate::policy::backoff::Backoff;
+use crate::policy::retry::Backoff;
 use crate::token::policy::TokenPolicy;
 
 /// A kind of caller: the number of its runtime, whether it waits for a fresh token, and how many ticks the token has to last.

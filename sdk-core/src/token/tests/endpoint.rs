@@ -7,7 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
 use super::*;
-use crate::policy::backoff::Backoff;
+use crate::policy::retry::Backoff;
 use crate::token::credentials::ClientCredentials;
 
 /// Answers one request per connection with raw bytes, then closes the connection. Keeps the requests.

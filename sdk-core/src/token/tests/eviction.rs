@@ -2,7 +2,7 @@
 
 use std::sync::Weak;
 
-use crate::policy::backoff::Backoff;
+use crate::policy::retry::Backoff;
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The one source of chance: waits, margins and random keys.
+//! The one source of randomness: waits, margins and random keys.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,9 +9,9 @@ use fastrand::Rng;
 /// By default, waits and margins come from a generator of the thread, which can be guessed, and keys from the operating system.
 /// With a seed, everything comes from one generator, so that a run can be repeated.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Chance(Option<Arc<Mutex<Rng>>>);
+pub(crate) struct RandomSource(Option<Arc<Mutex<Rng>>>);
 
-impl Chance {
+impl RandomSource {
     /// A source that always draws the same.
     #[cfg(any(test, feature = "test-util"))]
     pub(crate) fn seeded(seed: u64) -> Self {
@@ -19,7 +19,7 @@ impl Chance {
     }
 
     /// A random number from 0 to 1, 1 excluded.
-    pub(crate) fn roll(&self) -> f64 {
+    pub(crate) fn fraction(&self) -> f64 {
         self.draw(Rng::f64).unwrap_or_else(fastrand::f64)
     }
 
@@ -45,16 +45,20 @@ impl Chance {
 
 #[cfg(test)]
 mod tests {
-    use super::Chance;
+    use super::RandomSource;
 
     #[test]
-    fn rolls_spread_over_their_range() {
-        for chance in [Chance::default(), Chance::seeded(7)] {
-            let rolls: Vec<f64> = (0..1_000).map(|_| chance.roll()).collect();
-            let mean = rolls.iter().sum::<f64>() / 1_000.0;
-            assert!(rolls.iter().all(|roll| (0.0..1.0).contains(roll)));
+    fn fractions_spread_over_their_range() {
+        for source in [RandomSource::default(), RandomSource::seeded(7)] {
+            let fractions: Vec<f64> = (0..1_000).map(|_| source.fraction()).collect();
+            let mean = fractions.iter().sum::<f64>() / 1_000.0;
+            assert!(
+                fractions
+                    .iter()
+                    .all(|fraction| (0.0..1.0).contains(fraction))
+            );
             assert!((0.4..0.6).contains(&mean), "{mean}");
-            assert!(!rolls.is_sorted() && !rolls.is_sorted_by(|one, next| one >= next));
+            assert!(!fractions.is_sorted() && !fractions.is_sorted_by(|one, next| one >= next));
         }
     }
 }

@@ -14,46 +14,27 @@ use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
 use crate::transport::request_body::Outgoing;
 
-impl Call {
-    /// Checks the options of client and call, and adds their query parameters to the draft.
-    pub(super) fn decorate(&self, draft: &mut Draft) -> Result<(), Error> {
-        let all = [self.client.defaults(), &self.options];
-        let of_operation = |error: Error| error.with_operation(self.operation);
-        let mut checked = all.iter().map(|options| options.check());
-        checked.try_for_each(|check| check).map_err(of_operation)?;
-        if self.stored.is_some() {
-            return Ok(());
-        }
-        let mut checked = all.iter().map(|options| options.check_query(&draft.url));
-        checked.try_for_each(|check| check).map_err(of_operation)?;
-        for options in all {
-            options.apply_query(&mut draft.url);
-        }
-        Ok(())
+/// The request of one attempt, with its headers.
+pub(super) fn build_request(
+    call: &Call,
+    draft: &Draft,
+    bearer: Option<&BearerToken>,
+) -> Result<Outgoing, Error> {
+    let mut request = request_of(draft, call.operation.media_type);
+    let headers = &mut request.headers;
+    if call.stored.is_none() {
+        call.client.defaults().apply_headers(headers);
     }
-
-    /// The request of one attempt, with its headers.
-    pub(super) fn outgoing(
-        &self,
-        draft: &Draft,
-        bearer: Option<&BearerToken>,
-    ) -> Result<Outgoing, Error> {
-        let mut request = request_of(draft, self.operation.media_type);
-        let headers = &mut request.headers;
-        if self.stored.is_none() {
-            self.client.defaults().apply_headers(headers);
-        }
-        self.options.apply_headers(headers);
-        headers.insert(ACCEPT, header_of(self.operation.accept));
-        headers.insert(USER_AGENT, HeaderValue::clone(&self.client.suite().agent));
-        if let Some(bearer) = bearer {
-            headers.insert(AUTHORIZATION, bearer.header().clone());
-        }
-        if let Some(key) = &self.options.key {
-            headers.insert(IDEMPOTENCY_KEY, key_header(key)?);
-        }
-        Ok(request)
+    call.options.apply_headers(headers);
+    headers.insert(ACCEPT, header_of(call.operation.accept));
+    headers.insert(USER_AGENT, HeaderValue::clone(&call.client.suite().agent));
+    if let Some(bearer) = bearer {
+        headers.insert(AUTHORIZATION, bearer.header().clone());
     }
+    if let Some(key) = &call.options.key {
+        headers.insert(IDEMPOTENCY_KEY, key_header(key)?);
+    }
+    Ok(request)
 }
 
 /// A media type, which is JSON if none is named.

@@ -1,7 +1,7 @@
 //! Attempts without a reply, and whether their request was sent.
 
-use crate::call::progress::Progress;
-use crate::call::verdict::{Verdict, fail};
+use crate::call::attempt::{AttemptResult, failed};
+use crate::call::state::CallState;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::text::Line;
@@ -10,8 +10,8 @@ use crate::transport::error::{
 };
 
 /// Which time limit passed, and how long it was.
-fn time_was_up(whole_call: bool, progress: &Progress<'_, '_>) -> String {
-    let limits = progress.limits;
+fn time_was_up(whole_call: bool, state: &CallState<'_, '_>) -> String {
+    let limits = state.limits;
     if whole_call {
         format!("the deadline of the call passed after {:?}", limits.total)
     } else {
@@ -20,8 +20,8 @@ fn time_was_up(whole_call: bool, progress: &Progress<'_, '_>) -> String {
 }
 
 /// A reply began but did not end in time.
-pub(super) fn late_body(whole_call: bool, progress: &Progress<'_, '_>) -> Error {
-    let (what, target) = (time_was_up(whole_call, progress), target(progress));
+pub(super) fn late_body(whole_call: bool, state: &CallState<'_, '_>) -> Error {
+    let (what, target) = (time_was_up(whole_call, state), target(state));
     let message = format!("{what} while {target} was sending its reply");
     Error::timeout(message)
 }
@@ -29,33 +29,33 @@ pub(super) fn late_body(whole_call: bool, progress: &Progress<'_, '_>) -> Error 
 /// No reply began in time.
 pub(super) fn timed_out(
     whole_call: bool,
-    never_begun: bool,
-    progress: &Progress<'_, '_>,
-) -> Verdict {
-    let (what, target) = (time_was_up(whole_call, progress), target(progress));
-    let (message, effect, again) = if never_begun {
+    not_sent: bool,
+    state: &CallState<'_, '_>,
+) -> AttemptResult {
+    let (what, target) = (time_was_up(whole_call, state), target(state));
+    let (message, effect, retry) = if not_sent {
         let message = format!("{what} while connecting to {target}");
         (message, Effect::NotSent, true)
     } else {
         let message = format!("{what} without a reply from {target}");
-        (message, Effect::Unknown, progress.may_replay)
+        (message, Effect::Unknown, state.may_replay)
     };
     let error = Error::timeout(message).with(|parts| parts.effect = effect);
-    fail(error, again)
+    failed(error, retry)
 }
 
 /// No reply at all. The transport's own words may quote the request.
-pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verdict {
-    let (target, mut why) = (target(progress), root_cause(&error).to_string());
-    let confidential = progress.confidential(b"");
+pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -> AttemptResult {
+    let (target, mut why) = (target(state), root_cause(&error).to_string());
+    let confidential = state.confidential(b"");
     if confidential.is_in(&why) {
         why = confidential.line(Line::Message, &why);
     }
-    let sender = progress.client.endpoint().sender();
+    let sender = state.client.endpoint().sender();
     let tls = sender.opens_connections() && is_tls(&error);
-    let stage = error.send_state();
+    let sending = error.send_state();
     let late = error.is_timeout();
-    let (kind, message, effect, again) = match stage {
+    let (kind, message, effect, retry) = match sending {
         SendState::Unsendable => {
             let message = format!("the HTTP client cannot send the request: {why}");
             (ErrorKind::InvalidInput, message, Effect::NotSent, false)
@@ -86,15 +86,15 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
             };
             let message = format!("no reply from {target}: {why}");
             // By the word of the server, although the connection stood.
-            if stage == SendState::Unprocessed {
+            if sending == SendState::Unprocessed {
                 (kind, message, Effect::NotSent, true)
             } else {
-                (kind, message, Effect::Unknown, progress.may_replay)
+                (kind, message, Effect::Unknown, state.may_replay)
             }
         }
         SendState::Redirected => (ErrorKind::UnexpectedStatus, why, Effect::Unknown, false),
     };
-    let helps = match stage {
+    let helps = match sending {
         SendState::Unsendable | SendState::Redirected => false,
         SendState::NotSent => !tls,
         SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => true,
@@ -103,10 +103,10 @@ pub(super) fn failed(error: TransportError, progress: &Progress<'_, '_>) -> Verd
         .with_cause(error)
         .with(|parts| (parts.effect, parts.retryable) = (effect, helps))
         .withheld(&confidential);
-    fail(error, again)
+    failed(error, retry)
 }
 
-fn target(progress: &Progress<'_, '_>) -> String {
-    let endpoint = progress.client.endpoint();
+fn target(state: &CallState<'_, '_>) -> String {
+    let endpoint = state.client.endpoint();
     describe_target(endpoint.url(), endpoint.proxy())
 }

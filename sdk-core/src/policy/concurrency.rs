@@ -6,51 +6,51 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// The places for attempts, given out in the order in which they are asked for.
+/// The permits for attempts, given out in the order in which they are asked for.
 #[derive(Debug)]
-pub(crate) struct InFlight {
+pub(crate) struct ConcurrencyLimit {
     most: usize,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     waiting: AtomicUsize,
 }
 
-/// A place. It is free again once this is dropped, also with the runtime of its call.
-pub(crate) type Place = OwnedSemaphorePermit;
+/// A permit. It is free again once this is dropped, also with the runtime of its call.
+pub(crate) type Permit = OwnedSemaphorePermit;
 
-/// No place became free in time.
+/// No permit became free in time.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Crowded {
-    /// How many places there are.
+pub(crate) struct PermitTimeout {
+    /// How many permits there are.
     pub(crate) most: usize,
     /// How many others wait.
     pub(crate) waiting: usize,
 }
 
-impl InFlight {
+impl ConcurrencyLimit {
     pub(crate) fn new(most: usize) -> Self {
         let most = most.min(Semaphore::MAX_PERMITS);
         Self {
             most,
-            places: Arc::new(Semaphore::new(most)),
+            permits: Arc::new(Semaphore::new(most)),
             waiting: AtomicUsize::new(0),
         }
     }
 
-    /// A place, if one is free and nobody waits for it.
-    pub(crate) fn try_enter(&self) -> Option<Place> {
-        Arc::clone(&self.places).try_acquire_owned().ok()
+    /// A permit, if one is free and nobody waits for it.
+    pub(crate) fn try_acquire(&self) -> Option<Permit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
-    /// Waits for a place until a deadline. A call that stops waiting leaves the queue.
-    pub(crate) async fn enter(&self, deadline: Instant) -> Result<Place, Crowded> {
+    /// Waits for a permit until a deadline. A call that stops waiting leaves the queue.
+    pub(crate) async fn acquire(&self, deadline: Instant) -> Result<Permit, PermitTimeout> {
         let _waiting = Waiting::of(&self.waiting);
-        let place = Arc::clone(&self.places).acquire_owned();
-        let Ok(place) = timeout_at(deadline, place).await else {
+        let permit = Arc::clone(&self.permits).acquire_owned();
+        let Ok(permit) = timeout_at(deadline, permit).await else {
             let waiting = self.waiting.load(Ordering::Relaxed).saturating_sub(1);
             let most = self.most;
-            return Err(Crowded { most, waiting });
+            return Err(PermitTimeout { most, waiting });
         };
-        Ok(place.expect("the semaphore is never closed"))
+        Ok(permit.expect("the semaphore is never closed"))
     }
 }
 
