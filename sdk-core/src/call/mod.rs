@@ -8,6 +8,8 @@ mod no_response;
 mod request;
 mod run;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,0 +1,270 @@
+//! `classify` over every status, safety and kind of body: what each attempt means for the effect and for a retry.
+
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, Version};
+use tower_service::Service;
+use url::Url;
+
+use crate::app::App;
+use crate::application::Application;
+use crate::call::Call;
+use crate::call::attempt::{AttemptResult, Outcome};
+use crate::call::classify::classify;
+use crate::call::state::CallState;
+use crate::client::ApiClient;
+use crate::error::kind::Effect;
+use crate::observe::call::CallWatch;
+use crate::operation::{Operation, RawOperations, Safety};
+use crate::options::ExactReplay;
+use crate::reply::receive::receive;
+use crate::request::draft::Draft;
+use crate::suite::Suite;
+use crate::token::credentials::ClientCredentials;
+use crate::transport::RequestBody;
+use crate::transport::error::{SendState, TransportError};
+use crate::transport::reply_body::BodyError;
+
+const RAW: RawOperations = RawOperations::of(App::Crm);
+
+static APPLICATION: Application = Application {
+    app: App::Crm,
+    title: "CRM",
+    contract_version: "1",
+    statuses: &[],
+    shows_envelope: false,
+    metadata: None,
+    metadata_members: &[],
+    operations: &[],
+    raw: RAW,
+};
+
+const fn operation(safety: Safety) -> Operation {
+    Operation {
+        id: "test",
+        safety,
+        secret_reply: false,
+        authenticated: false,
+        statuses: &[200],
+        ..RAW.command
+    }
+}
+
+static READ: Operation = operation(Safety::Read);
+static KEYED: Operation = operation(Safety::Keyed);
+static IDEMPOTENT: Operation = operation(Safety::Idempotent);
+static UNKEYED: Operation = operation(Safety::Unkeyed);
+
+/// Each safety, and whether an attempt whose effect is unknown may be followed by another: by default, if the caller allows
+/// it, and if the caller forbids it.
+static SAFETIES: [(&Operation, [bool; 3]); 4] = [
+    (&READ, [true, true, true]),
+    (&KEYED, [true, true, true]),
+    (&IDEMPOTENT, [true, true, false]),
+    (&UNKEYED, [false, true, false]),
+];
+
+const REPLAYS: [Option<ExactReplay>; 3] = [
+    None,
+    Some(ExactReplay::Allowed),
+    Some(ExactReplay::Forbidden),
+];
+
+/// Sends nothing: outcomes are made up.
+#[derive(Clone)]
+struct Nowhere;
+
+impl Service<Request<RequestBody>> for Nowhere {
+    type Response = Response<http_body_util::Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, _request: Request<RequestBody>) -> Self::Future {
+        ready(Ok(Response::default()))
+    }
+}
+
+fn client() -> ApiClient {
+    let suite = Suite::builder()
+        .transport(Nowhere)
+        .application_url(App::Crm, "https://crm.suite.test")
+        .token_url("https://suite.test/oauth/token")
+        .credentials(ClientCredentials::new("client", "secret"));
+    ApiClient::new(&suite.build().unwrap(), &APPLICATION).unwrap()
+}
+
+/// When an attempt is followed by another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Retry {
+    /// Nothing happened: every operation.
+    Always,
+    /// Something may have happened: if that is safe.
+    IfSafe,
+    Never,
+}
+
+/// The effect and the retry of an outcome, the same for each operation; `None` for success.
+fn classified(client: &ApiClient, outcome: impl Fn() -> Outcome) -> Option<(Effect, Retry)> {
+    let mut results = Vec::new();
+    for (operation, may_replay) in &SAFETIES {
+        for (replay, may_replay) in REPLAYS.into_iter().zip(may_replay) {
+            let mut call = Call::new(client, operation);
+            call.options.exact_replay = replay;
+            let url = Url::parse("https://crm.suite.test/test").unwrap();
+            let draft = Draft::new(operation.method, url);
+            let limits = client.limits(&call.options);
+            let mut watch = CallWatch::begin(&client.suite().watcher, operation);
+            let state = CallState::new(&call, &draft, &limits, &mut watch);
+            let result = classify(outcome(), false, &state, &mut |head, body, shown| {
+                let (_, mismatch) =
+                    receive::<crate::RawJson>(head, body, call.terms(&limits), shown)?;
+                Ok(mismatch)
+            });
+            results.push(match result {
+                AttemptResult::Done(_) => None,
+                AttemptResult::RefreshToken(error) => panic!("without a token: {error}"),
+                AttemptResult::Failed { error, retry, .. } => {
+                    Some((error.effect(), retry, *may_replay))
+                }
+            });
+        }
+    }
+    let effects: Vec<_> = results
+        .iter()
+        .map(|it| it.map(|(effect, ..)| effect))
+        .collect();
+    assert!(effects.iter().all(|it| *it == effects[0]), "{results:?}");
+    let effect = effects[0]?;
+    let all = |expected: fn(bool) -> bool| {
+        let mut results = results.iter().flatten();
+        results.all(|(_, retry, may_replay)| *retry == expected(*may_replay))
+    };
+    let retry = if all(|_| true) {
+        Retry::Always
+    } else if all(|_| false) {
+        Retry::Never
+    } else if all(|may_replay| may_replay) {
+        Retry::IfSafe
+    } else {
+        panic!("{results:?}")
+    };
+    Some((effect, retry))
+}
+
+type Body = fn() -> Result<Bytes, BodyError>;
+
+/// What a reply may have as its body.
+const BODIES: [(&str, Body); 7] = [
+    ("json", || Ok(Bytes::from_static(b"{\"a\":1}"))),
+    ("html", || Ok(Bytes::from_static(b"<html>"))),
+    ("truncated", || Ok(Bytes::from_static(b"{\"a\":"))),
+    ("cut off", || {
+        Err(BodyError::Broken(TransportError::unknown("reset")))
+    }),
+    ("late", || Err(BodyError::Late)),
+    ("too large", || {
+        Err(BodyError::TooLarge(Bytes::from_static(b"{")))
+    }),
+    ("compressed", || Err(BodyError::Encoded("br".to_owned()))),
+];
+
+fn reply(status: u16, body: Body) -> Outcome {
+    Outcome::Reply {
+        status,
+        version: Version::HTTP_11,
+        headers: HeaderMap::new(),
+        body: body(),
+    }
+}
+
+#[test]
+fn the_body_of_a_2xx_decides() {
+    let client = client();
+    for status in 200..300 {
+        for (body, make) in BODIES {
+            let expected = match body {
+                "json" => None,
+                "html" | "too large" | "compressed" => Some((Effect::Unknown, Retry::Never)),
+                "truncated" | "cut off" | "late" => Some((Effect::Unknown, Retry::IfSafe)),
+                _ => unreachable!(),
+            };
+            let actual = classified(&client, || reply(status, make));
+            assert_eq!(actual, expected, "{status} {body}");
+        }
+    }
+}
+
+#[test]
+fn the_status_of_any_other_reply_decides_whatever_its_body() {
+    let client = client();
+    for status in (100..200).chain(300..1000) {
+        let expected = match status {
+            408 | 429 => (Effect::Refused, Retry::IfSafe),
+            400..=499 => (Effect::Refused, Retry::Never),
+            501 | 505 => (Effect::Unknown, Retry::Never),
+            500..=599 => (Effect::Unknown, Retry::IfSafe),
+            _ => (Effect::Unknown, Retry::Never),
+        };
+        for (body, make) in BODIES {
+            let actual = classified(&client, || reply(status, make));
+            assert_eq!(actual, Some(expected), "{status} {body}");
+        }
+    }
+}
+
+#[test]
+fn without_a_reply_the_evidence_of_sending_decides() {
+    let client = client();
+    let failed = |state| move || Outcome::Failed(TransportError::at(state, "no reply"));
+    for (state, expected) in [
+        (SendState::Unsendable, (Effect::NotSent, Retry::Never)),
+        (SendState::NotSent, (Effect::NotSent, Retry::Always)),
+        (SendState::Unprocessed, (Effect::NotSent, Retry::Always)),
+        (SendState::Unknown, (Effect::Unknown, Retry::IfSafe)),
+        (SendState::Unspecified, (Effect::Unknown, Retry::IfSafe)),
+        (SendState::Redirected, (Effect::Unknown, Retry::Never)),
+    ] {
+        assert_eq!(
+            classified(&client, failed(state)),
+            Some(expected),
+            "{state:?}"
+        );
+    }
+    for (not_sent, expected) in [
+        (true, (Effect::NotSent, Retry::Always)),
+        (false, (Effect::Unknown, Retry::IfSafe)),
+    ] {
+        let timed_out = move || Outcome::TimedOut { not_sent };
+        assert_eq!(classified(&client, timed_out), Some(expected), "{not_sent}");
+    }
+}
+
+/// The only result that depends on a header.
+#[test]
+fn a_retry_after_is_passed_on() {
+    let client = client();
+    let call = Call::new(&client, &READ);
+    let url = Url::parse("https://crm.suite.test/test").unwrap();
+    let (draft, limits) = (Draft::new(READ.method, url), client.limits(&call.options));
+    let mut watch = CallWatch::begin(&client.suite().watcher, &READ);
+    let state = CallState::new(&call, &draft, &limits, &mut watch);
+    let outcome = Outcome::Reply {
+        status: 429,
+        version: Version::HTTP_11,
+        headers: HeaderMap::from_iter([(http::header::RETRY_AFTER, "7".parse().unwrap())]),
+        body: Ok(Bytes::new()),
+    };
+    let result = classify(outcome, false, &state, &mut |_, _, _| unreachable!());
+    let AttemptResult::Failed { retry_after, .. } = result else {
+        panic!("it failed")
+    };
+    assert_eq!(retry_after, Some(Duration::from_secs(7)));
+}
