@@ -182,10 +182,12 @@ async fn tokens(contact: &mut Contact, mut exchange: Exchange, apps: &[(App, Str
 
 /// A suite whose calls are sent once.
 fn suite(contact: &Contact, variables: &Variables) -> SuiteBuilder {
+    let mut tokens = TokenPolicy::default();
+    tokens.attempts = 1;
     Suite::builder()
         .user_agent("suite-doctor")
         .retry(RetryPolicy::none())
-        .token_policy(TokenPolicy::default().with_attempts(1))
+        .token_policy(tokens)
         .schema_policy(SchemaPolicy::Warn)
         .timeout(Duration::from_secs(10))
         .deadline(Duration::from_secs(15))

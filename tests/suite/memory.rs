@@ -9,7 +9,7 @@ use sdk_reference_server::{Fault, Operation, ReferenceServer, Transport};
 use crate::contract::operations::{Answer, Calls, Visitor, visit_all};
 use crate::contract::world::World;
 use crate::samples::{kick_off, new_person};
-use crate::support::{builder_for, quick_tokens};
+use crate::support::{builder_for, quick_tokens_with};
 
 /// When an attempt ends: soon enough for a socket, whose clock nobody pauses.
 const SOON: Duration = Duration::from_millis(400);
@@ -57,7 +57,7 @@ impl Place {
         };
         let suite = builder_for(&server)
             .timeout(timeout)
-            .token_policy(quick_tokens().with_exchange_timeout(timeout));
+            .token_policy(quick_tokens_with(|it| it.exchange_timeout = timeout));
         let suite = match self {
             Self::Memory => suite.transport(server.service()),
             Self::Sockets => suite,

@@ -142,7 +142,15 @@ pub(crate) fn quick_retry() -> RetryPolicy {
 
 /// Retries within one exchange at once; lifetimes, margins and backoff as they are by default.
 pub(crate) fn quick_tokens() -> TokenPolicy {
-    TokenPolicy::default().with_backoff(Backoff::none())
+    quick_tokens_with(|_policy| {})
+}
+
+/// [`quick_tokens`] with a change.
+pub(crate) fn quick_tokens_with(change: impl FnOnce(&mut TokenPolicy)) -> TokenPolicy {
+    let mut policy = TokenPolicy::default();
+    policy.backoff = Backoff::none();
+    change(&mut policy);
+    policy
 }
 
 /// Checks that what is shown has all of these words.

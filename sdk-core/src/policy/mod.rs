@@ -4,6 +4,5 @@
 
 pub(crate) mod budget;
 pub(crate) mod concurrency;
-pub(crate) mod define;
 pub(crate) mod random;
 pub(crate) mod retry;

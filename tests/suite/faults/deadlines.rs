@@ -12,7 +12,7 @@ use crate::peer::{Over, Step, always, json, over_all, reply, script, stall};
 use crate::samples::kick_off;
 use crate::support::{
     Clients, HoldClock, assert_failed, assert_says, assert_tried, builder_to, calendar_at, crm_at,
-    quick_retry, quick_tokens, until,
+    quick_retry, quick_tokens_with, until,
 };
 
 over_all! {
@@ -145,7 +145,7 @@ async fn fault_03_a_refused_credential_is_one_whatever_becomes_of_the_body(over:
     let body = json!({"error": "invalid_client"});
     let hung = json(401, &body).dripped(Duration::from_secs(3_600));
     let peer = over.start(always(person()).tokens_always(hung));
-    let policy = quick_tokens().with_exchange_timeout(Duration::from_secs(1));
+    let policy = quick_tokens_with(|it| it.exchange_timeout = Duration::from_secs(1));
     let crm = builder_to(&peer).token_policy(policy).crm();
 
     let error = get_person(&crm).await.unwrap_err();

@@ -7,8 +7,8 @@ use super::fixtures::{PERSON, add_person, committed, created, get_person, person
 use crate::peer::{Over, Peer, always, endless, json, over_all, reply, script};
 use crate::samples::kick_off;
 use crate::support::{
-    Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at, quick_tokens,
-    suite_at,
+    Clients, assert_says, assert_tried, builder_at, builder_to, calendar_at, crm_at,
+    quick_tokens_with, suite_at,
 };
 use crate::walks;
 
@@ -43,7 +43,7 @@ async fn fault_43_memory_is_taken_for_bytes_that_came(over: Over) {
     // The first reply broke off, and nothing was taken for what it promised.
     assert_eq!(person.attempts(), 2);
 
-    let policy = quick_tokens().with_max_response_bytes(usize::MAX);
+    let policy = quick_tokens_with(|it| it.max_response_bytes = usize::MAX);
     let peer = over.start(always(super::fixtures::person()).tokens([endless(huge).cut_short()]));
     let crm = builder_to(&peer).token_policy(policy).crm();
     get_person(&crm).await.unwrap();

@@ -48,11 +48,11 @@ fn answer(request: Request<RequestBody>) -> String {
 /// The addresses and the credential of an installation. No limit passes on a busy machine, and no token expires.
 pub(super) fn of(builder: SuiteBuilder, number: usize) -> SuiteBuilder {
     const HOUR: Duration = Duration::from_secs(3_600);
-    let tokens = TokenPolicy::default()
-        .with_exchange_timeout(HOUR)
-        .with_renewal_timeout(HOUR)
-        .with_default_lifetime(HOUR)
-        .with_max_lifetime(HOUR);
+    let mut tokens = TokenPolicy::default();
+    tokens.exchange_timeout = HOUR;
+    tokens.renewal_timeout = HOUR;
+    tokens.default_lifetime = HOUR;
+    tokens.max_lifetime = HOUR;
     let (id, secret) = (format!("client-{number}"), format!("secret-{number}"));
     builder
         .label(format!("installation {number}"))

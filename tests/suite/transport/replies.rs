@@ -15,7 +15,7 @@ use tokio::time::sleep;
 
 use super::service::{Scripted, reply};
 use crate::faults::fixtures::{add_person, get_person};
-use crate::support::{Clients, assert_says, assert_tried, quick_tokens};
+use crate::support::{Clients, assert_says, assert_tried, quick_tokens_with};
 
 const PERSON: &str = r#"{"publicReference": "PER-0123456789AB", "displayName": "Ann"}"#;
 
@@ -136,7 +136,7 @@ async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
         })
         .without_tokens();
         let crm = |reply, token| {
-            let tokens = quick_tokens().with_max_response_bytes(token);
+            let tokens = quick_tokens_with(|it| it.max_response_bytes = token);
             let suite = scripted.suite().token_policy(tokens);
             suite.max_response_bytes(reply).crm()
         };

@@ -74,8 +74,8 @@ fn flaky(log: Log, began: Instant) -> impl TokenSource {
 async fn history(seed: u64) -> Vec<String> {
     let log = Log::default();
     let began = Instant::now();
-    let policy = TokenPolicy::default()
-        .with_renewal_backoff(Backoff::new(Duration::from_secs(1), Duration::from_secs(8)));
+    let mut policy = TokenPolicy::default();
+    policy.renewal_backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(8));
     let suite = Suite::builder()
         .core_url("http://core.localhost")
         .token_source(flaky(Arc::clone(&log), began))

@@ -136,14 +136,16 @@ impl Scope {
     }
 
     pub(super) fn policy(&self) -> TokenPolicy {
-        TokenPolicy::default()
-            .with_soft_fraction(0.5)
-            .with_hard_fraction(0.25)
-            .with_soft_jitter(0.25)
-            .with_min_interval(self.ticks(2))
-            .with_exchange_timeout(self.ticks(2))
-            .with_renewal_timeout(self.ticks(2))
-            .with_renewal_backoff(Backoff::new(self.ticks(2), self.ticks(4)))
+        TokenPolicy {
+            soft_fraction: 0.5,
+            hard_fraction: 0.25,
+            soft_jitter: 0.25,
+            min_interval: self.ticks(2),
+            exchange_timeout: self.ticks(2),
+            renewal_timeout: self.ticks(2),
+            renewal_backoff: Backoff::new(self.ticks(2), self.ticks(4)),
+            ..TokenPolicy::default()
+        }
     }
 }
 

@@ -49,8 +49,8 @@ impl Peer {
         self.exchange_with(TokenPolicy::default()).await
     }
 
-    async fn exchange_with(&self, policy: TokenPolicy) -> Answer {
-        let policy = policy.with_backoff(Backoff::none());
+    async fn exchange_with(&self, mut policy: TokenPolicy) -> Answer {
+        policy.backoff = Backoff::none();
         let client = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
@@ -225,7 +225,10 @@ async fn errors_tell_an_absent_endpoint_from_one_that_never_answers() {
     let printed = format!("{error} {error:?}");
     assert!(!printed.contains("canary"), "{printed}");
 
-    let hasty = TokenPolicy::default().with_exchange_timeout(Duration::from_millis(20));
+    let hasty = TokenPolicy {
+        exchange_timeout: Duration::from_millis(20),
+        ..TokenPolicy::default()
+    };
     let error = mute.exchange_with(hasty).await.unwrap_err();
     assert_eq!(kind(&error), (TokenErrorKind::Timeout, true));
 }

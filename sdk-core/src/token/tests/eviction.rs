@@ -51,7 +51,10 @@ async fn fault_53_an_expired_token_that_nobody_uses_is_evicted() {
 async fn fault_53_backoffs_and_renewals_under_way_are_kept() {
     let source = scripted(|_, _| Err(outage()));
     let long = Duration::from_secs(300);
-    let policy = TokenPolicy::default().with_renewal_backoff(Backoff::new(long, long));
+    let policy = TokenPolicy {
+        renewal_backoff: Backoff::new(long, long),
+        ..TokenPolicy::default()
+    };
     let cache = TokenCache::new(Arc::clone(&source) as _, policy);
     called(&cache.entry(request(0))).await.unwrap_err();
     pass(61.0).await;

@@ -267,10 +267,12 @@ fn the_schedule_scales_with_the_lifetime_and_survives_any_setting() {
     assert_eq!(plan(&policy, 300, 1.0), [210_000, 270_000, 300_000]);
     assert_eq!(plan(&policy, 10, 0.5), [7_500, 9_000, 10_000]);
     for fraction in [f64::NAN, f64::INFINITY, -1.0, 0.0, 2.0] {
-        let policy = TokenPolicy::default()
-            .with_soft_fraction(fraction)
-            .with_hard_fraction(fraction)
-            .with_max_lifetime(Duration::MAX);
+        let policy = TokenPolicy {
+            soft_fraction: fraction,
+            hard_fraction: fraction,
+            max_lifetime: Duration::MAX,
+            ..TokenPolicy::default()
+        };
         let longest = lifetime::effective(Some(Duration::MAX), "", &policy);
         let [soft, hard, end] = plan(&policy, longest.as_secs(), 0.9);
         assert!(soft <= hard && hard <= end);

@@ -177,11 +177,12 @@ fn clients(suite: &Suite, installation: u32) -> Result<Clients, Error> {
 fn quick(rng: &mut Rng) -> TokenPolicy {
     let millis = |rng: &mut Rng, most: u64| Duration::from_millis(rng.u64(most / 10..most));
     let (backoff, renewals) = (millis(rng, 1_000), millis(rng, 5_000));
-    TokenPolicy::default()
-        .with_exchange_timeout(millis(rng, 5_000))
-        .with_renewal_timeout(millis(rng, 20_000))
-        .with_attempts(rng.u32(1..5))
-        .with_backoff(Backoff::new(backoff / 5, backoff))
-        .with_renewal_backoff(Backoff::new(renewals / 5, renewals))
-        .with_max_retry_after(millis(rng, 10_000))
+    let mut policy = TokenPolicy::default();
+    policy.exchange_timeout = millis(rng, 5_000);
+    policy.renewal_timeout = millis(rng, 20_000);
+    policy.attempts = rng.u32(1..5);
+    policy.backoff = Backoff::new(backoff / 5, backoff);
+    policy.renewal_backoff = Backoff::new(renewals / 5, renewals);
+    policy.max_retry_after = millis(rng, 10_000);
+    policy
 }

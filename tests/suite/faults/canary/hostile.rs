@@ -11,7 +11,7 @@ use url::form_urlencoded::byte_serialize;
 use super::print_error;
 use crate::peer::{Peer, Step, always, json as reply_of, reply, script};
 use crate::samples::kick_off;
-use crate::support::{Clients, Events, builder_at, key, quick_tokens};
+use crate::support::{Clients, Events, builder_at, key, quick_tokens_with};
 
 /// What must not be shown. No piece of it is an English word, or stands in one.
 pub(super) const SECRET: &str = "Zx9q+Wv7/kT3=pL5 mQ1%rB8";
@@ -134,7 +134,7 @@ fn echoes(text: &str) -> Vec<Step> {
 pub(super) fn suite_of(peer: &Peer) -> sdk_core::SuiteBuilder {
     builder_at(&peer.url())
         .retry(RetryPolicy::none())
-        .token_policy(quick_tokens().with_attempts(1))
+        .token_policy(quick_tokens_with(|it| it.attempts = 1))
 }
 
 /// An event command with all that is confidential.
