@@ -19,6 +19,6 @@ pub use crate::operation::{RawOperations, Row};
 pub use crate::reply::decode::{FromReply, Unreadable};
 pub use crate::reply::receive::{Receive, Received};
 pub use crate::request::body::{Body, BodyBytes};
-pub use crate::request::check::{Check, Validate, bad_reference};
-pub use crate::request::draft::{Draft, ListStyle, encode_segment};
+pub use crate::request::check::{Check, ListStyle, Validate, bad_reference};
+pub use crate::request::draft::{Draft, encode_segment};
 pub use crate::request::reference::{Pattern, Piece};

@@ -9,7 +9,6 @@ use crate::json::record::Record;
 use crate::json::time::rfc3339::Rfc3339;
 use crate::json::time::timestamp::Timestamp;
 use crate::operation::Operation;
-use crate::request::draft::ListStyle;
 use crate::request::reference::Pattern;
 use crate::text::counted;
 
@@ -21,6 +20,16 @@ pub struct Check<'a> {
     operation: &'static Operation,
     /// The object whose members are checked, if it is not the body itself.
     parent: Option<(&'a Check<'a>, &'a str)>,
+}
+
+/// How the items of a query parameter stand in the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListStyle {
+    /// The parameter once for each item: `tag=a&tag=b`.
+    Repeated,
+    /// One parameter with commas: `tag=a,b`. They are not escaped: a server that splits before it decodes would not find them
+    /// otherwise, and one that decodes first finds both.
+    Comma,
 }
 
 /// A request body that knows the contract's rules for it.

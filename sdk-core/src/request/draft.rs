@@ -8,6 +8,7 @@ use url::form_urlencoded::{self, byte_serialize};
 use crate::macros::debug_fields;
 use crate::operation::Method;
 use crate::request::body::BodyBytes;
+use crate::request::check::ListStyle;
 use crate::secret::confidential::Confidential;
 use crate::secret::value::Secret;
 
@@ -30,16 +31,6 @@ const ESCAPED: &AsciiSet = &CONTROLS
 #[must_use]
 pub fn encode_segment(value: &(impl Display + ?Sized)) -> String {
     utf8_percent_encode(&value.to_string(), ESCAPED).to_string()
-}
-
-/// How the items of a query parameter stand in the query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListStyle {
-    /// The parameter once for each item: `tag=a&tag=b`.
-    Repeated,
-    /// One parameter with commas: `tag=a,b`. They are not escaped: a server that splits before it decodes would not find them
-    /// otherwise, and one that decodes first finds both.
-    Comma,
 }
 
 /// The method, URL and body of a call. Each attempt makes its request from the same draft and adds the headers.

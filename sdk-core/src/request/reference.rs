@@ -114,4 +114,43 @@ mod tests {
             assert!(!OWNER.matches(bad), "{bad}");
         }
     }
+
+    /// As the generator writes one.
+    #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    struct SampleReference(String);
+
+    impl SampleReference {
+        const PATTERN: &'static str = Self::FORM.source();
+
+        const FORM: Pattern = Pattern::new(
+            "^ACR-[0-9]{2}$",
+            &[&[
+                Piece::Literal("ACR-"),
+                Piece::Class {
+                    ranges: &[('0', '9')],
+                    min: 2,
+                    max: 2,
+                },
+            ]],
+        );
+
+        fn is_well_formed(&self) -> bool {
+            Self::FORM.matches(&self.0)
+        }
+
+        fn as_str(&self) -> &str {
+            &self.0
+        }
+    }
+
+    crate::text_impls!(SampleReference: Reference);
+
+    #[test]
+    fn references_are_strict_when_parsed_and_lenient_when_received() {
+        let error = "acr-1".parse::<SampleReference>().unwrap_err();
+        assert!(error.to_string().contains("^ACR-[0-9]{2}$"), "{error}");
+        let odd: SampleReference = serde_json::from_str("\"odd one\"").unwrap();
+        assert!(!odd.is_well_formed() && odd.as_str() == "odd one");
+        assert_eq!(serde_json::to_string(&odd).unwrap(), "\"odd one\"");
+    }
 }
