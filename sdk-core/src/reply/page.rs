@@ -1,6 +1,5 @@
 use std::fmt;
 use std::marker::PhantomData;
-use std::{slice, vec};
 
 use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
@@ -17,13 +16,13 @@ use crate::text::one_line;
 ///
 /// The contract shows only the page of opportunities; that other lists have `items` is assumed (A07 in
 /// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its members in [`extra`](Self::extra), but is
-/// never taken for an empty one: [`items`](Self::items) fails, and a `for` loop over the page gets that error.
+/// never taken for an empty one: [`items`](Self::items) fails.
 ///
 /// ```
 /// # use sdk_core::{Error, Page, Record};
 /// # fn example(page: Page<Record>) -> Result<(), Error> {
-/// for person in &page {
-///     println!("{}", person?);
+/// for person in page.items()? {
+///     println!("{person}");
 /// }
 /// # Ok(()) }
 /// ```
@@ -104,63 +103,6 @@ impl<T> Page<T> {
         self.next_cursor
             .as_deref()
             .filter(|cursor| !cursor.is_empty())
-    }
-}
-
-/// The records of a page, or one error if the page has no `items`.
-#[derive(Debug)]
-#[must_use = "an iterator does nothing until it is asked"]
-pub struct PageItems<I> {
-    items: I,
-    lack: Option<Error>,
-}
-
-impl<I: Iterator + Default> PageItems<I> {
-    pub(crate) fn of(items: Result<impl IntoIterator<IntoIter = I>, Error>) -> Self {
-        let (items, lack) = match items {
-            Ok(items) => (items.into_iter(), None),
-            Err(error) => (I::default(), Some(error)),
-        };
-        Self { items, lack }
-    }
-}
-
-impl<I: Iterator> Iterator for PageItems<I> {
-    type Item = Result<I::Item, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.items
-            .next()
-            .map(Ok)
-            .or_else(|| self.lack.take().map(Err))
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        let lacks = usize::from(self.lack.is_some());
-        let (least, most) = self.items.size_hint();
-        (least + lacks, most.map(|most| most + lacks))
-    }
-}
-
-impl<T> IntoIterator for Page<T> {
-    type Item = Result<T, Error>;
-    type IntoIter = PageItems<vec::IntoIter<T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        PageItems::of(self.into_items())
-    }
-}
-
-#[expect(
-    clippy::into_iter_without_iter,
-    reason = "`items` is the one other way to the records"
-)]
-impl<'a, T> IntoIterator for &'a Page<T> {
-    type Item = Result<&'a T, Error>;
-    type IntoIter = PageItems<slice::Iter<'a, T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        PageItems::of(self.items())
     }
 }
 

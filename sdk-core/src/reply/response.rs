@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
-use std::{slice, vec};
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -16,7 +15,6 @@ use crate::error::kind::Effect;
 use crate::getters::getters;
 use crate::json::record::Record;
 use crate::operation::{Operation, Provenance, Replay};
-use crate::reply::page::{Page, PageItems};
 
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
 const SUCCEEDED: &str = "succeeded";
@@ -144,29 +142,6 @@ impl<T> Response<T> {
 
     pub(crate) fn value_mut(&mut self) -> &mut T {
         &mut self.value
-    }
-}
-
-impl<T> IntoIterator for Response<Page<T>> {
-    type Item = Result<T, Error>;
-    type IntoIter = PageItems<vec::IntoIter<T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        let Self { value, reply } = self;
-        PageItems::of(value.into_items().map_err(|error| reply.failed(error)))
-    }
-}
-
-#[expect(
-    clippy::into_iter_without_iter,
-    reason = "`items` is the one other way to the records"
-)]
-impl<'a, T> IntoIterator for &'a Response<Page<T>> {
-    type Item = Result<&'a T, Error>;
-    type IntoIter = PageItems<slice::Iter<'a, T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        PageItems::of(self.items().map_err(|error| self.failed(error)))
     }
 }
 

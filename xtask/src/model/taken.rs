@@ -70,7 +70,6 @@ pub(crate) const SHARED: &[&str] = &[
     "Observer",
     "Operation",
     "Page",
-    "PageItems",
     "Pages",
     "PreparedCommand",
     "Provenance",
