@@ -3,11 +3,12 @@
 ///
 /// Each member has a kind: a word, or the text of a required constant. `extra` keeps unknown members, an explicit `null` of
 /// an optional member, a value of another type of an `assumed` member, and an integer too large for a `bounded` one, and
-/// writes them back. Members under `constants` have no field: they are always written, and ignored when read.
+/// writes them back. Members under `constants` have no field: they are always written, and ignored when read. A member that
+/// occurs twice is an error: nobody knows which of the two counts.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! json_object {
-    ($type:ident {
+    ($type:ident $(<$parameter:ident>)? {
         $( $field:ident : $kind:tt $name:literal ),* $(,)?
     } $( constants { $( $constant:literal = $value:literal ),* $(,)? } )?) => {
         const _: () = {
@@ -61,21 +62,26 @@ macro_rules! json_object {
                 }
             }
 
-            struct __ObjectVisitor;
+            struct __ObjectVisitor $(<$parameter>)? (::std::marker::PhantomData<fn() -> $type $(<$parameter>)?>);
 
-            impl<'de> de::Visitor<'de> for __ObjectVisitor {
-                type Value = $type;
+            impl<'de $(, $parameter: de::Deserialize<'de>)?> de::Visitor<'de> for __ObjectVisitor $(<$parameter>)? {
+                type Value = $type $(<$parameter>)?;
 
                 fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                     f.write_str(concat!("an object (", stringify!($type), ")"))
                 }
 
-                fn visit_map<__A: de::MapAccess<'de>>(self, mut map: __A) -> ::std::result::Result<$type, __A::Error> {
+                fn visit_map<__A: de::MapAccess<'de>>(self, mut map: __A) -> ::std::result::Result<Self::Value, __A::Error> {
                     let mut extra = $crate::Members::new();
                     $( let mut $field = ::std::option::Option::None; )*
                     while let ::std::option::Option::Some(__key) = map.next_key::<__Key<'de>>()? {
                         match __key {
-                            $( __Key::$field => $crate::json_object!(@read $kind, $name, $field, map, extra), )*
+                            $( __Key::$field => {
+                                if $field.is_some() {
+                                    return ::std::result::Result::Err(<__A::Error as de::Error>::duplicate_field($name));
+                                }
+                                $field = ::std::option::Option::Some($crate::json_object!(@read $kind, $name, map, extra));
+                            } )*
                             __Key::Constant => { map.next_value::<de::IgnoredAny>()?; }
                             __Key::Other(name) => extra.push_received(name, map.next_value()?),
                         }
@@ -87,13 +93,13 @@ macro_rules! json_object {
                 }
             }
 
-            impl<'de> de::Deserialize<'de> for $type {
+            impl<'de $(, $parameter: de::Deserialize<'de>)?> de::Deserialize<'de> for $type $(<$parameter>)? {
                 fn deserialize<D: de::Deserializer<'de>>(deserializer: D) -> ::std::result::Result<Self, D::Error> {
-                    deserializer.deserialize_map(__ObjectVisitor)
+                    deserializer.deserialize_map(__ObjectVisitor(::std::marker::PhantomData))
                 }
             }
 
-            impl ser::Serialize for $type {
+            impl $(<$parameter: ser::Serialize>)? ser::Serialize for $type $(<$parameter>)? {
                 fn serialize<S: ser::Serializer>(&self, serializer: S) -> ::std::result::Result<S::Ok, S::Error> {
                     use ser::SerializeMap as _;
                     let mut map = serializer.serialize_map(::std::option::Option::None)?;
@@ -115,36 +121,37 @@ macro_rules! json_object {
         };
     };
 
-    (@read optional, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
-        $field = $map.next_value()?;
-        if $field.is_none() {
+    (@read optional, $name:literal, $map:ident, $extra:ident) => {{
+        let value: ::std::option::Option<_> = $map.next_value()?;
+        if value.is_none() {
             $extra.push_received($name, $crate::RawJson::null());
         }
+        value
     }};
-    (@read assumed, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+    (@read assumed, $name:literal, $map:ident, $extra:ident) => {{
         let value: $crate::codegen::Assumed<_> = $map.next_value()?;
-        $field = $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra);
+        $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra)
     }};
-    (@read bounded, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+    (@read bounded, $name:literal, $map:ident, $extra:ident) => {{
         let value: $crate::codegen::Bounded = $map.next_value()?;
-        $field = $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra);
+        $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra)
     }};
-    (@read integral, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+    (@read integral, $name:literal, $map:ident, $extra:ident) => {{
         let value: $crate::codegen::Integral = $map.next_value()?;
-        $field = ::std::option::Option::Some(value.0);
+        value.0
     }};
-    (@read $constant:literal, $name:literal, $field:ident, $map:ident, $extra:ident) => {{
+    (@read $constant:literal, $name:literal, $map:ident, $extra:ident) => {{
         let value: ::std::string::String = $map.next_value()?;
         $crate::codegen::constant(__OBJECT, $name, $constant, &value);
-        $field = ::std::option::Option::Some(value);
+        value
     }};
-    (@read $required:tt, $name:literal, $field:ident, $map:ident, $extra:ident) => {
-        $field = ::std::option::Option::Some($map.next_value()?)
+    (@read $required:tt, $name:literal, $map:ident, $extra:ident) => {
+        $map.next_value()?
     };
 
-    (@take optional, $name:literal, $field:ident) => { $field };
-    (@take assumed, $name:literal, $field:ident) => { $field };
-    (@take bounded, $name:literal, $field:ident) => { $field };
+    (@take optional, $name:literal, $field:ident) => { $field.flatten() };
+    (@take assumed, $name:literal, $field:ident) => { $field.flatten() };
+    (@take bounded, $name:literal, $field:ident) => { $field.flatten() };
     (@take $required:tt, $name:literal, $field:ident) => {
         $field.ok_or_else(|| <__A::Error as de::Error>::missing_field($name))?
     };
@@ -235,6 +242,28 @@ mod tests {
             error.to_string().contains("missing field `review`"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_member_that_occurs_twice_is_an_error() {
+        for (text, name) in [
+            (r#"{"title":"a","title":"a","review":1}"#, "title"),
+            (r#"{"title":"a","review":null,"review":1}"#, "review"),
+            (
+                r#"{"title":"a","dueAt":null,"review":1,"dueAt":null}"#,
+                "dueAt",
+            ),
+            (
+                r#"{"title":"a","review":1,"dueAt":"b","due\u0041t":"b"}"#,
+                "dueAt",
+            ),
+        ] {
+            let error = serde_json::from_str::<Sample>(text).unwrap_err();
+            let expected = format!("duplicate field `{name}`");
+            assert!(error.to_string().contains(&expected), "{error}");
+        }
+        let twice = r#"{"schemaVersion":"sample.v1","title":"a","review":1,"more":1,"more":2}"#;
+        assert_eq!(round_trip(twice), twice);
     }
 
     #[test]

@@ -1,9 +1,5 @@
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{DeserializeOwned, Error as _, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::error::kind::Effect;
@@ -121,93 +117,10 @@ impl Page<Record> {
     }
 }
 
-impl<T: Serialize> Serialize for Page<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        if let Some(version) = &self.schema_version {
-            map.serialize_entry("schemaVersion", version)?;
-        }
-        if let Some(items) = &self.items {
-            map.serialize_entry("items", items)?;
-        }
-        // Each page that was received has one, if only a null.
-        map.serialize_entry("nextCursor", &self.next_cursor)?;
-        for (name, value) in &self.extra {
-            let stands_already = match name {
-                "schemaVersion" => self.schema_version.is_some(),
-                "items" => self.items.is_some(),
-                "nextCursor" => true,
-                _ => false,
-            };
-            if !stands_already {
-                map.serialize_entry(name, value)?;
-            }
-        }
-        map.end()
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Page<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PageVisitor(PhantomData))
-    }
-}
-
-struct PageVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>> Visitor<'de> for PageVisitor<T> {
-    type Value = Page<T>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object (Page)")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Page<T>, A::Error> {
-        let (mut has_version, mut has_items, mut has_cursor) = (false, false, false);
-        let mut page = Page {
-            schema_version: None,
-            items: None,
-            next_cursor: None,
-            extra: Members::new(),
-        };
-        while let Some(name) = map.next_key::<std::borrow::Cow<'de, str>>()? {
-            let extra = &mut page.extra;
-            match name.as_ref() {
-                "schemaVersion" => {
-                    page.schema_version = once(&mut map, "schemaVersion", &mut has_version, extra)?;
-                }
-                "items" => page.items = once(&mut map, "items", &mut has_items, extra)?,
-                "nextCursor" => {
-                    // A null is the end of the list, and as documented as a cursor.
-                    let mut null = Members::new();
-                    page.next_cursor = once(&mut map, "nextCursor", &mut has_cursor, &mut null)?;
-                }
-                _ => extra.push_received(name, map.next_value()?),
-            }
-        }
-        // The contract requires it in a page, so its absence is not the end of the list.
-        if has_cursor {
-            Ok(page)
-        } else {
-            Err(A::Error::missing_field("nextCursor"))
-        }
-    }
-}
-
-/// Reads a member that may occur only once: nobody knows which of two counts, and one may be the end of the list. An
-/// explicit null goes to `extra`.
-fn once<'de, A: MapAccess<'de>, T: Deserialize<'de>>(
-    map: &mut A,
-    name: &'static str,
-    seen: &mut bool,
-    extra: &mut Members,
-) -> Result<Option<T>, A::Error> {
-    if std::mem::replace(seen, true) {
-        return Err(A::Error::duplicate_field(name));
-    }
-    let value: Option<T> = map.next_value()?;
-    if value.is_none() {
-        extra.push_received(name, RawJson::null());
-    }
-    Ok(value)
-}
+// A page without `nextCursor` does not decode: the contract requires it in a page, so its absence is not the end of the list.
+// A null is the end of the list, and as documented as a cursor.
+crate::json_object!(Page<T> {
+    schema_version: optional "schemaVersion",
+    items: optional "items",
+    next_cursor: nullable "nextCursor",
+});

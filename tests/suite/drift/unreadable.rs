@@ -181,18 +181,24 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
 }
 
 #[tokio::test]
-async fn fault_33_of_members_with_one_name_the_last_one_counts() {
+async fn fault_33_a_duplicate_of_a_known_member_is_an_error_and_of_an_unknown_one_is_kept() {
     let server = ReferenceServer::start().await;
-    let body = today().to_string().replace(
-        r#""title":"Call back""#,
-        r#""title":null,"title":"Call back","new":1,"new":2"#,
-    );
-    answer(&server, Operation::GetToday, body);
+    let twice = |members| {
+        today()
+            .to_string()
+            .replace(r#""title":"Call back""#, members)
+    };
+    let known = twice(r#""title":null,"title":"Call back""#);
+    answer(&server, Operation::GetToday, known);
 
+    let error = crm_for(&server).today().get().await.unwrap_err();
+
+    assert_eq!(error.kind(), ErrorKind::Decode);
+    assert_says(&error, &["at `attention[3]", "duplicate field `title`"]);
+
+    let unknown = twice(r#""title":"Call back","new":1,"new":2"#);
+    answer(&server, Operation::GetToday, unknown);
     let today = crm_for(&server).today().get().await.unwrap();
-
-    let item = &today.attention[3];
-    assert_eq!(item.title.as_deref(), Some("Call back"));
-    let written = serde_json::to_string(item).unwrap();
+    let written = serde_json::to_string(&today.attention[3]).unwrap();
     assert_eq!(written, r#"{"title":"Call back","new":1,"new":2}"#);
 }
