@@ -4,7 +4,6 @@
 
 pub(crate) mod assumed;
 pub(crate) mod body;
-pub(crate) mod bounded;
 pub(crate) mod explain;
 pub(crate) mod fast;
 pub(crate) mod fields;
