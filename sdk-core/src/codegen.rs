@@ -13,7 +13,7 @@ pub use crate::client::endpoint::Endpoint;
 pub use crate::json::assumed::{Assumed, constant, typed};
 pub use crate::json::number::{Bounded, Integral};
 pub use crate::json::texts::text;
-pub use crate::json::time::rfc3339::Rfc3339;
+pub use crate::json::time::Rfc3339;
 pub use crate::json::union::{one_tag, tag, variant};
 pub use crate::operation::{RawOperations, Row};
 pub use crate::reply::decode::{FromReply, Unreadable};

@@ -85,10 +85,12 @@ fn an_instant_is_one_where_jiff_says_so_and_the_same() {
                 assert_eq!(jiff::Timestamp::try_from(&ours).unwrap(), theirs, "{text}");
                 let time = SystemTime::try_from(&ours).unwrap();
                 assert_eq!(time, SystemTime::from(theirs), "{text}");
-                // Leap seconds are equal to nothing else, and UTC may name a year that four digits cannot.
-                if !text.contains(":60") && Timestamp::from(theirs).is_well_formed() {
+                // UTC may name a year that four digits cannot.
+                if Timestamp::from(theirs).is_well_formed() {
                     assert_eq!(ours, theirs.into(), "{text}");
                     assert_eq!(Timestamp::from(time), ours, "{text}");
+                }
+                if ours.is_well_formed() {
                     is_kept::<Timestamp>(&text);
                 }
                 read += 1;
@@ -139,14 +141,10 @@ fn what_no_other_type_holds_keeps_its_place_among_all_instants() {
         "0000-01-01T00:00:00Z",
         "2016-12-31T23:59:59.999999999Z",
         "2016-12-31T23:59:59.9999999990001Z",
-        "2016-12-31T23:59:60Z",
-        "2016-12-31T15:59:60.25-08:00",
-        "2016-12-31T23:59:60.3Z",
         "2017-01-01T00:00:00Z",
         "9999-12-30T22:00:00.999999999Z",
         "9999-12-31T23:59:59.999999999998Z",
         "9999-12-31T23:59:59.999999999999Z",
-        "9999-12-31T23:59:60Z",
         "9999-12-31T23:59:59-23:59",
     ];
     let instants = ascending.map(parsed);
@@ -154,6 +152,10 @@ fn what_no_other_type_holds_keeps_its_place_among_all_instants() {
     for text in ascending {
         is_kept::<Timestamp>(text);
     }
+    // A leap second is the second before it, as in `SystemTime`.
+    let leap = parsed("2016-12-31T15:59:60.25-08:00");
+    assert_eq!(leap, parsed("2016-12-31T23:59:59.25Z"));
+    is_kept::<Timestamp>(leap.as_str());
     // What is not an instant comes last, and is equal to itself.
     let other = Timestamp::from("0000");
     assert!(instants.iter().all(|instant| *instant < other));
@@ -168,13 +170,13 @@ fn what_no_other_type_holds_keeps_its_place_among_all_instants() {
     assert!(jiff::Timestamp::try_from(fine).is_err());
     let endless = format!("2026-01-15T09:00:00.{}Z", "1".repeat(100_000));
     is_kept::<Timestamp>(&endless);
-    let error = SystemTime::try_from(parsed(&endless)).unwrap_err();
+    let error = SystemTime::try_from(&parsed(&endless)).unwrap_err();
     assert!(error.to_string().len() < 1_000, "a line that is bounded");
     // Zeros are not digits that anybody misses.
     let zeros = parsed("2016-12-31T23:59:59.999999999000Z");
-    assert!(SystemTime::try_from(zeros.clone()).is_ok());
-    assert!(jiff::Timestamp::try_from(zeros).is_ok());
-    assert!(SystemTime::try_from(other).is_err());
+    assert!(SystemTime::try_from(&zeros).is_ok());
+    assert!(jiff::Timestamp::try_from(&zeros).is_ok());
+    assert!(SystemTime::try_from(&other).is_err());
 }
 
 #[test]
@@ -270,7 +272,7 @@ fn the_clock_of_the_system_gives_instants_in_utc() {
         let timestamp = Timestamp::from(time);
         assert_eq!(timestamp.as_str(), text);
         assert!(timestamp.is_well_formed());
-        assert_eq!(SystemTime::try_from(timestamp).unwrap(), time);
+        assert_eq!(SystemTime::try_from(&timestamp).unwrap(), time);
     }
     // What four digits of a year cannot say is seen when it is sent.
     for time in [
@@ -317,7 +319,7 @@ fn a_date_is_one_where_jiff_says_so_and_the_same() {
             format!("`Date` must be an RFC 3339 date, such as 2026-01-15: got {text:?}")
         );
         assert!(serde_json::from_value::<Date>(text.into()).is_err());
-        assert!(jiff::civil::Date::try_from(Date::from(text)).is_err());
+        assert!(jiff::civil::Date::try_from(&Date::from(text)).is_err());
     }
     assert!(!Date::from(jiff::civil::Date::MIN).is_well_formed());
 }
@@ -331,10 +333,4 @@ fn a_zoned_time_of_jiff_has_an_instant_and_the_name_of_its_zone() {
     let fixed: &dyn ZonedTime = &zone(jiff::tz::offset(2).to_time_zone());
     assert_eq!(fixed.timestamp(), utc.timestamp());
     assert_eq!(fixed.time_zone(), None);
-}
-
-#[test]
-fn common_instants_take_no_allocation() {
-    assert_eq!(size_of::<Option<Timestamp>>(), 32);
-    assert_eq!(size_of::<Option<Date>>(), 32);
 }

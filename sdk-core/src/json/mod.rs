@@ -12,9 +12,12 @@ pub(crate) mod number;
 pub(crate) mod object;
 pub(crate) mod raw;
 pub(crate) mod record;
+mod rfc3339;
 pub(crate) mod scan;
 mod scanner;
 pub(crate) mod slice;
 pub(crate) mod texts;
 pub(crate) mod time;
+#[cfg(feature = "jiff-02")]
+mod time_jiff;
 pub(crate) mod union;

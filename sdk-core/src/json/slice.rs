@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use bytestring::ByteString;
-use serde::de::Visitor;
+use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::fast::AS_TEXT;
@@ -138,28 +138,50 @@ text_impls!(Text: AsRef Display Serialize);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Sliced;
+        sliced(deserializer, "a string", |_| true)
+    }
+}
 
-        impl<'de> Visitor<'de> for Sliced {
-            type Value = Text;
+/// Decodes a string that may become a slice of the reply, if it fits.
+pub(super) fn sliced<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    expected: &'static str,
+    fits: fn(&str) -> bool,
+) -> Result<Text, D::Error> {
+    deserializer.deserialize_newtype_struct(AS_TEXT, Sliced { expected, fits })
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
+struct Sliced {
+    expected: &'static str,
+    fits: fn(&str) -> bool,
+}
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text, E> {
-                Ok(Text(slice_or_copy(text)))
-            }
+impl Sliced {
+    fn check<E: de::Error>(&self, text: &str) -> Result<(), E> {
+        let misfit = || E::invalid_value(Unexpected::Str(text), self);
+        (self.fits)(text).then_some(()).ok_or_else(misfit)
+    }
+}
 
-            fn visit_newtype_struct<D: Deserializer<'de>>(
-                self,
-                other: D,
-            ) -> Result<Text, D::Error> {
-                String::deserialize(other).map(Text::from)
-            }
-        }
+impl<'de> Visitor<'de> for Sliced {
+    type Value = Text;
 
-        deserializer.deserialize_newtype_struct(AS_TEXT, Sliced)
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text, E> {
+        self.check(text)?;
+        Ok(Text(slice_or_copy(text)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
+        self.check(text)?;
+        Ok(Text::from(text))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Text, D::Error> {
+        other.deserialize_str(self)
     }
 }
 

@@ -1,31 +1,15 @@
 //! Reads RFC 3339 dates and instants in one pass over the bytes.
 
-/// A type that keeps an RFC 3339 text, which may be malformed if it was made with `from`.
-pub trait Rfc3339 {
-    /// The rule for the text, as error messages state it.
-    const RULE: &'static str;
-
-    /// The text.
-    fn text(&self) -> &str;
-
-    /// Whether the text follows the rule.
-    fn is_well_formed(&self) -> bool;
-}
-
-const MINUTES_A_DAY: i64 = 24 * 60;
+const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 
 /// The days of a common year before each month, and before the next year.
 const BEFORE_MONTH: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
 /// An instant independent of its notation, in the order of time.
-///
-/// A leap second comes after the 59th second of its minute and before the next minute, so it equals no other instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Instant<'a> {
-    /// Minutes since the beginning of 1970, in UTC.
-    pub(super) minute: i64,
-    /// From 0 to 60.
-    pub(super) second: u8,
+    /// Seconds since the beginning of 1970, in UTC. A leap second counts as the second before it.
+    pub(super) second: i64,
     /// The digits of the fraction, without trailing zeros.
     pub(super) fraction: &'a [u8],
 }
@@ -44,9 +28,9 @@ pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
     while let [digits @ .., b'0'] = fraction {
         fraction = digits;
     }
+    let minute = day * 24 * 60 + hour * 60 + minute - offset(zone)?;
     Some(Instant {
-        minute: day * MINUTES_A_DAY + hour * 60 + minute - offset(zone)?,
-        second: u8::try_from(second).ok()?,
+        second: minute * 60 + second.min(59),
         fraction,
     })
 }
@@ -74,10 +58,11 @@ fn offset(zone: &[u8]) -> Option<i64> {
 
 /// Whether a text is an instant in the strict sense: with a `T`, and a leap second only at the end of a month in UTC.
 pub(super) fn is_instant(text: &[u8]) -> bool {
-    instant(text).is_some_and(|Instant { minute, second, .. }| {
-        let next = minute + 1;
-        let ends_month = next % MINUTES_A_DAY == 0 && civil(next / MINUTES_A_DAY).2 == 1;
-        text.get(10) != Some(&b' ') && (second < 60 || ends_month)
+    instant(text).is_some_and(|Instant { second, .. }| {
+        let next = second + 1;
+        let ends_month = next % SECONDS_A_DAY == 0 && civil(next / SECONDS_A_DAY).2 == 1;
+        let is_leap = text.get(17..19) == Some(b"60");
+        text.get(10) != Some(&b' ') && (!is_leap || ends_month)
     })
 }
 

@@ -1,10 +1,7 @@
 //! Conversions from and to the types of jiff 0.2.
 
 use crate::error::Error;
-use crate::json::time::date::Date;
-use crate::json::time::kept::{beyond, try_from_value};
-use crate::json::time::timestamp::Timestamp;
-use crate::json::time::zoned::ZonedTime;
+use crate::json::time::{Date, Timestamp, ZonedTime, beyond};
 
 impl From<jiff::Timestamp> for Timestamp {
     /// In UTC. An instant before the year 0 is refused when it is sent.
@@ -26,8 +23,6 @@ impl TryFrom<&Timestamp> for jiff::Timestamp {
     }
 }
 
-try_from_value!(Timestamp => jiff::Timestamp);
-
 impl From<jiff::civil::Date> for Date {
     /// A date before the year 0 is refused when it is sent.
     fn from(date: jiff::civil::Date) -> Self {
@@ -46,8 +41,6 @@ impl TryFrom<&Date> for jiff::civil::Date {
             .ok_or_else(|| beyond(date.as_str(), "jiff::civil::Date"))
     }
 }
-
-try_from_value!(Date => jiff::civil::Date);
 
 impl ZonedTime for jiff::Zoned {
     fn timestamp(&self) -> Timestamp {
