@@ -1,10 +1,9 @@
 //! Members whose type is assumed because the contract does not show it. A value of another type does not fail the reply.
 
-use std::cell::Cell;
-
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
+use crate::json::decode_context::{ConstantMismatch, note_constant, note_type};
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 
@@ -21,36 +20,6 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Assumed<T> {
     }
 }
 
-/// Members of an unexpected type in one decoded reply: the first one, and how many there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TypeMismatch {
-    pub(crate) object: &'static str,
-    pub(crate) member: &'static str,
-    pub(crate) count: u32,
-}
-
-/// A constant with an unexpected value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ConstantMismatch {
-    pub(crate) object: &'static str,
-    pub(crate) member: &'static str,
-    pub(crate) expected: &'static str,
-    pub(crate) found: String,
-}
-
-/// What did not match in one decoded reply.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mismatches {
-    pub(crate) types: Option<TypeMismatch>,
-    pub(crate) constant: Option<ConstantMismatch>,
-}
-
-thread_local! {
-    // Deserializers carry no context, and one reply may have hundreds of these members.
-    static TYPE: Cell<Option<TypeMismatch>> = const { Cell::new(None) };
-    static CONSTANT: Cell<Option<ConstantMismatch>> = const { Cell::new(None) };
-}
-
 /// Returns the value of a member. A value of another type goes to `extra` and, unless it is null, counts as a mismatch. Used
 /// by generated code.
 #[doc(hidden)]
@@ -65,16 +34,7 @@ pub fn typed<T>(
         Err(other) => other,
     };
     if !other.is_null() {
-        let first = TypeMismatch {
-            object,
-            member,
-            count: 0,
-        };
-        TYPE.with(|seen| {
-            let mut mismatch = seen.get().unwrap_or(first);
-            mismatch.count = mismatch.count.saturating_add(1);
-            seen.set(Some(mismatch));
-        });
+        note_type(object, member);
     }
     extra.push_received(member, other);
     None
@@ -86,34 +46,18 @@ pub fn constant(object: &'static str, member: &'static str, expected: &'static s
     if found == expected {
         return;
     }
-    CONSTANT.with(|seen| {
-        seen.set(seen.take().or_else(|| {
-            Some(ConstantMismatch {
-                object,
-                member,
-                expected,
-                found: found.to_owned(),
-            })
-        }));
+    note_constant(|| ConstantMismatch {
+        object,
+        member,
+        expected,
+        found: found.to_owned(),
     });
-}
-
-/// Decodes a value and returns the mismatches, which no type can report.
-pub(crate) fn noting_mismatches<T>(decode: impl FnOnce() -> T) -> (T, Mismatches) {
-    TYPE.set(None);
-    CONSTANT.set(None);
-    let value = decode();
-    let seen = Mismatches {
-        types: TYPE.take(),
-        constant: CONSTANT.take(),
-    };
-    (value, seen)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Mismatches, TypeMismatch, noting_mismatches};
     use crate::Members;
+    use crate::json::decode_context::{Mismatches, TypeMismatch, decode_response};
 
     #[derive(Clone, Debug, PartialEq)]
     struct Badge {
@@ -159,7 +103,9 @@ mod tests {
 
     #[test]
     fn each_decoding_is_counted_by_itself() {
-        let (_, seen) = noting_mismatches(|| [badge(r#"{"tone":1}"#), badge(r#"{"tone":{}}"#)]);
+        let (_, seen) = decode_response(&"".into(), || {
+            [badge(r#"{"tone":1}"#), badge(r#"{"tone":{}}"#)]
+        });
         let expected = TypeMismatch {
             object: "Badge",
             member: "tone",
@@ -168,8 +114,9 @@ mod tests {
         assert_eq!(seen.types, Some(expected));
 
         // Null and absence are what an optional member may be.
-        let (_, seen) =
-            noting_mismatches(|| [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]);
+        let (_, seen) = decode_response(&"".into(), || {
+            [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]
+        });
         assert_eq!(seen, Mismatches::default());
     }
 }

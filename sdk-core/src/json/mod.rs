@@ -4,6 +4,7 @@
 
 pub(crate) mod assumed;
 pub(crate) mod body;
+pub(crate) mod decode_context;
 pub(crate) mod explain;
 pub(crate) mod fast;
 pub(crate) mod fields;

@@ -8,9 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::Error;
+use crate::json::decode_context::{is_handed_over_raw, slice_or_copy};
 use crate::json::explain::{Found, decode_or_explain};
-use crate::json::fast::{self, AS_WRITTEN, is_written};
-use crate::json::slice::slice_or_copy;
+use crate::json::fast::{self, AS_WRITTEN};
 use crate::json::texts::text_impls;
 
 /// One JSON value exactly as received, or as it will be sent.
@@ -218,7 +218,7 @@ impl<'de> Visitor<'de> for AsWritten {
 
     fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<RawJson, E> {
         // Another deserializer may hand over any text, and this is a value with that content.
-        if !is_written(text) {
+        if !is_handed_over_raw(text) {
             return Ok(RawJson::from(text));
         }
         let text = if self.may_slice {

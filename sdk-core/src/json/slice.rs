@@ -1,7 +1,6 @@
 //! Parts of a reply that keep its memory instead of copying from it.
 
 use std::borrow::Borrow;
-use std::cell::RefCell;
 use std::fmt;
 use std::ops::Deref;
 
@@ -9,43 +8,9 @@ use bytestring::ByteString;
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::json::decode_context::slice_or_copy;
 use crate::json::fast::AS_TEXT;
 use crate::json::texts::text_impls;
-
-thread_local! {
-    /// The reply that is being decoded: deserializers carry no context.
-    static REPLY: RefCell<ByteString> = const { RefCell::new(ByteString::new()) };
-}
-
-/// What is smaller is copied: it may lie in a buffer of many times its size.
-const SMALLEST: usize = 4 * 1024;
-
-/// Decodes a reply, parts of which may become slices of it.
-pub(crate) fn slicing<T>(reply: &ByteString, decode: impl FnOnce() -> T) -> T {
-    /// Puts back what was there, also if a type panics.
-    struct Before(ByteString);
-
-    impl Drop for Before {
-        fn drop(&mut self) {
-            REPLY.set(std::mem::take(&mut self.0));
-        }
-    }
-
-    let shared = Some(reply).filter(|reply| reply.len() >= SMALLEST);
-    let _before = Before(REPLY.replace(shared.cloned().unwrap_or_default()));
-    decode()
-}
-
-/// A slice of the reply that is being decoded, or a copy of what is no part of it.
-pub(super) fn slice_or_copy(text: &str) -> ByteString {
-    REPLY.with_borrow(|reply| {
-        if reply.as_bytes().as_ptr_range().contains(&text.as_ptr()) {
-            reply.slice_ref(text)
-        } else {
-            text.into()
-        }
-    })
-}
 
 /// A text that shares the memory of the reply it came with: a member of your own type that costs no allocation.
 ///
@@ -182,33 +147,5 @@ impl<'de> Visitor<'de> for Sliced {
 
     fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Text, D::Error> {
         other.deserialize_str(self)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::panic::catch_unwind;
-
-    use bytestring::ByteString;
-
-    use super::{SMALLEST, slice_or_copy, slicing};
-
-    /// Whether a part of this text would be a slice of it now.
-    fn slices(reply: &ByteString) -> bool {
-        slice_or_copy(&reply[1..9]).as_ptr() == reply[1..9].as_ptr()
-    }
-
-    #[test]
-    fn a_reply_is_forgotten_once_it_is_decoded_and_not_before() {
-        let reply = || ByteString::from("x".repeat(SMALLEST));
-        let (outer, inner) = (reply(), reply());
-        slicing(&outer, || {
-            assert!(slices(&outer));
-            slicing(&inner, || assert!(slices(&inner) && !slices(&outer)));
-            assert!(slices(&outer) && !slices(&inner));
-        });
-        assert!(!slices(&outer));
-        catch_unwind(|| slicing(&reply(), || panic!("by a type of the caller's"))).unwrap_err();
-        assert!(super::REPLY.with_borrow(|kept| kept.is_empty()));
     }
 }

@@ -4,13 +4,12 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::json::assumed::{ConstantMismatch, noting_mismatches};
+use crate::json::decode_context::{ConstantMismatch, decode_response};
 use crate::json::explain::{Found, Unfit, decode_or_explain};
 use crate::json::fast;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::json::scan::outside_strings;
-use crate::json::slice::slicing;
 use crate::reply::page::Page;
 
 /// A type that the JSON of a reply decodes into.
@@ -109,12 +108,12 @@ pub(crate) fn decode<T: FromReply>(
     if has_more_elements(&text, terms.max_elements) {
         return Err(Unreadable::TooMany(terms.max_elements));
     }
-    let fast = || slicing(&text, || fast::from_str::<T>(&text));
-    let (value, seen) = if let (Some(value), seen) = noting_mismatches(fast) {
+    let fast = || fast::from_str::<T>(&text);
+    let (value, seen) = if let (Some(value), seen) = decode_response(&text, fast) {
         (value, seen)
     } else {
         let slow = || decode_or_explain::<T>(&text, Found::Quoted);
-        let (decoded, seen) = noting_mismatches(slow);
+        let (decoded, seen) = decode_response(&text, slow);
         let value = decoded.map_err(|unfit| unreadable(&text, expected, unfit, shown))?;
         (value, seen)
     };

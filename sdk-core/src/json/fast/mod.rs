@@ -8,13 +8,12 @@ mod name;
 #[cfg(test)]
 mod tests;
 
-use std::cell::Cell;
-
 use serde::Deserialize;
 use serde::de::value::BorrowedStrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::de::StrRead;
 
+use crate::json::decode_context::{hand_over_raw, note_failure, watch_failures};
 use crate::json::fast::name::Name;
 use crate::json::scanner::Scanner;
 
@@ -27,30 +26,12 @@ pub(super) const AS_TEXT: &str = "a text";
 /// The longest integer that surely has 64 bits, in digits.
 const LONGEST: usize = 18;
 
-thread_local! {
-    /// Whether anything failed: a type may catch an error, and what it reads next is then for `serde_json` to say.
-    static FAILED: Cell<bool> = const { Cell::new(false) };
-    /// The value that was handed over as it is written, which proves that it is JSON.
-    static WRITTEN: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-}
-
 /// Decodes a text, if that is easy.
 pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
-    let before = FAILED.replace(false);
     let mut fast = Fast(Scanner::new(text));
-    let value = T::deserialize(&mut fast);
-    let failed = FAILED.replace(before);
+    let (value, failed) = watch_failures(|| T::deserialize(&mut fast));
     fast.0.end().filter(|()| !failed)?;
     value.ok()
-}
-
-/// Whether this is the value that was just handed over as it is written.
-pub(super) fn is_written(text: &str) -> bool {
-    WRITTEN.take() == place(text)
-}
-
-fn place(text: &str) -> (usize, usize) {
-    (text.as_ptr().addr(), text.len())
 }
 
 struct Fast<'de>(Scanner<'de>);
@@ -62,7 +43,7 @@ struct Left;
 
 impl Left {
     fn new() -> Self {
-        FAILED.set(true);
+        note_failure();
         Self
     }
 }
@@ -175,7 +156,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         }
         if name == AS_WRITTEN {
             let text = self.0.value().ok_or_else(Left::new)?;
-            WRITTEN.set(place(text));
+            hand_over_raw(text);
             return visitor.visit_borrowed_str(text);
         }
         // Raw JSON of `serde_json` comes by a name that no type has.

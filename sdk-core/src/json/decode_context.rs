@@ -1,0 +1,179 @@
+//! What a decoding needs and finds beyond its value: deserializers carry no context.
+
+use std::cell::{Cell, RefCell};
+
+use bytestring::ByteString;
+
+/// A smaller response is copied: it may lie in a buffer of many times its size.
+const SMALLEST: usize = 4 * 1024;
+
+struct DecodeContext {
+    /// The response whose memory its parts may share; empty if they are copied.
+    response: RefCell<ByteString>,
+    mismatches: RefCell<Mismatches>,
+    /// Whether the fast decoder failed anywhere: a type may catch an error, and `serde_json` decides what it reads next.
+    failed: Cell<bool>,
+    /// Address and length of the value that was handed over as raw JSON, which proves that it is JSON.
+    raw: Cell<(usize, usize)>,
+}
+
+thread_local! {
+    static CONTEXT: DecodeContext = const {
+        DecodeContext {
+            response: RefCell::new(ByteString::new()),
+            mismatches: RefCell::new(Mismatches { types: None, constant: None }),
+            failed: Cell::new(false),
+            raw: Cell::new((0, 0)),
+        }
+    };
+}
+
+/// Members of an unexpected type in one decoded reply: the first one, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TypeMismatch {
+    pub(crate) object: &'static str,
+    pub(crate) member: &'static str,
+    pub(crate) count: u32,
+}
+
+/// A constant with an unexpected value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConstantMismatch {
+    pub(crate) object: &'static str,
+    pub(crate) member: &'static str,
+    pub(crate) expected: &'static str,
+    pub(crate) found: String,
+}
+
+/// What did not match in one decoded reply.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mismatches {
+    pub(crate) types: Option<TypeMismatch>,
+    pub(crate) constant: Option<ConstantMismatch>,
+}
+
+/// Decodes a response, parts of which may become slices of it, and returns the mismatches, which no type can report.
+pub(crate) fn decode_response<T>(
+    response: &ByteString,
+    decode: impl FnOnce() -> T,
+) -> (T, Mismatches) {
+    /// Restores what was there before, also if a type panics.
+    struct Outer(ByteString, Mismatches);
+
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            CONTEXT.with(|it| {
+                it.response.replace(std::mem::take(&mut self.0));
+                it.mismatches.replace(std::mem::take(&mut self.1));
+            });
+        }
+    }
+
+    let shared = Some(response).filter(|it| it.len() >= SMALLEST).cloned();
+    let _outer = CONTEXT.with(|it| {
+        Outer(
+            it.response.replace(shared.unwrap_or_default()),
+            it.mismatches.take(),
+        )
+    });
+    let value = decode();
+    (value, CONTEXT.with(|it| it.mismatches.take()))
+}
+
+/// A slice of the response that is being decoded, or a copy of what is no part of it.
+pub(super) fn slice_or_copy(text: &str) -> ByteString {
+    CONTEXT.with(|it| {
+        let response = it.response.borrow();
+        if response.as_bytes().as_ptr_range().contains(&text.as_ptr()) {
+            response.slice_ref(text)
+        } else {
+            text.into()
+        }
+    })
+}
+
+/// Notes a member of another type than the assumed one.
+pub(super) fn note_type(object: &'static str, member: &'static str) {
+    let first = TypeMismatch {
+        object,
+        member,
+        count: 0,
+    };
+    CONTEXT.with(|it| {
+        let mut mismatches = it.mismatches.borrow_mut();
+        let mismatch = mismatches.types.get_or_insert(first);
+        mismatch.count = mismatch.count.saturating_add(1);
+    });
+}
+
+/// Notes a constant with an unexpected value. Only the first one counts.
+pub(super) fn note_constant(mismatch: impl FnOnce() -> ConstantMismatch) {
+    CONTEXT.with(|it| {
+        let mut mismatches = it.mismatches.borrow_mut();
+        mismatches.constant.get_or_insert_with(mismatch);
+    });
+}
+
+/// Notes that the fast decoder failed.
+pub(super) fn note_failure() {
+    CONTEXT.with(|it| it.failed.set(true));
+}
+
+/// Decodes, and returns whether a failure was noted meanwhile.
+pub(super) fn watch_failures<T>(decode: impl FnOnce() -> T) -> (T, bool) {
+    let before = CONTEXT.with(|it| it.failed.replace(false));
+    let value = decode();
+    (value, CONTEXT.with(|it| it.failed.replace(before)))
+}
+
+/// Notes the value that is handed over as raw JSON.
+pub(super) fn hand_over_raw(text: &str) {
+    CONTEXT.with(|it| it.raw.set(place(text)));
+}
+
+/// Whether this is the value that was just handed over as raw JSON.
+pub(super) fn is_handed_over_raw(text: &str) -> bool {
+    CONTEXT.with(|it| it.raw.take()) == place(text)
+}
+
+fn place(text: &str) -> (usize, usize) {
+    (text.as_ptr().addr(), text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use bytestring::ByteString;
+
+    use super::{CONTEXT, SMALLEST, decode_response, note_type, slice_or_copy};
+
+    /// Whether a part of this text would be a slice of it now.
+    fn slices(response: &ByteString) -> bool {
+        slice_or_copy(&response[1..9]).as_ptr() == response[1..9].as_ptr()
+    }
+
+    #[test]
+    fn a_response_is_forgotten_once_it_is_decoded_and_not_before() {
+        let response = || ByteString::from("x".repeat(SMALLEST));
+        let (outer, inner) = (response(), response());
+        let ((), seen) = decode_response(&outer, || {
+            note_type("Outer", "a");
+            assert!(slices(&outer));
+            let ((), seen) = decode_response(&inner, || {
+                note_type("Inner", "b");
+                assert!(slices(&inner) && !slices(&outer));
+            });
+            assert_eq!(seen.types.unwrap().object, "Inner");
+            assert!(slices(&outer) && !slices(&inner));
+        });
+        assert_eq!(
+            seen.types.map(|it| (it.object, it.count)),
+            Some(("Outer", 1))
+        );
+        assert!(!slices(&outer));
+        let panics = || decode_response(&response(), || panic!("by a type of the caller's"));
+        catch_unwind(panics).unwrap_err();
+        assert!(CONTEXT.with(|it| it.response.borrow().is_empty()));
+    }
+}
