@@ -23,7 +23,7 @@ use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::{CallOptions, ExactReplay, SchemaPolicy};
 use crate::policy::retry::RetryPolicy;
-use crate::reply::receive::Receive;
+use crate::reply::decode::FromReply;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
@@ -82,7 +82,7 @@ impl SendPrepared {
     ///
     /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type. It is null where the operation
     /// succeeds with something else, such as a text, which [`Receipt::bytes`] has.
-    pub fn typed<T: Receive>(self) -> SendPrepared<T> {
+    pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
             call: self.call,
             draft: self.draft,
@@ -92,7 +92,7 @@ impl SendPrepared {
     }
 }
 
-impl<T: Receive> SendPrepared<T> {
+impl<T: FromReply> SendPrepared<T> {
     /// Limits each attempt, from the first byte sent to the last byte read.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.with_timeout(timeout))
@@ -164,7 +164,7 @@ impl<T: Receive> SendPrepared<T> {
     }
 }
 
-impl<T: Receive> IntoFuture for SendPrepared<T> {
+impl<T: FromReply> IntoFuture for SendPrepared<T> {
     type Output = Result<Receipt<T>, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 

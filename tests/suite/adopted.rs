@@ -158,10 +158,11 @@ async fn several_successes_arrive_as_what_they_are() {
         panic!("{later:?}")
     };
     assert!(!job.job_id.is_empty());
-    assert_eq!(
-        prefer("status=204").await.unwrap().into_inner(),
-        CreateExportReply::NoContent
-    );
+    let received: serde_json::Value = serde_json::from_slice(later.bytes()).unwrap();
+    assert_eq!(serde_json::to_value(&*later).unwrap(), received);
+    let nothing = prefer("status=204").await.unwrap().into_inner();
+    assert_eq!(nothing, CreateExportReply::NoContent);
+    assert_eq!(serde_json::to_string(&nothing).unwrap(), "null");
     assert_eq!(server.attempts("CreateExport"), 3);
 
     let moved = MoveOpportunityBody::new(OpportunityStage::Qualified);

@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Validate};
+use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Received, Unreadable, Validate};
 use sdk_core::{Date, Error, Members, RawJson, Record};
 
 /// The reference of a financial counterparty.
@@ -77,8 +77,8 @@ sdk_core::json_object!(AccountingMetadata {
 });
 
 impl FromReply for AccountingMetadata {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -542,7 +542,7 @@ sdk_core::json_object!(AccountingCommandResult {
 });
 
 impl FromReply for AccountingCommandResult {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }

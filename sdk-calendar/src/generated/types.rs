@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, FromReply, Validate};
+use sdk_core::codegen::{Check, FromReply, Received, Unreadable, Validate};
 use sdk_core::{Error, Members, RawJson, Record, Timestamp};
 
 /// What an event command does. `create` appears; other values are not shown.
@@ -473,7 +473,7 @@ sdk_core::json_object!(CalendarCommandResult {
 });
 
 impl FromReply for CalendarCommandResult {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }

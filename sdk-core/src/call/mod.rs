@@ -28,8 +28,7 @@ use crate::macros::debug_fields;
 use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Replay, Safety};
 use crate::options::{self, CallOptions, ExactReplay, SchemaPolicy};
-use crate::reply::decode::Terms;
-use crate::reply::receive::{Head, Receive, receive};
+use crate::reply::decode::{FromReply, Head, Terms, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -111,7 +110,7 @@ impl Call {
     ///
     /// # Errors
     /// Any result other than a decoded 2xx reply.
-    pub fn send<T: Receive>(
+    pub fn send<T: FromReply>(
         self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Response<T>, Error>> + Send + 'static {
@@ -122,7 +121,7 @@ impl Call {
     ///
     /// # Errors
     /// As [`send`](Self::send). An error that was not a refusal contains the prepared command.
-    pub fn command<T: Receive>(
+    pub fn command<T: FromReply>(
         mut self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -178,7 +177,7 @@ impl Call {
 
     /// The future of a call. Only this future owns what the call needs; passing it on by value would double the size and copy
     /// it twice per call.
-    fn deliver<T: Receive, R: 'static>(
+    fn deliver<T: FromReply, R: 'static>(
         self,
         draft: Result<Draft, Error>,
         wrap: fn(Response<T>) -> R,

@@ -21,7 +21,7 @@ use crate::error::kind::Effect;
 use crate::observe::call::CallWatch;
 use crate::operation::{Operation, RawOperations, Safety};
 use crate::options::ExactReplay;
-use crate::reply::receive::receive;
+use crate::reply::decode::receive;
 use crate::request::draft::Draft;
 use crate::suite::Suite;
 use crate::token::credentials::ClientCredentials;

@@ -86,25 +86,7 @@ impl Record {
 
     /// The first member of this name, as it is written.
     pub(super) fn member(&self, name: &str) -> Option<&str> {
-        let mut object = Scanner::new(self.as_str());
-        object.open(b'{')?;
-        let mut is_first = true;
-        while object.more(is_first, b'}')? {
-            is_first = false;
-            let is_it = match object.plain_string() {
-                Some(own) => own == name,
-                // One that is no text, such as half of a surrogate pair, is no name.
-                None => {
-                    serde_json::from_str::<String>(object.value()?).is_ok_and(|own| own == name)
-                }
-            };
-            object.expect(b':')?;
-            let value = object.value()?;
-            if is_it {
-                return Some(value);
-            }
-        }
-        None
+        member(self.as_str(), name)
     }
 
     /// Whether two members have this name.
@@ -162,6 +144,27 @@ impl Record {
     pub fn detached(self) -> Self {
         Self(self.0.detached())
     }
+}
+
+/// The first member of this name in an object, as it is written.
+pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
+    let mut object = Scanner::new(object);
+    object.open(b'{')?;
+    let mut is_first = true;
+    while object.more(is_first, b'}')? {
+        is_first = false;
+        let is_it = match object.plain_string() {
+            Some(own) => own == name,
+            // One that is no text, such as half of a surrogate pair, is no name.
+            None => serde_json::from_str::<String>(object.value()?).is_ok_and(|own| own == name),
+        };
+        object.expect(b':')?;
+        let value = object.value()?;
+        if is_it {
+            return Some(value);
+        }
+    }
+    None
 }
 
 /// Whether a name could be there twice, at whatever depth: most objects need no closer look.

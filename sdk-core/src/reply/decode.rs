@@ -1,50 +1,125 @@
+//! Decodes a 2xx reply, by its status and its body.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::error::Error;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use http::HeaderMap;
+use http::header::CONTENT_TYPE;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::json::decode_context::{ConstantMismatch, decode_response};
+use crate::json::decode_context::{ConstantMismatch, TypeMismatch, decode_response};
 use crate::json::explain::{Found, Unfit, decode_or_explain};
 use crate::json::fast;
 use crate::json::raw::RawJson;
-use crate::json::record::Record;
+use crate::json::record::{Record, member};
 use crate::json::scan::outside_strings;
-use crate::reply::page::Page;
+use crate::macros::debug_fields;
 
-/// A type that the JSON of a reply decodes into.
-pub trait FromReply: DeserializeOwned + Send + 'static {
-    /// The `schemaVersion` of the reply, if its type has one.
-    fn schema_version(&self) -> Option<&str> {
-        None
+/// What a call can return: JSON of one type, one of several types by the status, or no JSON at all.
+pub trait FromReply: Sized + Send + 'static {
+    /// Reads a reply.
+    ///
+    /// # Errors
+    /// If the body does not fit.
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable>;
+}
+
+impl FromReply for () {
+    /// The success of an operation that returns nothing, whatever came with it.
+    fn receive(_: &Received<'_>) -> Result<Self, Unreadable> {
+        Ok(())
     }
+}
 
-    /// The value of a reply without a body, where the contract shows none.
-    fn absent() -> Option<Self> {
-        None
-    }
-
-    /// What the reply lacks of its documented schema, beyond what its type checks.
-    fn lacks(&self) -> Option<String> {
-        None
+impl FromReply for Bytes {
+    /// A body of another media type, as received.
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.not_about_it()?;
+        Ok(reply.body.clone())
     }
 }
 
 impl FromReply for RawJson {
-    fn absent() -> Option<Self> {
-        Some(Self::null())
+    /// Null where the operation's own type would take the body as it is.
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        let read = || {
+            if reply.body.is_empty() && reply.terms.schema_version.is_none() {
+                Ok(Self::null())
+            } else {
+                reply.json()
+            }
+        };
+        if !reply.may_be_no_json() {
+            return read();
+        }
+        reply.not_about_it()?;
+        let must_be_json = reply.terms.accept.is_some_and(is_json);
+        match reply.is_json().then(read) {
+            Some(decoded) if decoded.is_ok() || must_be_json => decoded,
+            _ => Ok(Self::null()),
+        }
     }
 }
 
-impl FromReply for Record {}
-
-impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
-    fn schema_version(&self) -> Option<&str> {
-        self.schema_version.as_deref()
+impl FromReply for Record {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
+}
 
-    fn lacks(&self) -> Option<String> {
-        self.without_items()
+impl FromReply for String {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
+
+impl FromReply for bool {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
+
+impl FromReply for i64 {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FromReply for Vec<T> {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FromReply for Option<T> {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FromReply for BTreeMap<String, T> {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
+
+/// What a reply says of its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Head<'a> {
+    status: u16,
+    /// The media type, without its parameters.
+    media_type: Option<&'a str>,
+}
+
+impl<'a> Head<'a> {
+    pub(crate) fn of(status: u16, headers: &'a HeaderMap) -> Self {
+        let media_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
+        let media_type = media_type.and_then(|it| it.split(';').next());
+        let media_type = media_type.map(str::trim).filter(|it| !it.is_empty());
+        Self { status, media_type }
     }
 }
 
@@ -86,39 +161,108 @@ pub enum Unreadable {
     },
 }
 
-/// Decodes a reply. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs from its schema, which was tolerated.
-pub(crate) fn decode<T: FromReply>(
+/// Reads a reply. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs from
+/// its schema, which was tolerated.
+pub(crate) fn receive<T: FromReply>(
+    head: Head<'_>,
     body: &Bytes,
     terms: Terms,
     shown: Shown<'_>,
 ) -> Result<(T, bool), Unreadable> {
-    let expected = terms.schema_version;
-    let mut mismatch = false;
-    if body.is_empty()
-        && expected.is_none()
-        && let Some(absent) = T::absent()
-    {
-        return Ok((absent, false));
-    }
-    let text = ByteString::try_from(body.clone()).map_err(|error| match error.error_len() {
-        // It ends within a character.
-        None => Unreadable::Truncated(error.into()),
-        Some(_) => Unreadable::Malformed(format!("the body is not UTF-8: {error}")),
+    let mismatch = Cell::new(false);
+    let value = T::receive(&Received {
+        head,
+        body,
+        terms,
+        shown,
+        mismatch: &mismatch,
     })?;
-    if has_more_elements(&text, terms.max_elements) {
-        return Err(Unreadable::TooMany(terms.max_elements));
+    Ok((value, mismatch.get()))
+}
+
+/// A 2xx reply that is about to be read.
+#[derive(Clone)]
+pub struct Received<'a> {
+    head: Head<'a>,
+    body: &'a Bytes,
+    terms: Terms,
+    shown: Shown<'a>,
+    /// Whether it differs from its schema, which was tolerated.
+    mismatch: &'a Cell<bool>,
+}
+
+// Without the body, which may be confidential.
+debug_fields! { Received<'a> |it| status: it.head.status }
+
+impl Received<'_> {
+    /// Its status.
+    #[must_use]
+    pub fn status(&self) -> u16 {
+        self.head.status
     }
-    let fast = || fast::from_str::<T>(&text);
-    let (value, seen) = if let (Some(value), seen) = decode_response(&text, fast) {
-        (value, seen)
-    } else {
-        let slow = || decode_or_explain::<T>(&text, Found::Quoted);
-        let (decoded, seen) = decode_response(&text, slow);
-        let value = decoded.map_err(|unfit| unreadable(&text, expected, unfit, shown))?;
-        (value, seen)
-    };
-    if let Some(first) = seen.types {
-        mismatch = true;
+
+    /// Decodes its JSON, and checks its schema version and its constants.
+    ///
+    /// # Errors
+    /// If the body does not fit.
+    pub fn json<T: DeserializeOwned>(&self) -> Result<T, Unreadable> {
+        let text = self.text()?;
+        let fast = || fast::from_str::<T>(&text);
+        let (value, seen) = if let (Some(value), seen) = decode_response(&text, fast) {
+            (value, seen)
+        } else {
+            let slow = || decode_or_explain::<T>(&text, Found::Quoted);
+            let (decoded, seen) = decode_response(&text, slow);
+            (
+                decoded.map_err(|unfit| self.unreadable(&text, unfit))?,
+                seen,
+            )
+        };
+        if let Some(first) = seen.types {
+            self.tolerate_types(first);
+        }
+        if let Some(expected) = self.terms.schema_version
+            && let Err(found) = self.check_version(&text, expected)
+        {
+            self.other_version(expected, found)?;
+        }
+        if let Some(constant) = seen.constant {
+            self.other_constant(&constant)?;
+        }
+        Ok(value)
+    }
+
+    /// Whether the contract states its schema version.
+    pub(super) fn has_schema_version(&self) -> bool {
+        self.terms.schema_version.is_some()
+    }
+
+    /// Reads a reply with a status that the contract does not show, whose schema nobody knows.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub fn undocumented(&self) -> Result<RawJson, Unreadable> {
+        let mut reply = self.clone();
+        reply.terms.schema_version = None;
+        RawJson::receive(&reply)
+    }
+
+    /// Its text, if that is not too much to decode.
+    fn text(&self) -> Result<ByteString, Unreadable> {
+        let text = ByteString::try_from(self.body.clone());
+        let text = text.map_err(|error| match error.error_len() {
+            // It ends within a character.
+            None => Unreadable::Truncated(error.into()),
+            Some(_) => Unreadable::Malformed(format!("the body is not UTF-8: {error}")),
+        })?;
+        if has_more_elements(&text, self.terms.max_elements) {
+            return Err(Unreadable::TooMany(self.terms.max_elements));
+        }
+        Ok(text)
+    }
+
+    fn tolerate_types(&self, first: TypeMismatch) {
+        self.mismatch.set(true);
         tracing::warn!(
             name: "suite.reply.types",
             object = first.object,
@@ -127,35 +271,116 @@ pub(crate) fn decode<T: FromReply>(
             "members do not match their assumed type, or exceed it, and are kept in `extra`"
         );
     }
-    if let Some(expected) = expected
-        && value.schema_version() != Some(expected)
-    {
-        // The type may have no such member, so it is read from the text.
-        match check_version(&text, expected, shown) {
-            Err(found) if terms.lenient => {
-                mismatch = true;
-                tracing::warn!(
-                    name: "suite.reply.schema_version",
-                    expected,
-                    found,
-                    "the reply has an unexpected schema version"
-                );
-            }
-            checked => checked.map_err(|found| Unreadable::Schema {
+
+    /// Compares its `schemaVersion` with the expected one. The error is what was found in its place, if anything.
+    fn check_version(&self, text: &str, expected: &str) -> Result<(), Option<String>> {
+        let raw = member(text, "schemaVersion").ok_or(None)?;
+        let version: Option<String> = serde_json::from_str(raw).ok();
+        if version.as_deref() == Some(expected) {
+            return Ok(());
+        }
+        Err(Some((self.shown)(version.as_deref().unwrap_or(raw))))
+    }
+
+    fn other_version(
+        &self,
+        expected: &'static str,
+        found: Option<String>,
+    ) -> Result<(), Unreadable> {
+        if !self.terms.lenient {
+            return Err(Unreadable::Schema {
                 expected,
                 found,
                 detail: None,
-            })?,
+            });
         }
+        self.mismatch.set(true);
+        tracing::warn!(
+            name: "suite.reply.schema_version",
+            expected,
+            found,
+            "the reply has an unexpected schema version"
+        );
+        Ok(())
     }
-    if let Some(constant) = seen.constant {
-        mismatch = true;
-        other_constant(&constant, terms.lenient, shown)?;
+
+    /// A constant identifies a reply, so another value means that the reply is something else.
+    fn other_constant(&self, mismatch: &ConstantMismatch) -> Result<(), Unreadable> {
+        let ConstantMismatch {
+            object,
+            member,
+            expected,
+            found,
+        } = mismatch;
+        let found = (self.shown)(found);
+        if !self.terms.lenient {
+            return Err(Unreadable::Malformed(format!(
+                "at `{member}`: expected the constant {expected}, found {found}"
+            )));
+        }
+        self.mismatch.set(true);
+        tracing::warn!(
+            name: "suite.reply.constant",
+            object,
+            member,
+            expected,
+            found,
+            "a constant has an unexpected value"
+        );
+        Ok(())
     }
-    match value.lacks().filter(|_| expected.is_some()) {
-        Some(lack) => Err(Unreadable::Malformed(lack)),
-        None => Ok((value, mismatch)),
+
+    fn unreadable(&self, text: &str, unfit: Unfit) -> Unreadable {
+        if text.trim().is_empty() {
+            return Unreadable::Malformed("the body is empty".to_owned());
+        }
+        if unfit.error.is_eof() {
+            return Unreadable::Truncated(unfit.error.into());
+        }
+        let detail = unfit.why;
+        let is_object = text.trim_ascii_start().starts_with('{');
+        // The version counts only if the whole text is JSON, because the member may precede the mistake.
+        let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
+        if let Some(expected) = self.terms.schema_version
+            && is_object
+            && is_json()
+            && let Err(found) = self.check_version(text, expected)
+        {
+            return Unreadable::Schema {
+                expected,
+                found,
+                detail: Some(detail),
+            };
+        }
+        Unreadable::Malformed(detail)
     }
+
+    /// Refuses JSON in place of another media type if the contract does not show the status either: it says something else.
+    fn not_about_it(&self) -> Result<(), Unreadable> {
+        let asked = self.terms.accept.is_none_or(is_json);
+        if !asked && self.is_json() && !self.terms.statuses.contains(&self.status()) {
+            let message = "it is JSON with a status that the contract does not show";
+            return Err(Unreadable::Malformed(message.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn is_json(&self) -> bool {
+        self.head.media_type.is_some_and(is_json)
+    }
+
+    /// Whether its operation succeeds with something other than JSON, or with nothing.
+    fn may_be_no_json(&self) -> bool {
+        let succeeds = |status: &&u16| (200..300).contains(*status);
+        let mut successes = self.terms.statuses.iter().filter(succeeds).peekable();
+        let is_empty = successes.peek().is_some() && successes.all(|it| matches!(it, 204 | 205));
+        (is_empty || self.terms.accept.is_some()) && self.terms.schema_version.is_none()
+    }
+}
+
+/// Whether a media type, or one of several, is JSON.
+fn is_json(media_types: &str) -> bool {
+    media_types.to_ascii_lowercase().contains("json")
 }
 
 /// Whether a JSON text has more elements and members than allowed.
@@ -172,75 +397,6 @@ fn has_more_elements(text: &str, most: usize) -> bool {
         opened = matches!(byte, b'[' | b'{');
     }
     count > most
-}
-
-/// Compares the `schemaVersion` in a reply with the expected one. The error is what was found in its place, if anything.
-fn check_version(text: &str, expected: &str, shown: Shown<'_>) -> Result<(), Option<String>> {
-    let record = text.parse::<Record>();
-    let raw = record.map_or(None, |record| record.raw_member("schemaVersion"));
-    let raw = raw.ok_or(None)?;
-    let version: Option<String> = raw.decode_silently();
-    if version.as_deref() == Some(expected) {
-        return Ok(());
-    }
-    Err(Some(shown(version.as_deref().unwrap_or(raw.as_str()))))
-}
-
-/// A constant identifies a reply, so another value means that the reply is something else.
-fn other_constant(
-    mismatch: &ConstantMismatch,
-    lenient: bool,
-    shown: Shown<'_>,
-) -> Result<(), Unreadable> {
-    let ConstantMismatch {
-        object,
-        member,
-        expected,
-        found,
-    } = mismatch;
-    let found = shown(found);
-    if lenient {
-        tracing::warn!(
-            name: "suite.reply.constant",
-            object,
-            member,
-            expected,
-            found,
-            "a constant has an unexpected value"
-        );
-        return Ok(());
-    }
-    Err(Unreadable::Malformed(format!(
-        "at `{member}`: expected the constant {expected}, found {found}"
-    )))
-}
-
-fn unreadable(
-    text: &str,
-    expected: Option<&'static str>,
-    unfit: Unfit,
-    shown: Shown<'_>,
-) -> Unreadable {
-    if text.trim().is_empty() {
-        return Unreadable::Malformed("the body is empty".to_owned());
-    }
-    if unfit.error.is_eof() {
-        return Unreadable::Truncated(unfit.error.into());
-    }
-    let detail = unfit.why;
-    let is_object = text.trim_ascii_start().starts_with('{');
-    // The version counts only if the whole text is JSON, because the member may precede the mistake.
-    let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
-    if let Some(expected) = expected.filter(|_| is_object && is_json())
-        && let Err(found) = check_version(text, expected, shown)
-    {
-        return Unreadable::Schema {
-            expected,
-            found,
-            detail: Some(detail),
-        };
-    }
-    Unreadable::Malformed(detail)
 }
 
 #[cfg(test)]

@@ -4,6 +4,4 @@
 
 pub(crate) mod decode;
 pub(crate) mod page;
-pub(crate) mod receive;
 pub(crate) mod response;
-mod web;

@@ -6,6 +6,7 @@ use crate::error::kind::Effect;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
+use crate::reply::decode::{FromReply, Received, Unreadable};
 use crate::text::one_line;
 
 /// One page of a list.
@@ -69,7 +70,7 @@ impl<T> Page<T> {
     }
 
     /// Describes a page without `items`.
-    pub(crate) fn without_items(&self) -> Option<String> {
+    fn without_items(&self) -> Option<String> {
         if self.items.is_some() {
             return None;
         }
@@ -99,6 +100,16 @@ impl<T> Page<T> {
         self.next_cursor
             .as_deref()
             .filter(|cursor| !cursor.is_empty())
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        let page: Self = reply.json()?;
+        match page.without_items().filter(|_| reply.has_schema_version()) {
+            Some(lack) => Err(Unreadable::Malformed(lack)),
+            None => Ok(page),
+        }
     }
 }
 

@@ -15,8 +15,7 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
 use crate::policy::retry::retry_after;
-use crate::reply::decode::{Terms, Unreadable};
-use crate::reply::receive::{Head, Receive, receive};
+use crate::reply::decode::{FromReply, Head, Terms, Unreadable, receive};
 use crate::reply::response::{Receipt, Reply, Response, request_id};
 use crate::testing::errors::{ErrorBuilder, header, random_key};
 use crate::text::one_line;
@@ -111,7 +110,7 @@ impl ReplyBuilder {
     ///
     /// # Errors
     /// If the status is not 2xx, or the body does not decode.
-    pub fn response<T: Receive>(self) -> Result<Response<T>, Error> {
+    pub fn response<T: FromReply>(self) -> Result<Response<T>, Error> {
         if !(200..300).contains(&self.status) {
             return Err(self.rejected());
         }
@@ -147,7 +146,7 @@ impl ReplyBuilder {
     ///
     /// # Errors
     /// As [`response`](Self::response).
-    pub fn receipt<T: Receive>(self) -> Result<Receipt<T>, Error> {
+    pub fn receipt<T: FromReply>(self) -> Result<Receipt<T>, Error> {
         self.response().map(Receipt::new)
     }
 

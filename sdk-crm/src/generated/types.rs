@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{FromReply, Pattern, Piece};
+use sdk_core::codegen::{FromReply, Pattern, Piece, Received, Unreadable};
 use sdk_core::{Members, Number, RawJson, Record, Timestamp};
 
 /// The reference of an intake submission.
@@ -585,8 +585,8 @@ sdk_core::json_object!(AttentionQueue {
 });
 
 impl FromReply for AttentionQueue {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -946,8 +946,8 @@ sdk_core::json_object!(IntakeSubmissionDetail {
 });
 
 impl FromReply for IntakeSubmissionDetail {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -984,8 +984,8 @@ sdk_core::json_object!(Funnel {
 });
 
 impl FromReply for Funnel {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -1160,8 +1160,8 @@ sdk_core::json_object!(Presentation {
 });
 
 impl FromReply for Presentation {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 

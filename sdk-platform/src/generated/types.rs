@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, FromReply, Validate};
+use sdk_core::codegen::{Check, FromReply, Received, Unreadable, Validate};
 use sdk_core::{Error, Members, RawJson, Secret};
 
 /// The form of the client credential exchange. The contract does not show its fields; these are those of
@@ -176,4 +176,8 @@ impl std::fmt::Debug for TokenResponse {
     }
 }
 
-impl FromReply for TokenResponse {}
+impl FromReply for TokenResponse {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}

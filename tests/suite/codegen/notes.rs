@@ -80,13 +80,6 @@ pub(super) static PATCH: Operation = Operation::generated(Row {
     ..COMMAND
 });
 
-pub(super) static PRINT: Operation = Operation::generated(Row {
-    id: "printNotes",
-    route: "/notes/print",
-    accept: Some("text/html"),
-    ..ROW
-});
-
 static NOTES: Application = Application {
     app: App::Crm,
     title: "Notes",
@@ -95,7 +88,7 @@ static NOTES: Application = Application {
     shows_envelope: false,
     metadata: None,
     metadata_members: &[],
-    operations: &[&LIST, &EXPORT, &PRINT, &PUT, &PUT_TEXT, &DELETE, &PATCH],
+    operations: &[&LIST, &EXPORT, &PUT, &PUT_TEXT, &DELETE, &PATCH],
     raw: RawOperations::of(App::Crm),
 };
 

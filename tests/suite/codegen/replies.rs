@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use sdk_core::codegen::{Bytes, Call, Receive, Row};
+use sdk_core::codegen::{Bytes, Call, FromReply, Received, Row, Unreadable};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
     Effect, Error, ErrorKind, Members, Operation, RawJson, Receipt, Record, Response, SendPrepared,
     testing,
 };
 
-use super::notes::{COMMAND, DELETE, EXPORT, LIST, PRINT, ROW, client, draft_of};
+use super::notes::{COMMAND, DELETE, EXPORT, LIST, ROW, client, draft_of};
 use crate::support::{assert_failed, assert_says};
 
 const JSON: &str = "application/json";
@@ -22,22 +22,46 @@ pub struct Job {
 
 sdk_core::json_object!(Job { id: required "id" });
 
-impl sdk_core::codegen::FromReply for Job {}
+impl FromReply for Job {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
-sdk_core::replies! {
-    /// An export.
-    pub enum Export {
-        /// Ready.
-        Ok(Bytes) = 200,
-        /// Later.
-        Accepted(Job) = 201 | 202,
-        /// Nothing to export.
-        NoContent = 204,
+/// An export, as the generator declares it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Export {
+    /// Ready.
+    Ok(Bytes),
+    /// Later.
+    Accepted(Job),
+    /// Nothing to export.
+    NoContent,
+    /// Another success, which the contract does not show.
+    Other {
+        /// The HTTP status.
+        status: u16,
+        /// The body as received; null if there was none.
+        body: RawJson,
+    },
+}
+
+impl FromReply for Export {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        match reply.status() {
+            200 => FromReply::receive(reply).map(Self::Ok),
+            201 | 202 => FromReply::receive(reply).map(Self::Accepted),
+            204 => <()>::receive(reply).map(|()| Self::NoContent),
+            status => reply
+                .undocumented()
+                .map(|body| Self::Other { status, body }),
+        }
     }
 }
 
 /// What a call makes of this reply.
-async fn received<T: Receive>(status: u16, body: &'static [u8]) -> Result<Response<T>, Error> {
+async fn received<T: FromReply>(status: u16, body: &'static [u8]) -> Result<Response<T>, Error> {
     let transport = ScriptedTransport::new().json(status, body);
     let call = Call::new(&client(&transport), &LIST);
     let draft = call.endpoint().get("/notes");
@@ -57,21 +81,15 @@ async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
         extra: Members::new(),
     };
     let other: RawJson = r#"{"left": 1.10}"#.parse().unwrap();
-    let rows: [(u16, &[u8], _, &str); 6] = [
+    let rows: [(u16, &[u8], _); 6] = [
         (
             200,
             b"\xff\x00",
             Export::Ok(Bytes::from_static(b"\xff\x00")),
-            "[255,0]",
         ),
-        (
-            201,
-            br#"{"id":7}"#,
-            Export::Accepted(job.clone()),
-            r#"{"id":7}"#,
-        ),
-        (202, br#"{"id":7}"#, Export::Accepted(job), r#"{"id":7}"#),
-        (204, b"", Export::NoContent, "null"),
+        (201, br#"{"id":7}"#, Export::Accepted(job.clone())),
+        (202, br#"{"id":7}"#, Export::Accepted(job)),
+        (204, b"", Export::NoContent),
         (
             203,
             br#"{"left": 1.10}"#,
@@ -79,7 +97,6 @@ async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
                 status: 203,
                 body: other,
             },
-            r#"{"left": 1.10}"#,
         ),
         (
             299,
@@ -88,13 +105,10 @@ async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
                 status: 299,
                 body: RawJson::null(),
             },
-            "null",
         ),
     ];
-    for (status, body, expected, written) in rows {
-        let export = received::<Export>(status, body).await.unwrap();
-        assert_eq!(*export, expected);
-        assert_eq!(serde_json::to_string(&*export).unwrap(), written);
+    for (status, body, expected) in rows {
+        assert_eq!(*received::<Export>(status, body).await.unwrap(), expected);
     }
 }
 
@@ -146,43 +160,8 @@ async fn another_media_type_is_kept_as_received() {
     assert_eq!(&**pdf, &b"%PDF\xff\0"[..]);
 }
 
-#[tokio::test]
-async fn the_web_page_of_something_in_between_is_no_success() {
-    for page in [
-        &b"\n<!DOCTYPE html><p>Log in"[..],
-        b"<HTML>",
-        b"<!-- portal --> <!-- 2 --><html lang=en>",
-        b"\xef\xbb\xbf<!doctype html>",
-        b"<?xml version='1.0'?>\n<!DOCTYPE html PUBLIC ''>",
-        b"<head><title>Log in",
-        b"<meta http-equiv=refresh content=0>",
-    ] {
-        for error in [
-            received::<()>(200, page).await.unwrap_err(),
-            received::<Bytes>(200, page).await.unwrap_err(),
-            received::<Export>(200, page).await.unwrap_err(),
-            received::<Export>(204, page).await.unwrap_err(),
-        ] {
-            assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
-            assert_says(&error, &["it is a web page; the body begins with"]);
-        }
-    }
-    let transport = ScriptedTransport::new().json(200, "<html>");
-    let call = Call::new(&client(&transport), &PRINT);
-    let draft = call.endpoint().get("/notes/print");
-    assert_eq!(&**call.send::<Bytes>(Ok(draft)).await.unwrap(), b"<html>");
-    for file in [
-        &b"<header>"[..],
-        b"<?xml version='1.0'?><head>",
-        b"<metadata/>",
-        b"<!-- html",
-    ] {
-        received::<Bytes>(200, file).await.unwrap();
-    }
-}
-
 /// What a call of an operation makes of a reply with this media type.
-async fn of_type<T: Receive>(
+async fn of_type<T: FromReply>(
     operation: &'static Operation,
     status: u16,
     media_type: &str,
@@ -194,34 +173,6 @@ async fn of_type<T: Receive>(
     let call = Call::new(&client(&transport), operation);
     let draft = draft_of(&call);
     call.command::<T>(Ok(draft)).await
-}
-
-#[tokio::test]
-async fn a_media_type_tells_a_web_page_too_unless_nothing_is_in_it() {
-    for media_type in ["text/html; charset=utf-8", "Application/XHTML+xml"] {
-        for error in [
-            of_type::<()>(&DELETE, 200, media_type, "OK")
-                .await
-                .unwrap_err(),
-            of_type::<Export>(&DELETE, 204, media_type, "OK")
-                .await
-                .unwrap_err(),
-            of_type::<Bytes>(&EXPORT, 200, media_type, "a;b")
-                .await
-                .map(drop)
-                .unwrap_err(),
-        ] {
-            assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
-            assert_says(&error, &["it is a web page"]);
-        }
-        of_type::<()>(&DELETE, 204, media_type, "\n").await.unwrap();
-    }
-    of_type::<Bytes>(&PRINT, 200, "text/html", "OK")
-        .await
-        .unwrap();
-    of_type::<()>(&DELETE, 200, "text/plain", "OK")
-        .await
-        .unwrap();
 }
 
 static LATER: Operation = Operation::generated(Row {
@@ -281,8 +232,6 @@ async fn raw_json_of_what_is_no_json_is_null() {
         (&LIST, 200, "text/plain", "OK"),
         (&EXPORT, 200, JSON, "OK"),
         (&CSV, 202, JSON, "{}"),
-        (&DELETE, 200, "text/html", "OK"),
-        (&CSV, 200, "text/csv", "<html>"),
     ] {
         let raw = of_type::<RawJson>(operation, status, media_type, body).await;
         assert_failed(&raw.unwrap_err(), ErrorKind::Decode, Effect::Unknown);

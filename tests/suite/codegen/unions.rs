@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sdk_core::codegen::{Check, FromReply, Validate};
+use sdk_core::codegen::{Check, FromReply, Received, Unreadable, Validate};
 use sdk_core::{Effect, Error, ErrorKind, Members, Operation, RawJson, Record, testing};
 use serde::de::DeserializeOwned;
 
@@ -67,7 +67,11 @@ pub struct Timeline {
 
 sdk_core::json_object!(Timeline { items: required "items", total: optional "total", pinned: assumed "pinned" });
 
-impl FromReply for Timeline {}
+impl FromReply for Timeline {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 fn read<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap()

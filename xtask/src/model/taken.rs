@@ -34,6 +34,8 @@ pub(crate) const IMPORTS: &[(&str, &str)] = &[
     ("ListStyle", "sdk_core::codegen"),
     ("Pattern", "sdk_core::codegen"),
     ("Piece", "sdk_core::codegen"),
+    ("Received", "sdk_core::codegen"),
+    ("Unreadable", "sdk_core::codegen"),
     ("Validate", "sdk_core::codegen"),
     ("encode_segment", "sdk_core::codegen"),
     ("BTreeMap", "std::collections"),

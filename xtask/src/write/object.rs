@@ -112,27 +112,6 @@ impl<'a> Object<'a> {
              f.debug_struct({name:?})\n{fields}.field(\"extra\", &names)\n.finish()\n}}\n}}\n\n"
         )
     }
-
-    /// What makes a reply of it.
-    pub(super) fn reply(&self) -> String {
-        let version = self
-            .fields
-            .iter()
-            .find(|field| field.name == "schemaVersion" && *field.ty.bare() == Ty::Text);
-        let body = version.map(|field| {
-            let value = if field.ty.is_option() {
-                "self.schema_version.as_deref()"
-            } else {
-                "Some(&self.schema_version)"
-            };
-            format!("fn schema_version(&self) -> Option<&str> {{ {value} }}")
-        });
-        format!(
-            "impl FromReply for {} {{ {} }}\n\n",
-            self.component.name,
-            body.unwrap_or_default()
-        )
-    }
 }
 
 /// How `json_object!` reads and writes a member.

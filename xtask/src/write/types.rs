@@ -26,10 +26,8 @@ pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
         }
         code.push_str(&item);
         if component.is_type() && reach.whole_replies.contains(name) {
-            scanned.push_str("FromReply\n");
-            if !matches!(component.kind, Kind::Struct(_)) {
-                let _ = write!(code, "impl FromReply for {name} {{}}\n\n");
-            }
+            scanned.push_str("FromReply Received Unreadable\n");
+            code.push_str(&from_json(name));
         }
     }
     for operation in &spec.operations {
@@ -53,9 +51,6 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             let mut code = object.write(&spec.schemas);
             if object.is_input {
                 code.push_str(&inputs::write(&spec.schemas, &object));
-            }
-            if reach.whole_replies.contains(name) {
-                code.push_str(&object.reply());
             }
             code
         }
@@ -176,25 +171,81 @@ fn replies(
         operation.id,
         provenance::operation(operation)
     ));
-    let mut code = format!(
-        "sdk_core::replies! {{\n{}    pub enum {name} {{\n",
-        indented(&docs)
-    );
+    scanned.push_str("FromReply RawJson Received Unreadable\n");
+    let (mut variants, mut reads, mut writes) = (String::new(), String::new(), String::new());
     for case in cases {
         let Case {
             status, variant, ..
         } = case;
         let docs = comment(&format!("{status}: {}", prose(&case.description)));
-        code.push_str(&indented(&indented(&docs)));
-        let payload = match &case.reply {
-            Reply::Empty => String::new(),
-            reply => {
-                let ty = rust::reply_type(&spec.schemas, reply);
-                let _ = writeln!(scanned, "{ty}");
-                format!("({ty})")
-            }
-        };
-        let _ = writeln!(code, "        {variant}{payload} = {status},");
+        variants.push_str(&indented(&docs));
+        if matches!(case.reply, Reply::Empty) {
+            let _ = writeln!(variants, "    {variant},");
+            let _ = writeln!(
+                reads,
+                "            {status} => <()>::receive(reply).map(|()| Self::{variant}),"
+            );
+            let _ = writeln!(
+                writes,
+                "            Self::{variant} => serializer.serialize_unit(),"
+            );
+        } else {
+            let ty = rust::reply_type(&spec.schemas, &case.reply);
+            let _ = writeln!(scanned, "{ty}");
+            let _ = writeln!(variants, "    {variant}({ty}),");
+            let _ = writeln!(
+                reads,
+                "            {status} => FromReply::receive(reply).map(Self::{variant}),"
+            );
+            let _ = writeln!(
+                writes,
+                "            Self::{variant}(body) => sdk_core::codegen::serde::Serialize::serialize(body, serializer),"
+            );
+        }
     }
-    Ok(code + "    }\n}\n\n")
+    Ok(format!(
+        "{docs}#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum {name} {{
+{variants}    /// Another success, which the contract does not show.
+    Other {{
+        /// The HTTP status.
+        status: u16,
+        /// The body as received; null if there was none.
+        body: RawJson,
+    }},
+}}
+
+impl FromReply for {name} {{
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {{
+        match reply.status() {{
+{reads}            status => reply.undocumented().map(|body| Self::Other {{ status, body }}),
+        }}
+    }}
+}}
+
+impl sdk_core::codegen::serde::Serialize for {name} {{
+    /// Writes the body; null if there is none.
+    fn serialize<S: sdk_core::codegen::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {{
+        match self {{
+{writes}            Self::Other {{ body, .. }} => sdk_core::codegen::serde::Serialize::serialize(body, serializer),
+        }}
+    }}
+}}
+
+"
+    ))
+}
+
+/// A type that the JSON of a reply decodes into.
+fn from_json(name: &str) -> String {
+    format!(
+        "impl FromReply for {name} {{
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {{
+        reply.json()
+    }}
+}}
+
+"
+    )
 }

@@ -2,7 +2,7 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Validate};
+use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Received, Unreadable, Validate};
 use sdk_core::{Date, Error, Members, Number, RawJson, Record, Secret, Timestamp};
 use std::collections::BTreeMap;
 
@@ -251,7 +251,11 @@ sdk_core::json_object!(Person {
     self_: optional "self",
 });
 
-impl FromReply for Person {}
+impl FromReply for Person {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `PersonInput`.
 ///
@@ -858,7 +862,11 @@ sdk_core::json_object!(TasksPage {
     overdue: bounded "overdue",
 });
 
-impl FromReply for TasksPage {}
+impl FromReply for TasksPage {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `Organization`.
 ///
@@ -932,7 +940,11 @@ sdk_core::json_object!(Organization {
     domains: optional "domains",
 });
 
-impl FromReply for Organization {}
+impl FromReply for Organization {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 sdk_core::open_union! {
     /// The schema `HierarchyNode`.
@@ -946,7 +958,11 @@ sdk_core::open_union! {
     }
 }
 
-impl FromReply for HierarchyNode {}
+impl FromReply for HierarchyNode {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `Department`.
 ///
@@ -1286,7 +1302,11 @@ sdk_core::json_object!(Opportunity {
     median_stage_time: optional "medianStageTime",
 });
 
-impl FromReply for Opportunity {}
+impl FromReply for Opportunity {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `TaskStatus`.
 ///
@@ -1548,7 +1568,11 @@ sdk_core::json_object!(Task {
     record_version: bounded "recordVersion",
 });
 
-impl FromReply for Task {}
+impl FromReply for Task {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `TaskPatch`.
 ///
@@ -1700,7 +1724,11 @@ sdk_core::json_object!(Note {
     links: optional "links",
 });
 
-impl FromReply for Note {}
+impl FromReply for Note {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 sdk_core::open_union! {
     /// What happened with a person.
@@ -1716,7 +1744,11 @@ sdk_core::open_union! {
     }
 }
 
-impl FromReply for Activity {}
+impl FromReply for Activity {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `CallActivity`.
 ///
@@ -1979,8 +2011,8 @@ sdk_core::json_object!(IntakeSubmissionDetail {
 });
 
 impl FromReply for IntakeSubmissionDetail {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -2695,8 +2727,8 @@ sdk_core::json_object!(CommandResult {
 });
 
 impl FromReply for CommandResult {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -2734,7 +2766,11 @@ sdk_core::json_object!(Job {
     estimated: optional "estimated",
 });
 
-impl FromReply for Job {}
+impl FromReply for Job {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `ExportFormat`.
 ///
@@ -2812,7 +2848,11 @@ sdk_core::json_object!(Export {
     format: optional "format",
 });
 
-impl FromReply for Export {}
+impl FromReply for Export {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// Settings
 ///
@@ -2886,7 +2926,11 @@ impl std::fmt::Debug for WebhookSettings {
     }
 }
 
-impl FromReply for WebhookSettings {}
+impl FromReply for WebhookSettings {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// Settings
 ///
@@ -2987,7 +3031,11 @@ sdk_core::json_object!(Meta {
     features: optional "features",
 });
 
-impl FromReply for Meta {}
+impl FromReply for Meta {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `AttentionQueue`.
 ///
@@ -3025,8 +3073,8 @@ sdk_core::json_object!(AttentionQueue {
 });
 
 impl FromReply for AttentionQueue {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -3063,8 +3111,8 @@ sdk_core::json_object!(Funnel {
 });
 
 impl FromReply for Funnel {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -3157,8 +3205,8 @@ sdk_core::json_object!(Presentation {
 });
 
 impl FromReply for Presentation {
-    fn schema_version(&self) -> Option<&str> {
-        Some(&self.schema_version)
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
     }
 }
 
@@ -5092,7 +5140,11 @@ sdk_core::json_object!(GetHealthReply {
     uptime: optional "uptime",
 });
 
-impl FromReply for GetHealthReply {}
+impl FromReply for GetHealthReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `IntakeState`.
 ///
@@ -6004,7 +6056,11 @@ sdk_core::json_object!(SearchReply {
     partial: optional "partial",
 });
 
-impl FromReply for SearchReply {}
+impl FromReply for SearchReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `CreateExportBody`.
 ///
@@ -6210,7 +6266,11 @@ sdk_core::json_object!(DeleteExportsReply {
     deleted: integral "deleted",
 });
 
-impl FromReply for DeleteExportsReply {}
+impl FromReply for DeleteExportsReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `SettingsWebhooksListReply`.
 ///
@@ -6228,7 +6288,11 @@ sdk_core::json_object!(SettingsWebhooksListReply {
     webhooks: required "webhooks",
 });
 
-impl FromReply for SettingsWebhooksListReply {}
+impl FromReply for SettingsWebhooksListReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `SettingsWebhooksTestBody`.
 ///
@@ -6318,7 +6382,11 @@ sdk_core::json_object!(SettingsWebhooksTestReply {
     delivery_id: required "deliveryId",
 });
 
-impl FromReply for SettingsWebhooksTestReply {}
+impl FromReply for SettingsWebhooksTestReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        reply.json()
+    }
+}
 
 /// The schema `EmailActivityKind`.
 ///
@@ -6852,40 +6920,151 @@ impl Validate for WebhookSettingsInput {
     }
 }
 
-sdk_core::replies! {
-    /// What `moveOpportunity` returns, by the status.
-    ///
-    /// Documented: Suite CRM 3.4.0, PUT /api/crm/v1/opportunities/{reference}/stage.
-    pub enum MoveOpportunityReply {
-        /// 200: Moved.
-        Ok(Opportunity) = 200,
-        /// 204: It was there already.
-        NoContent = 204,
+/// What `moveOpportunity` returns, by the status.
+///
+/// Documented: Suite CRM 3.4.0, PUT /api/crm/v1/opportunities/{reference}/stage.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MoveOpportunityReply {
+    /// 200: Moved.
+    Ok(Opportunity),
+    /// 204: It was there already.
+    NoContent,
+    /// Another success, which the contract does not show.
+    Other {
+        /// The HTTP status.
+        status: u16,
+        /// The body as received; null if there was none.
+        body: RawJson,
+    },
+}
+
+impl FromReply for MoveOpportunityReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        match reply.status() {
+            200 => FromReply::receive(reply).map(Self::Ok),
+            204 => <()>::receive(reply).map(|()| Self::NoContent),
+            status => reply
+                .undocumented()
+                .map(|body| Self::Other { status, body }),
+        }
     }
 }
 
-sdk_core::replies! {
-    /// What `createExport` returns, by the status.
-    ///
-    /// Documented: Suite CRM 3.4.0, POST /api/crm/v1/exports.
-    pub enum CreateExportReply {
-        /// 200: Small enough to be done at once.
-        Ok(Export) = 200,
-        /// 202: Started.
-        Accepted(Job) = 202,
-        /// 204: Nothing to export.
-        NoContent = 204,
+impl sdk_core::codegen::serde::Serialize for MoveOpportunityReply {
+    /// Writes the body; null if there is none.
+    fn serialize<S: sdk_core::codegen::serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Ok(body) => sdk_core::codegen::serde::Serialize::serialize(body, serializer),
+            Self::NoContent => serializer.serialize_unit(),
+            Self::Other { body, .. } => {
+                sdk_core::codegen::serde::Serialize::serialize(body, serializer)
+            }
+        }
     }
 }
 
-sdk_core::replies! {
-    /// What `getExport` returns, by the status.
-    ///
-    /// Documented: Suite CRM 3.4.0, GET /api/crm/v1/exports/{exportId}.
-    pub enum GetExportReply {
-        /// 200: Done.
-        Ok(Export) = 200,
-        /// 202: Still running.
-        Accepted(Job) = 202,
+/// What `createExport` returns, by the status.
+///
+/// Documented: Suite CRM 3.4.0, POST /api/crm/v1/exports.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum CreateExportReply {
+    /// 200: Small enough to be done at once.
+    Ok(Export),
+    /// 202: Started.
+    Accepted(Job),
+    /// 204: Nothing to export.
+    NoContent,
+    /// Another success, which the contract does not show.
+    Other {
+        /// The HTTP status.
+        status: u16,
+        /// The body as received; null if there was none.
+        body: RawJson,
+    },
+}
+
+impl FromReply for CreateExportReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        match reply.status() {
+            200 => FromReply::receive(reply).map(Self::Ok),
+            202 => FromReply::receive(reply).map(Self::Accepted),
+            204 => <()>::receive(reply).map(|()| Self::NoContent),
+            status => reply
+                .undocumented()
+                .map(|body| Self::Other { status, body }),
+        }
+    }
+}
+
+impl sdk_core::codegen::serde::Serialize for CreateExportReply {
+    /// Writes the body; null if there is none.
+    fn serialize<S: sdk_core::codegen::serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Ok(body) => sdk_core::codegen::serde::Serialize::serialize(body, serializer),
+            Self::Accepted(body) => {
+                sdk_core::codegen::serde::Serialize::serialize(body, serializer)
+            }
+            Self::NoContent => serializer.serialize_unit(),
+            Self::Other { body, .. } => {
+                sdk_core::codegen::serde::Serialize::serialize(body, serializer)
+            }
+        }
+    }
+}
+
+/// What `getExport` returns, by the status.
+///
+/// Documented: Suite CRM 3.4.0, GET /api/crm/v1/exports/{exportId}.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum GetExportReply {
+    /// 200: Done.
+    Ok(Export),
+    /// 202: Still running.
+    Accepted(Job),
+    /// Another success, which the contract does not show.
+    Other {
+        /// The HTTP status.
+        status: u16,
+        /// The body as received; null if there was none.
+        body: RawJson,
+    },
+}
+
+impl FromReply for GetExportReply {
+    fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
+        match reply.status() {
+            200 => FromReply::receive(reply).map(Self::Ok),
+            202 => FromReply::receive(reply).map(Self::Accepted),
+            status => reply
+                .undocumented()
+                .map(|body| Self::Other { status, body }),
+        }
+    }
+}
+
+impl sdk_core::codegen::serde::Serialize for GetExportReply {
+    /// Writes the body; null if there is none.
+    fn serialize<S: sdk_core::codegen::serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Ok(body) => sdk_core::codegen::serde::Serialize::serialize(body, serializer),
+            Self::Accepted(body) => {
+                sdk_core::codegen::serde::Serialize::serialize(body, serializer)
+            }
+            Self::Other { body, .. } => {
+                sdk_core::codegen::serde::Serialize::serialize(body, serializer)
+            }
+        }
     }
 }
