@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use sdk_core::{Page, Record, Response, Text};
+use sdk_core::{Page, Record, Response, Text, Timestamp};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 use crate::support::{answer, crm_for};
 
 const ANN: &str = r#"{"displayName":"Ann \u00c4hren", "n": 1.10}"#;
-const BOB: &str = r#"{"displayName":"Böb","n":2,"deep":[{"a":[null,true]}]}"#;
+const BOB: &str =
+    r#"{"displayName":"Böb","at":"2026-01-15T09:00:00Z","n":2,"deep":[{"a":[null,true]}]}"#;
 
 /// A page with so many bytes more.
 fn page(more: usize) -> String {
@@ -27,6 +28,7 @@ fn is_slice<T>(reply: &Response<T>, text: &str) -> bool {
 #[serde(rename_all = "camelCase")]
 struct Person {
     display_name: Text,
+    at: Option<Timestamp>,
 }
 
 async fn people(server: &ReferenceServer) -> Response<Page<Record>> {
@@ -70,6 +72,9 @@ async fn a_text_is_a_slice_unless_it_has_escapes() {
     assert!(!is_slice(&page, &ann.display_name));
     assert!(is_slice(&page, &bob.display_name));
     assert!(!is_slice(&page, &bob.display_name.detached()));
+    let at = bob.at.as_ref().unwrap().as_str();
+    assert!(is_slice(&page, at));
+    assert!(!is_slice(&page, Timestamp::from(at).as_str()));
     assert_eq!(serde_json::to_string(&bob.display_name).unwrap(), "\"Böb\"");
     // What is no part of a reply is copied.
     let other: Person = serde_json::from_str(ANN).unwrap();
@@ -81,9 +86,15 @@ async fn a_text_is_a_slice_unless_it_has_escapes() {
 #[tokio::test]
 async fn what_is_small_is_copied() {
     let server = ReferenceServer::start().await;
-    answer(&server, Operation::ListPeople, page(0));
-    let page = crm_for(&server).people().list().await.unwrap();
-    assert!(!is_slice(&page, page.items().unwrap()[0].raw().as_str()));
+    let crm = crm_for(&server);
+    for (size, is_shared) in [(4 * 1024 - 1, false), (4 * 1024, true)] {
+        let body = page(size - page(0).len());
+        answer(&server, Operation::ListPeople, body);
+        let page = crm.people().list().await.unwrap();
+        assert_eq!(page.bytes().len(), size);
+        let record = page.items().unwrap()[0].raw();
+        assert_eq!(is_slice(&page, record.as_str()), is_shared, "{size}");
+    }
 }
 
 #[tokio::test]
