@@ -23,17 +23,23 @@ impl JsonBody {
     }
 }
 
-macro_rules! from_json {
-    ($($json:ty)*) => {$(
-        impl From<$json> for JsonBody {
-            fn from(json: $json) -> Self {
-                Self(json.into())
-            }
-        }
-    )*};
+impl From<RawJson> for JsonBody {
+    fn from(json: RawJson) -> Self {
+        Self(json)
+    }
 }
 
-from_json!(RawJson Record Value);
+impl From<Record> for JsonBody {
+    fn from(json: Record) -> Self {
+        Self(json.into_raw())
+    }
+}
+
+impl From<Value> for JsonBody {
+    fn from(json: Value) -> Self {
+        Self(json.into())
+    }
+}
 
 impl From<&RawJson> for JsonBody {
     fn from(json: &RawJson) -> Self {

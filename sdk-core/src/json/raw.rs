@@ -137,27 +137,15 @@ macro_rules! from_scalars {
         impl From<$scalar> for RawJson {
             /// A string becomes a JSON string. To parse JSON text, use [`str::parse`].
             fn from(value: $scalar) -> Self {
-                serde_json::Value::from(value).into()
+                // A text, a bool and the digits of an integer have a JSON form.
+                Self::encode(&value).unwrap_or_default()
             }
         }
     )*};
 }
-
-from_scalars!(&str String bool);
 
 // No floating point: an amount must keep its digits.
-macro_rules! from_integers {
-    ($($integer:ty)*) => {$(
-        impl From<$integer> for RawJson {
-            fn from(number: $integer) -> Self {
-                // Digits with a sign are JSON.
-                number.to_string().parse().unwrap_or_default()
-            }
-        }
-    )*};
-}
-
-from_integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+from_scalars!(&str String bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
 impl FromStr for RawJson {
     type Err = Error;

@@ -5,7 +5,6 @@ use serde::de::{DeserializeOwned, Error as _, IgnoredAny, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
-use crate::getters::getters;
 use crate::json::explain::Found;
 use crate::json::fast::AS_WRITTEN;
 use crate::json::fields::Pairs;
@@ -113,23 +112,30 @@ impl Record {
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         self.0.view()
     }
-}
 
-getters! {
-    Record |it|
     /// All members in order.
     ///
     /// # Errors
     /// If this is not an object.
-    pub members -> Result<Members, Error> = it.0.decode();
-    as_str -> &str = it.0.as_str();
-    /// Whether it is an object. Received records always are; one made from other JSON is not.
-    is_object -> bool = it.as_str().starts_with('{');
-    /// The JSON as received.
-    pub raw -> &RawJson = &it.0;
-}
+    pub fn members(&self) -> Result<Members, Error> {
+        self.0.decode()
+    }
 
-impl Record {
+    fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Whether it is an object. Received records always are; one made from other JSON is not.
+    fn is_object(&self) -> bool {
+        self.as_str().starts_with('{')
+    }
+
+    /// The JSON as received.
+    #[must_use]
+    pub fn raw(&self) -> &RawJson {
+        &self.0
+    }
+
     /// The JSON as received.
     #[must_use]
     pub fn into_raw(self) -> RawJson {

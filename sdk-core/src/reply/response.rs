@@ -12,7 +12,6 @@ use serde::de::DeserializeOwned;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::error::kind::Effect;
-use crate::getters::getters;
 use crate::json::record::Record;
 use crate::operation::{Operation, Provenance, Replay};
 
@@ -55,81 +54,7 @@ pub struct Receipt<T> {
     reply: Reply,
 }
 
-/// The methods of both. None has the name of a member in the contract: methods say what the SDK knows, fields what the
-/// service sent.
-macro_rules! wraps_a_value {
-    ($wrapper:ident) => {
-        impl<T> $wrapper<T> {
-            /// The value without the rest.
-            #[must_use]
-            pub fn into_inner(self) -> T {
-                self.value
-            }
-
-            /// One of the reply's headers, the first of its name; `None` if it is not there or not visible ASCII.
-            #[must_use]
-            pub fn header(&self, name: &str) -> Option<&str> {
-                self.reply.headers.get(name)?.to_str().ok()
-            }
-        }
-
-        getters! {
-            $wrapper<T> |it|
-            /// The HTTP status, always 2xx.
-            pub http_status -> u16 = it.reply.status;
-            /// The reply's headers.
-            pub headers -> &HeaderMap = &it.reply.headers;
-            /// The request id, if the server sent one (`x-request-id`, assumed: A44).
-            pub request_id -> Option<&str> = request_id(&it.reply.headers);
-            /// How many attempts it took.
-            pub attempts -> u32 = it.reply.attempts;
-            /// The body as received.
-            pub bytes -> &Bytes = &it.reply.body;
-            /// The operation that was called.
-            pub api_operation -> &'static Operation = it.reply.operation;
-        }
-
-        impl<T> Deref for $wrapper<T> {
-            type Target = T;
-
-            fn deref(&self) -> &T {
-                &self.value
-            }
-        }
-
-        impl<T: fmt::Debug> fmt::Debug for $wrapper<T> {
-            /// Shows the value, but only the size of a reply that may contain a secret. Never shows headers or bytes.
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let mut shown = f.debug_struct(stringify!($wrapper));
-                shown
-                    .field("operation", &self.reply.operation.id)
-                    .field("status", &self.reply.status)
-                    .field("attempts", &self.reply.attempts);
-                // Generated types redact secrets, raw JSON does not.
-                if self.reply.operation.secret_reply {
-                    shown.field("body_bytes", &self.reply.body.len());
-                } else {
-                    shown.field("value", &self.value);
-                }
-                shown.finish_non_exhaustive()
-            }
-        }
-
-        impl<T: fmt::Display> fmt::Display for $wrapper<T> {
-            /// Prints the value, but a reply that may hold a secret only as `[redacted]`.
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                if self.reply.operation.secret_reply {
-                    return f.write_str("[redacted]");
-                }
-                self.value.fmt(f)
-            }
-        }
-    };
-}
-
-wraps_a_value!(Response);
-wraps_a_value!(Receipt);
-
+// No method has the name of a member in the contract: methods say what the SDK knows, fields what the service sent.
 impl<T> Response<T> {
     pub(crate) fn new(value: T, reply: Reply) -> Self {
         Self { value, reply }
@@ -142,6 +67,185 @@ impl<T> Response<T> {
 
     pub(crate) fn value_mut(&mut self) -> &mut T {
         &mut self.value
+    }
+
+    /// The value without the rest.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// One of the reply's headers, the first of its name; `None` if it is not there or not visible ASCII.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.reply.headers.get(name)?.to_str().ok()
+    }
+
+    /// The HTTP status, always 2xx.
+    #[must_use]
+    pub fn http_status(&self) -> u16 {
+        self.reply.status
+    }
+
+    /// The reply's headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.reply.headers
+    }
+
+    /// The request id, if the server sent one (`x-request-id`, assumed: A44).
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        request_id(&self.reply.headers)
+    }
+
+    /// How many attempts it took.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.reply.attempts
+    }
+
+    /// The body as received.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.reply.body
+    }
+
+    /// The operation that was called.
+    #[must_use]
+    pub fn api_operation(&self) -> &'static Operation {
+        self.reply.operation
+    }
+}
+
+impl<T> Deref for Response<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Response<T> {
+    /// Shows the value, but only the size of a reply that may contain a secret. Never shows headers or bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reply.debug("Response", &self.value, f)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Response<T> {
+    /// Prints the value, but a reply that may hold a secret only as `[redacted]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reply.display(&self.value, f)
+    }
+}
+
+impl<T> Receipt<T> {
+    pub(crate) fn new(response: Response<T>) -> Self {
+        let Response { value, reply } = response;
+        Self { value, reply }
+    }
+
+    /// The key that the command was sent with; `None` for commands without a documented key.
+    #[must_use]
+    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
+        self.reply.key.as_deref()
+    }
+
+    /// Whether this is the stored result of an earlier, identical command, so that this call committed nothing. `None` for
+    /// operations that are known by name only, where the contract does not show how the reply tells.
+    ///
+    /// Calendar and Accounting tell by the member `replayed` of the result, the CRM by the status 200 instead of 201.
+    #[must_use]
+    pub fn is_replay(&self) -> Option<bool> {
+        self.reply.is_replay()
+    }
+
+    /// Whether the command is known to be committed, by this call or an identical earlier one.
+    ///
+    /// `Some(true)` if the status is a documented success and, in Calendar and Accounting, the result's `outcome` is
+    /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, for 202, and for operations that
+    /// are known by name only: the service accepted the command, and its outcome is not shown.
+    #[must_use]
+    pub fn is_committed(&self) -> Option<bool> {
+        self.reply.is_committed()
+    }
+
+    /// The receipt as a plain response.
+    #[must_use]
+    pub fn into_response(self) -> Response<T> {
+        let Self { value, reply } = self;
+        Response { value, reply }
+    }
+
+    /// The value without the rest.
+    #[must_use]
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// One of the reply's headers, the first of its name; `None` if it is not there or not visible ASCII.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.reply.headers.get(name)?.to_str().ok()
+    }
+
+    /// The HTTP status, always 2xx.
+    #[must_use]
+    pub fn http_status(&self) -> u16 {
+        self.reply.status
+    }
+
+    /// The reply's headers.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.reply.headers
+    }
+
+    /// The request id, if the server sent one (`x-request-id`, assumed: A44).
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        request_id(&self.reply.headers)
+    }
+
+    /// How many attempts it took.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        self.reply.attempts
+    }
+
+    /// The body as received.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.reply.body
+    }
+
+    /// The operation that was called.
+    #[must_use]
+    pub fn api_operation(&self) -> &'static Operation {
+        self.reply.operation
+    }
+}
+
+impl<T> Deref for Receipt<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Receipt<T> {
+    /// Shows the value, but only the size of a reply that may contain a secret. Never shows headers or bytes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reply.debug("Receipt", &self.value, f)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Receipt<T> {
+    /// Prints the value, but a reply that may hold a secret only as `[redacted]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.reply.display(&self.value, f)
     }
 }
 
@@ -156,6 +260,28 @@ impl Reply {
                 parts.attempts = self.attempts;
                 parts.effect = Effect::Unknown;
             })
+    }
+
+    fn debug(&self, name: &str, value: &dyn fmt::Debug, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct(name);
+        shown
+            .field("operation", &self.operation.id)
+            .field("status", &self.status)
+            .field("attempts", &self.attempts);
+        // Generated types redact secrets, raw JSON does not.
+        if self.operation.secret_reply {
+            shown.field("body_bytes", &self.body.len());
+        } else {
+            shown.field("value", value);
+        }
+        shown.finish_non_exhaustive()
+    }
+
+    fn display(&self, value: &dyn fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.operation.secret_reply {
+            return f.write_str("[redacted]");
+        }
+        value.fmt(f)
     }
 
     fn is_replay(&self) -> Option<bool> {
@@ -201,43 +327,4 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers
         .get("x-request-id")
         .and_then(|value| value.to_str().ok())
-}
-
-impl<T> Receipt<T> {
-    pub(crate) fn new(response: Response<T>) -> Self {
-        let Response { value, reply } = response;
-        Self { value, reply }
-    }
-
-    /// The key that the command was sent with; `None` for commands without a documented key.
-    #[must_use]
-    pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
-        self.reply.key.as_deref()
-    }
-
-    /// Whether this is the stored result of an earlier, identical command, so that this call committed nothing. `None` for
-    /// operations that are known by name only, where the contract does not show how the reply tells.
-    ///
-    /// Calendar and Accounting tell by the member `replayed` of the result, the CRM by the status 200 instead of 201.
-    #[must_use]
-    pub fn is_replay(&self) -> Option<bool> {
-        self.reply.is_replay()
-    }
-
-    /// Whether the command is known to be committed, by this call or an identical earlier one.
-    ///
-    /// `Some(true)` if the status is a documented success and, in Calendar and Accounting, the result's `outcome` is
-    /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, for 202, and for operations that
-    /// are known by name only: the service accepted the command, and its outcome is not shown.
-    #[must_use]
-    pub fn is_committed(&self) -> Option<bool> {
-        self.reply.is_committed()
-    }
-
-    /// The receipt as a plain response.
-    #[must_use]
-    pub fn into_response(self) -> Response<T> {
-        let Self { value, reply } = self;
-        Response { value, reply }
-    }
 }

@@ -17,18 +17,6 @@ macro_rules! left {
     )*};
 }
 
-/// Names that are texts.
-macro_rules! texts {
-    ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-            match self.0 {
-                Ok(name) => visitor.visit_borrowed_str(name),
-                Err(name) => visitor.visit_str(name),
-            }
-        }
-    )*};
-}
-
 impl<'de> Deserializer<'de> for Name<'de, '_> {
     type Error = Left;
 
@@ -61,7 +49,14 @@ impl<'de> Deserializer<'de> for Name<'de, '_> {
         }
     }
 
-    texts! { deserialize_any deserialize_str deserialize_string deserialize_identifier deserialize_ignored_any }
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+        match self.0 {
+            Ok(name) => visitor.visit_borrowed_str(name),
+            Err(name) => visitor.visit_str(name),
+        }
+    }
+
+    serde::forward_to_deserialize_any! { str string identifier ignored_any }
 
     left! {
         deserialize_bool() deserialize_i8() deserialize_i16() deserialize_i32() deserialize_i64() deserialize_i128()
