@@ -10,7 +10,7 @@ pub use crate::application::Application;
 pub use crate::call::Call;
 pub use crate::client::ApiClient;
 pub use crate::client::endpoint::Endpoint;
-pub use crate::json::assumed::{Assumed, constant, typed};
+pub use crate::json::assumed::{TypedOrRaw, constant, typed};
 pub use crate::json::number::{Bounded, Integral};
 pub use crate::json::texts::text;
 pub use crate::json::time::Rfc3339;

@@ -12,7 +12,7 @@ use crate::error::envelope::Envelope;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::operation::Operation;
 use crate::policy::retry::retry_after;
-use crate::reply::decode::{Head, Unreadable};
+use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::reply::response::{Reply, request_id};
 use crate::secret::confidential::Confidential;
 use crate::text::Line;
@@ -45,7 +45,7 @@ pub(super) fn classify(
         return refused(status, &headers, body, state);
     }
     let error = match body {
-        Ok(body) => match decode(Head::of(status, &headers), &body, &|text| {
+        Ok(body) => match decode(ResponseHead::of(status, &headers), &body, &|text| {
             state.confidential(b"").line(Line::Message, text)
         }) {
             Ok(mismatch) => {

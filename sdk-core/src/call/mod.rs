@@ -28,7 +28,7 @@ use crate::macros::debug_fields;
 use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Replay, Safety};
 use crate::options::{self, CallOptions, ExactReplay, SchemaPolicy};
-use crate::reply::decode::{FromReply, Head, Terms, receive};
+use crate::reply::decode::{DecodeRules, FromReply, ResponseHead, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -190,12 +190,13 @@ impl Call {
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
-            let mut decode = |head: Head<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
-                let terms = self.terms(&limits);
-                let (decoded, mismatch) = receive::<T>(head, body, terms, shown)?;
-                value = Some(decoded);
-                Ok(mismatch)
-            };
+            let mut decode =
+                |head: ResponseHead<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
+                    let terms = self.terms(&limits);
+                    let (decoded, mismatch) = receive::<T>(head, body, terms, shown)?;
+                    value = Some(decoded);
+                    Ok(mismatch)
+                };
             let reply = self.execute(draft, &limits, &mut decode).await;
             let reply = reply.map_err(|error| self.failed(error))?;
             // `execute` succeeds only if `decode` did.
@@ -206,8 +207,8 @@ impl Call {
     }
 
     /// What a reply is checked against.
-    fn terms(&self, limits: &Limits) -> Terms {
-        Terms {
+    fn terms(&self, limits: &Limits) -> DecodeRules {
+        DecodeRules {
             schema_version: self.operation.schema_version,
             lenient: limits.schema_policy == SchemaPolicy::Warn,
             max_elements: limits.max_elements,

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::observe::call::CallWatch;
 use crate::operation::{Operation, Safety};
 use crate::options::ExactReplay;
-use crate::reply::decode::{Head, Unreadable};
+use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::request::draft::Draft;
 use crate::secret::confidential::Confidential;
 use crate::token::bearer::BearerToken;
@@ -20,7 +20,8 @@ use crate::token::bearer::BearerToken;
 /// Decodes a reply and stores the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is
 /// compiled once.
 pub(super) type DecodeResponse<'a> = &'a mut (
-            dyn FnMut(Head<'_>, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable> + Send
+            dyn FnMut(ResponseHead<'_>, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable>
+                + Send
         );
 
 /// The state of a running call.

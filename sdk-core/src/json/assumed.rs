@@ -10,9 +10,9 @@ use crate::json::raw::RawJson;
 /// A value of the assumed type, or the JSON of another type. Used by generated code.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Assumed<T>(pub Result<T, RawJson>);
+pub struct TypedOrRaw<T>(pub Result<T, RawJson>);
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Assumed<T> {
+impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Only the text keeps all digits of a number of another type.
         let raw = RawJson::deserialize(deserializer)?;

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 
 use crate::json::fast;
-use crate::json::fields::{Fields, Pairs};
+use crate::json::fields::{Entries, RawEntries};
 use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. Of a longer one only the kind and size are shown: an excerpt says little and
@@ -17,7 +17,7 @@ const LONGEST_FOUND: usize = 60;
 
 /// How a value that does not fit is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum ValueDisplay {
     /// A short number as it is. Strings, objects and arrays may hold personal data: by kind and size.
     Quoted,
     /// By kind and size, because nobody knows what is confidential.
@@ -26,9 +26,9 @@ pub(crate) enum Found {
 
 /// Where something is in JSON.
 #[derive(Default)]
-struct Place(Vec<Segment>);
+struct FieldPath(Vec<Segment>);
 
-impl fmt::Display for Place {
+impl fmt::Display for FieldPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, segment) in self.0.iter().enumerate() {
             let is_index = matches!(segment, Segment::Seq { .. });
@@ -41,14 +41,14 @@ impl fmt::Display for Place {
 thread_local! {
     /// While a failure is explained: the last mistake in a part that was decoded by itself, with its place in there.
     /// Deserializers carry no context.
-    static WITHIN: RefCell<Option<(Place, String)>> = const { RefCell::new(None) };
+    static WITHIN: RefCell<Option<(FieldPath, String)>> = const { RefCell::new(None) };
 }
 
 /// Decodes with a path. If the mistake is in a part that was decoded by itself, the path goes on there.
-fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (Place, serde_json::Error)> {
+fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (FieldPath, serde_json::Error)> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let decoded = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let mut place = Place(error.path().iter().cloned().collect());
+        let mut place = FieldPath(error.path().iter().cloned().collect());
         let inner = error.into_inner();
         let within = WITHIN.with_borrow_mut(|within| within.as_mut().map(std::mem::take));
         // Somebody may have caught the last one, and failed with another.
@@ -60,7 +60,7 @@ fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (Place, serde_j
         (place, inner)
     })?;
     let end = deserializer.end();
-    end.map_err(|error| (Place::default(), error))?;
+    end.map_err(|error| (FieldPath::default(), error))?;
     Ok(decoded)
 }
 
@@ -84,7 +84,7 @@ pub(super) fn decode_within<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, 
 }
 
 /// Why JSON does not fit a type: the error, and what it means.
-pub(crate) struct Unfit {
+pub(crate) struct DecodeFailure {
     pub(crate) error: serde_json::Error,
     pub(crate) why: String,
 }
@@ -92,18 +92,18 @@ pub(crate) struct Unfit {
 /// Decodes what is not [easy](fast::from_str), or explains why it does not fit.
 pub(crate) fn decode_or_explain<'a, T: Deserialize<'a>>(
     text: &'a str,
-    found: Found,
-) -> Result<T, Unfit> {
+    found: ValueDisplay,
+) -> Result<T, DecodeFailure> {
     let before = WITHIN.replace(Some(Default::default()));
     let decoded = decode_at::<T>(text);
     WITHIN.set(before);
-    decoded.map_err(|(path, error)| Unfit {
+    decoded.map_err(|(path, error)| DecodeFailure {
         why: explain(text, &path, &error, found),
         error,
     })
 }
 
-fn explain(text: &str, path: &Place, inner: &serde_json::Error, found: Found) -> String {
+fn explain(text: &str, path: &FieldPath, inner: &serde_json::Error, found: ValueDisplay) -> String {
     if !inner.is_data() {
         // Malformed JSON has a position; it has a path too if it ends early.
         return if path.0.is_empty() {
@@ -132,7 +132,7 @@ fn explain(text: &str, path: &Place, inner: &serde_json::Error, found: Found) ->
     match message.rsplit_once(", expected ") {
         Some((_, expected)) => format!("{place}expected {}, found {came}", plain(expected)),
         // The caller's own type may quote the value in its message.
-        None if found == Found::Named => format!("{place}invalid value, found {came}"),
+        None if found == ValueDisplay::Named => format!("{place}invalid value, found {came}"),
         None => format!("{place}{message}, found {came}"),
     }
 }
@@ -150,9 +150,9 @@ fn plain(expected: &str) -> &str {
 
 /// The members of an object that lacks a required one.
 fn names(text: &str) -> String {
-    match serde_json::from_str::<Fields<'_>>(text) {
-        Ok(Pairs(members)) if members.is_empty() => "; the object is empty".to_owned(),
-        Ok(Pairs(members)) => {
+    match serde_json::from_str::<RawEntries<'_>>(text) {
+        Ok(Entries(members)) if members.is_empty() => "; the object is empty".to_owned(),
+        Ok(Entries(members)) => {
             let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
             format!("; the object has {}", one_line(&names.join(", ")))
         }
@@ -160,7 +160,7 @@ fn names(text: &str) -> String {
     }
 }
 
-fn member_of(path: &Place, member: &str) -> String {
+fn member_of(path: &FieldPath, member: &str) -> String {
     if path.0.is_empty() {
         member.to_owned()
     } else {
@@ -175,7 +175,7 @@ fn without_position(message: &str) -> &str {
 }
 
 /// The text of the value at a path.
-fn value_at<'a>(text: &'a str, path: &Place) -> Option<&'a str> {
+fn value_at<'a>(text: &'a str, path: &FieldPath) -> Option<&'a str> {
     let mut value: &RawValue = serde_json::from_str(text).ok()?;
     for segment in &path.0 {
         value = match segment {
@@ -184,7 +184,7 @@ fn value_at<'a>(text: &'a str, path: &Place) -> Option<&'a str> {
                 items.get(*index).copied()?
             }
             Segment::Map { key } => {
-                let Pairs(members): Fields<'_> = serde_json::from_str(value.get()).ok()?;
+                let Entries(members): RawEntries<'_> = serde_json::from_str(value.get()).ok()?;
                 members.into_iter().find(|(name, _)| name == key)?.1
             }
             Segment::Enum { .. } | Segment::Unknown => return None,
@@ -193,7 +193,7 @@ fn value_at<'a>(text: &'a str, path: &Place) -> Option<&'a str> {
     Some(value.get())
 }
 
-impl Found {
+impl ValueDisplay {
     pub(super) fn show(self, text: &str) -> String {
         let kind = match text.as_bytes().first() {
             Some(b'{') => "an object",
@@ -211,7 +211,7 @@ impl Found {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, decode_or_explain};
+    use super::{ValueDisplay, decode_or_explain};
     use crate::{Members, Record, Timestamp};
 
     #[derive(Clone, Debug, PartialEq)]
@@ -236,7 +236,7 @@ mod tests {
     });
 
     fn said(text: &str) -> String {
-        decode_or_explain::<Queue>(text, Found::Quoted)
+        decode_or_explain::<Queue>(text, ValueDisplay::Quoted)
             .err()
             .unwrap()
             .why
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn a_literal_is_shown_where_no_number_is() {
         for (found, shown) in [("null", "null"), ("17", "a number of 2 bytes")] {
-            assert_eq!(Found::Named.show(found), shown);
+            assert_eq!(ValueDisplay::Named.show(found), shown);
         }
     }
 

@@ -5,7 +5,7 @@ use std::{slice, vec};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::fields::Pairs;
+use crate::json::fields::Entries;
 use crate::json::raw::RawJson;
 
 /// Members of an object that its type does not name, in the order received.
@@ -135,7 +135,7 @@ impl Serialize for Members {
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Pairs(members) = Pairs::deserialize(deserializer)?;
+        let Entries(members) = Entries::deserialize(deserializer)?;
         Ok(Self(members))
     }
 }

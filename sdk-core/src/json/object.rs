@@ -129,7 +129,7 @@ macro_rules! json_object {
         value
     }};
     (@read assumed, $name:literal, $map:ident, $extra:ident) => {{
-        let value: $crate::codegen::Assumed<_> = $map.next_value()?;
+        let value: $crate::codegen::TypedOrRaw<_> = $map.next_value()?;
         $crate::codegen::typed(value.0, __OBJECT, $name, &mut $extra)
     }};
     (@read bounded, $name:literal, $map:ident, $extra:ident) => {{

@@ -9,8 +9,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::error::Error;
 use crate::json::decode_context::{is_handed_over_raw, slice_or_copy};
-use crate::json::explain::{Found, decode_or_explain};
-use crate::json::fast::{self, AS_WRITTEN};
+use crate::json::explain::{ValueDisplay, decode_or_explain};
+use crate::json::fast::{self, RAW_JSON};
 use crate::json::texts::text_impls;
 
 /// One JSON value exactly as received, or as it will be sent.
@@ -121,7 +121,9 @@ impl RawJson {
 
 /// Decodes, or says at which path it fails.
 pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
-    let slow = || decode_or_explain(text, Found::Named).map_err(|unfit| Error::value(unfit.why));
+    let slow = || {
+        decode_or_explain(text, ValueDisplay::Named).map_err(|failure| Error::value(failure.why))
+    };
     fast::from_str(text).map_or_else(slow, Ok)
 }
 
@@ -187,7 +189,7 @@ impl Serialize for RawJson {
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_newtype_struct(AS_WRITTEN, AsWritten { may_slice: false })
+        deserializer.deserialize_newtype_struct(RAW_JSON, AsWritten { may_slice: false })
     }
 }
 

@@ -5,9 +5,9 @@ use serde::de::{DeserializeOwned, Error as _, IgnoredAny, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
-use crate::json::explain::Found;
-use crate::json::fast::AS_WRITTEN;
-use crate::json::fields::Pairs;
+use crate::json::explain::ValueDisplay;
+use crate::json::fast::RAW_JSON;
+use crate::json::fields::Entries;
 use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
 use crate::json::scanner::Scanner;
@@ -62,7 +62,7 @@ impl Record {
         match self.member(name) {
             None if !self.is_object() => Err(Error::value(format!(
                 "member `{name}`: expected an object that has members, found {}",
-                Found::Named.show(self.as_str())
+                ValueDisplay::Named.show(self.as_str())
             ))),
             Some(value) if value != "null" => view_text(value).map(Some).map_err(|error| {
                 Error::value(format!("member `{name}`: {error}")).with_cause(error)
@@ -93,7 +93,7 @@ impl Record {
         if !may_occur_twice(self.as_str().as_bytes(), name) {
             return false;
         }
-        let members = serde_json::from_str::<Pairs<Cow<'_, str>, IgnoredAny>>(self.as_str());
+        let members = serde_json::from_str::<Entries<Cow<'_, str>, IgnoredAny>>(self.as_str());
         members.is_ok_and(|it| it.0.iter().filter(|(own, _)| own == name).count() > 1)
     }
 
@@ -211,7 +211,7 @@ text_impls!(Record: BareDebug Display);
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let as_written = AsWritten { may_slice: true };
-        let record = deserializer.deserialize_newtype_struct(AS_WRITTEN, as_written);
+        let record = deserializer.deserialize_newtype_struct(RAW_JSON, as_written);
         let record = record.map(Self)?;
         if record.is_object() {
             Ok(record)

@@ -9,7 +9,7 @@ use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::json::decode_context::slice_or_copy;
-use crate::json::fast::AS_TEXT;
+use crate::json::fast::BORROWED_STR;
 use crate::json::texts::text_impls;
 
 /// A text that shares the memory of the reply it came with: a member of your own type that costs no allocation.
@@ -113,7 +113,7 @@ pub(super) fn sliced<'de, D: Deserializer<'de>>(
     expected: &'static str,
     fits: fn(&str) -> bool,
 ) -> Result<Text, D::Error> {
-    deserializer.deserialize_newtype_struct(AS_TEXT, Sliced { expected, fits })
+    deserializer.deserialize_newtype_struct(BORROWED_STR, Sliced { expected, fits })
 }
 
 struct Sliced {

@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::json::decode_context::{ConstantMismatch, TypeMismatch, decode_response};
-use crate::json::explain::{Found, Unfit, decode_or_explain};
+use crate::json::explain::{DecodeFailure, ValueDisplay, decode_or_explain};
 use crate::json::fast;
 use crate::json::raw::RawJson;
 use crate::json::record::{Record, member};
@@ -46,7 +46,7 @@ impl FromReply for RawJson {
     /// Null where the operation's own type would take the body as it is.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         let read = || {
-            if reply.body.is_empty() && reply.terms.schema_version.is_none() {
+            if reply.body.is_empty() && reply.rules.schema_version.is_none() {
                 Ok(Self::null())
             } else {
                 reply.json()
@@ -56,7 +56,7 @@ impl FromReply for RawJson {
             return read();
         }
         reply.not_about_it()?;
-        let must_be_json = reply.terms.accept.is_some_and(is_json);
+        let must_be_json = reply.rules.accept.is_some_and(is_json);
         match reply.is_json().then(read) {
             Some(decoded) if decoded.is_ok() || must_be_json => decoded,
             _ => Ok(Self::null()),
@@ -108,13 +108,13 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for BTreeMap<String, T> {
 
 /// What a reply says of its body.
 #[derive(Clone, Copy)]
-pub(crate) struct Head<'a> {
+pub(crate) struct ResponseHead<'a> {
     status: u16,
     /// The media type, without its parameters.
     media_type: Option<&'a str>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> ResponseHead<'a> {
     pub(crate) fn of(status: u16, headers: &'a HeaderMap) -> Self {
         let media_type = headers.get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
         let media_type = media_type.and_then(|it| it.split(';').next());
@@ -128,7 +128,7 @@ pub(crate) type Shown<'a> = &'a dyn Fn(&str) -> String;
 
 /// What a reply is checked against.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Terms {
+pub(crate) struct DecodeRules {
     /// The `schemaVersion` in the contract.
     pub(crate) schema_version: Option<&'static str>,
     /// Whether an unexpected version or constant is a warning instead of an error.
@@ -164,16 +164,16 @@ pub enum Unreadable {
 /// Reads a reply. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs from
 /// its schema, which was tolerated.
 pub(crate) fn receive<T: FromReply>(
-    head: Head<'_>,
+    head: ResponseHead<'_>,
     body: &Bytes,
-    terms: Terms,
+    rules: DecodeRules,
     shown: Shown<'_>,
 ) -> Result<(T, bool), Unreadable> {
     let mismatch = Cell::new(false);
     let value = T::receive(&Received {
         head,
         body,
-        terms,
+        rules,
         shown,
         mismatch: &mismatch,
     })?;
@@ -183,9 +183,9 @@ pub(crate) fn receive<T: FromReply>(
 /// A 2xx reply that is about to be read.
 #[derive(Clone)]
 pub struct Received<'a> {
-    head: Head<'a>,
+    head: ResponseHead<'a>,
     body: &'a Bytes,
-    terms: Terms,
+    rules: DecodeRules,
     shown: Shown<'a>,
     /// Whether it differs from its schema, which was tolerated.
     mismatch: &'a Cell<bool>,
@@ -211,17 +211,17 @@ impl Received<'_> {
         let (value, seen) = if let (Some(value), seen) = decode_response(&text, fast) {
             (value, seen)
         } else {
-            let slow = || decode_or_explain::<T>(&text, Found::Quoted);
+            let slow = || decode_or_explain::<T>(&text, ValueDisplay::Quoted);
             let (decoded, seen) = decode_response(&text, slow);
             (
-                decoded.map_err(|unfit| self.unreadable(&text, unfit))?,
+                decoded.map_err(|failure| self.unreadable(&text, failure))?,
                 seen,
             )
         };
         if let Some(first) = seen.types {
             self.tolerate_types(first);
         }
-        if let Some(expected) = self.terms.schema_version
+        if let Some(expected) = self.rules.schema_version
             && let Err(found) = self.check_version(&text, expected)
         {
             self.other_version(expected, found)?;
@@ -234,7 +234,7 @@ impl Received<'_> {
 
     /// Whether the contract states its schema version.
     pub(super) fn has_schema_version(&self) -> bool {
-        self.terms.schema_version.is_some()
+        self.rules.schema_version.is_some()
     }
 
     /// Reads a reply with a status that the contract does not show, whose schema nobody knows.
@@ -243,7 +243,7 @@ impl Received<'_> {
     /// If it is not JSON.
     pub fn undocumented(&self) -> Result<RawJson, Unreadable> {
         let mut reply = self.clone();
-        reply.terms.schema_version = None;
+        reply.rules.schema_version = None;
         RawJson::receive(&reply)
     }
 
@@ -255,8 +255,8 @@ impl Received<'_> {
             None => Unreadable::Truncated(error.into()),
             Some(_) => Unreadable::Malformed(format!("the body is not UTF-8: {error}")),
         })?;
-        if has_more_elements(&text, self.terms.max_elements) {
-            return Err(Unreadable::TooMany(self.terms.max_elements));
+        if has_more_elements(&text, self.rules.max_elements) {
+            return Err(Unreadable::TooMany(self.rules.max_elements));
         }
         Ok(text)
     }
@@ -287,7 +287,7 @@ impl Received<'_> {
         expected: &'static str,
         found: Option<String>,
     ) -> Result<(), Unreadable> {
-        if !self.terms.lenient {
+        if !self.rules.lenient {
             return Err(Unreadable::Schema {
                 expected,
                 found,
@@ -313,7 +313,7 @@ impl Received<'_> {
             found,
         } = mismatch;
         let found = (self.shown)(found);
-        if !self.terms.lenient {
+        if !self.rules.lenient {
             return Err(Unreadable::Malformed(format!(
                 "at `{member}`: expected the constant {expected}, found {found}"
             )));
@@ -330,18 +330,18 @@ impl Received<'_> {
         Ok(())
     }
 
-    fn unreadable(&self, text: &str, unfit: Unfit) -> Unreadable {
+    fn unreadable(&self, text: &str, failure: DecodeFailure) -> Unreadable {
         if text.trim().is_empty() {
             return Unreadable::Malformed("the body is empty".to_owned());
         }
-        if unfit.error.is_eof() {
-            return Unreadable::Truncated(unfit.error.into());
+        if failure.error.is_eof() {
+            return Unreadable::Truncated(failure.error.into());
         }
-        let detail = unfit.why;
+        let detail = failure.why;
         let is_object = text.trim_ascii_start().starts_with('{');
         // The version counts only if the whole text is JSON, because the member may precede the mistake.
         let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
-        if let Some(expected) = self.terms.schema_version
+        if let Some(expected) = self.rules.schema_version
             && is_object
             && is_json()
             && let Err(found) = self.check_version(text, expected)
@@ -357,8 +357,8 @@ impl Received<'_> {
 
     /// Refuses JSON in place of another media type if the contract does not show the status either: it says something else.
     fn not_about_it(&self) -> Result<(), Unreadable> {
-        let asked = self.terms.accept.is_none_or(is_json);
-        if !asked && self.is_json() && !self.terms.statuses.contains(&self.status()) {
+        let asked = self.rules.accept.is_none_or(is_json);
+        if !asked && self.is_json() && !self.rules.statuses.contains(&self.status()) {
             let message = "it is JSON with a status that the contract does not show";
             return Err(Unreadable::Malformed(message.to_owned()));
         }
@@ -372,9 +372,9 @@ impl Received<'_> {
     /// Whether its operation succeeds with something other than JSON, or with nothing.
     fn may_be_no_json(&self) -> bool {
         let succeeds = |status: &&u16| (200..300).contains(*status);
-        let mut successes = self.terms.statuses.iter().filter(succeeds).peekable();
+        let mut successes = self.rules.statuses.iter().filter(succeeds).peekable();
         let is_empty = successes.peek().is_some() && successes.all(|it| matches!(it, 204 | 205));
-        (is_empty || self.terms.accept.is_some()) && self.terms.schema_version.is_none()
+        (is_empty || self.rules.accept.is_some()) && self.rules.schema_version.is_none()
     }
 }
 

@@ -7,7 +7,7 @@ use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
-use crate::json::fields::Fields;
+use crate::json::fields::RawEntries;
 use crate::secret::wiped::Wiped;
 
 /// Writes strings unquoted, and numbers and booleans as in JSON. Null is left out; an object or array is an error.
@@ -16,7 +16,7 @@ use crate::secret::wiped::Wiped;
 pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let json = serde_json::to_vec(value)?;
     let json = Zeroizing::new(json);
-    let fields: Fields<'_> = serde_json::from_slice(&json)?;
+    let fields: RawEntries<'_> = serde_json::from_slice(&json)?;
     let mut form = Serializer::new(String::with_capacity(json.len() * 3));
     for (name, value) in fields.0 {
         match value.get().as_bytes().first() {

@@ -15,7 +15,7 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
 use crate::policy::retry::retry_after;
-use crate::reply::decode::{FromReply, Head, Terms, Unreadable, receive};
+use crate::reply::decode::{DecodeRules, FromReply, ResponseHead, Unreadable, receive};
 use crate::reply::response::{Receipt, Reply, Response, request_id};
 use crate::testing::errors::{ErrorBuilder, header, random_key};
 use crate::text::one_line;
@@ -114,14 +114,14 @@ impl ReplyBuilder {
         if !(200..300).contains(&self.status) {
             return Err(self.rejected());
         }
-        let terms = Terms {
+        let terms = DecodeRules {
             schema_version: self.operation.schema_version,
             lenient: false,
             max_elements: usize::MAX,
             accept: self.operation.accept,
             statuses: self.operation.statuses,
         };
-        let head = Head::of(self.status, &self.headers);
+        let head = ResponseHead::of(self.status, &self.headers);
         match receive::<T>(head, &self.body, terms, &one_line) {
             Ok((value, mismatch)) => Ok(Response::new(
                 value,

@@ -18,10 +18,10 @@ use crate::json::fast::name::Name;
 use crate::json::scanner::Scanner;
 
 /// The name of a type that gets its value as it is written, by `visit_borrowed_str`. Any other deserializer hands over itself.
-pub(super) const AS_WRITTEN: &str = "the JSON as it is written";
+pub(super) const RAW_JSON: &str = "the JSON as it is written";
 
 /// The name of a type that gets a string as it is written in the same way, if it has no escapes.
-pub(super) const AS_TEXT: &str = "a text";
+pub(super) const BORROWED_STR: &str = "a text";
 
 /// The longest integer that surely has 64 bits, in digits.
 const LONGEST: usize = 18;
@@ -39,22 +39,22 @@ struct Fast<'de>(Scanner<'de>);
 /// Why not: `serde_json` knows better.
 #[derive(Debug, thiserror::Error)]
 #[error("left to serde_json")]
-struct Left;
+struct Fallback;
 
-impl Left {
+impl Fallback {
     fn new() -> Self {
         note_failure();
         Self
     }
 }
 
-impl serde::de::Error for Left {
+impl serde::de::Error for Fallback {
     fn custom<T: std::fmt::Display>(_message: T) -> Self {
         Self::new()
     }
 }
 
-impl From<serde_json::Error> for Left {
+impl From<serde_json::Error> for Fallback {
     fn from(_error: serde_json::Error) -> Self {
         Self::new()
     }
@@ -62,19 +62,19 @@ impl From<serde_json::Error> for Left {
 
 impl<'de> Fast<'de> {
     /// Has `serde_json` read the value that comes next, to its end.
-    fn slow<T>(
+    fn via_serde_json<T>(
         &mut self,
         read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
-    ) -> Result<T, Left> {
-        let text = self.0.shallow_value().ok_or_else(Left::new)?;
-        slowly(text, read)
+    ) -> Result<T, Fallback> {
+        let text = self.0.shallow_value().ok_or_else(Fallback::new)?;
+        parse_via_serde_json(text, read)
     }
 }
 
-fn slowly<'de, T>(
+fn parse_via_serde_json<'de, T>(
     text: &'de str,
     read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
-) -> Result<T, Left> {
+) -> Result<T, Fallback> {
     let mut slow = serde_json::Deserializer::from_str(text);
     let value = read(&mut slow)?;
     slow.end()?;
@@ -82,10 +82,10 @@ fn slowly<'de, T>(
 }
 
 /// What `serde_json` reads.
-macro_rules! slow {
+macro_rules! via_serde_json {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
-        fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Left> {
-            self.slow(|slow| slow.$method($($argument,)* visitor))
+        fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Fallback> {
+            self.via_serde_json(|slow| slow.$method($($argument,)* visitor))
         }
     )*};
 }
@@ -93,11 +93,11 @@ macro_rules! slow {
 /// Numbers, most of which are short integers.
 macro_rules! numbers {
     ($($method:ident)*) => {$(
-        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-            let text = self.0.shallow_value().ok_or_else(Left::new)?;
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
+            let text = self.0.shallow_value().ok_or_else(Fallback::new)?;
             match short_integer(text) {
                 Some(number) => visitor.visit_u64(number),
-                None => slowly(text, |slow| slow.$method(visitor)),
+                None => parse_via_serde_json(text, |slow| slow.$method(visitor)),
             }
         }
     )*};
@@ -109,35 +109,35 @@ fn short_integer(text: &str) -> Option<u64> {
 }
 
 impl<'de> Deserializer<'de> for &mut Fast<'de> {
-    type Error = Left;
+    type Error = Fallback;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        match self.0.peek().ok_or_else(Left::new)? {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
+        match self.0.peek().ok_or_else(Fallback::new)? {
             b'"' => self.deserialize_str(visitor),
             b'{' => self.deserialize_map(visitor),
             b'[' => self.deserialize_seq(visitor),
-            _ => self.slow(|slow| slow.deserialize_any(visitor)),
+            _ => self.via_serde_json(|slow| slow.deserialize_any(visitor)),
         }
     }
 
-    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+    fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
         match self.0.plain_string() {
             Some(text) => visitor.visit_borrowed_str(text),
-            None => self.slow(|slow| slow.deserialize_str(visitor)),
+            None => self.via_serde_json(|slow| slow.deserialize_str(visitor)),
         }
     }
 
-    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
         self.deserialize_str(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
         if self.0.peek() == Some(b'n') {
-            self.0.literal("null").ok_or_else(Left::new)?;
+            self.0.literal("null").ok_or_else(Fallback::new)?;
             visitor.visit_none()
         } else {
             visitor.visit_some(self)
@@ -148,37 +148,43 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         self,
         name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Left> {
-        if name == AS_TEXT
+    ) -> Result<V::Value, Fallback> {
+        if name == BORROWED_STR
             && let Some(text) = self.0.plain_string()
         {
             return visitor.visit_borrowed_str(text);
         }
-        if name == AS_WRITTEN {
-            let text = self.0.value().ok_or_else(Left::new)?;
+        if name == RAW_JSON {
+            let text = self.0.value().ok_or_else(Fallback::new)?;
             hand_over_raw(text);
             return visitor.visit_borrowed_str(text);
         }
         // Raw JSON of `serde_json` comes by a name that no type has.
         if name.starts_with('$') {
-            let text = self.0.value().ok_or_else(Left::new)?;
-            return slowly(text, |slow| slow.deserialize_newtype_struct(name, visitor));
+            let text = self.0.value().ok_or_else(Fallback::new)?;
+            return parse_via_serde_json(text, |slow| {
+                slow.deserialize_newtype_struct(name, visitor)
+            });
         }
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        let mut elements = Within::open(self, b'[', b']')?;
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
+        let mut elements = ContainerAccess::open(self, b'[', b']')?;
         let value = visitor.visit_seq(&mut elements)?;
         elements.ended(value)
     }
 
-    fn deserialize_tuple<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Left> {
+    fn deserialize_tuple<V: Visitor<'de>>(
+        self,
+        _: usize,
+        visitor: V,
+    ) -> Result<V::Value, Fallback> {
         self.deserialize_seq(visitor)
     }
 
-    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        let text = self.0.shallow_value().ok_or_else(Left::new)?;
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
+        let text = self.0.shallow_value().ok_or_else(Fallback::new)?;
         let is_fraction = text.contains('.');
         match text
             .parse()
@@ -186,12 +192,12 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
             .filter(|number: &f64| is_fraction && number.is_finite())
         {
             Some(number) => visitor.visit_f64(number),
-            None => slowly(text, |slow| slow.deserialize_f64(visitor)),
+            None => parse_via_serde_json(text, |slow| slow.deserialize_f64(visitor)),
         }
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        let mut members = Within::open(self, b'{', b'}')?;
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
+        let mut members = ContainerAccess::open(self, b'{', b'}')?;
         let value = visitor.visit_map(&mut members)?;
         members.ended(value)
     }
@@ -201,7 +207,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         _name: &'static str,
         _fields: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Left> {
+    ) -> Result<V::Value, Fallback> {
         self.deserialize_map(visitor)
     }
 
@@ -210,15 +216,15 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Left> {
+    ) -> Result<V::Value, Fallback> {
         match self.0.plain_string() {
             Some(name) => visitor.visit_enum(BorrowedStrDeserializer::new(name)),
-            None => self.slow(|slow| slow.deserialize_enum(name, variants, visitor)),
+            None => self.via_serde_json(|slow| slow.deserialize_enum(name, variants, visitor)),
         }
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Left> {
-        self.0.skip().ok_or_else(Left::new)?;
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
+        self.0.skip().ok_or_else(Fallback::new)?;
         visitor.visit_unit()
     }
 
@@ -227,7 +233,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
     }
 
-    slow! {
+    via_serde_json! {
         deserialize_bool() deserialize_i128() deserialize_u128() deserialize_f32() deserialize_char()
         deserialize_bytes() deserialize_byte_buf() deserialize_unit() deserialize_unit_struct(name: &'static str)
         deserialize_tuple_struct(name: &'static str, length: usize)
@@ -235,16 +241,16 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
 }
 
 /// Within an array or an object.
-struct Within<'a, 'de> {
+struct ContainerAccess<'a, 'de> {
     fast: &'a mut Fast<'de>,
     close: u8,
     is_first: bool,
     is_open: bool,
 }
 
-impl<'a, 'de> Within<'a, 'de> {
-    fn open(fast: &'a mut Fast<'de>, open: u8, close: u8) -> Result<Self, Left> {
-        fast.0.open(open).ok_or_else(Left::new)?;
+impl<'a, 'de> ContainerAccess<'a, 'de> {
+    fn open(fast: &'a mut Fast<'de>, open: u8, close: u8) -> Result<Self, Fallback> {
+        fast.0.open(open).ok_or_else(Fallback::new)?;
         Ok(Self {
             fast,
             close,
@@ -254,65 +260,65 @@ impl<'a, 'de> Within<'a, 'de> {
     }
 
     #[inline]
-    fn more(&mut self) -> Result<bool, Left> {
+    fn more(&mut self) -> Result<bool, Fallback> {
         if self.is_open {
             let is_open = self.fast.0.more(self.is_first, self.close);
-            self.is_open = is_open.ok_or_else(Left::new)?;
+            self.is_open = is_open.ok_or_else(Fallback::new)?;
             self.is_first = false;
         }
         Ok(self.is_open)
     }
 
     /// The value, if nothing was left of its text.
-    fn ended<T>(mut self, value: T) -> Result<T, Left> {
+    fn ended<T>(mut self, value: T) -> Result<T, Fallback> {
         if self.more()? {
-            Err(Left::new())
+            Err(Fallback::new())
         } else {
             Ok(value)
         }
     }
 }
 
-impl<'de> SeqAccess<'de> for &mut Within<'_, 'de> {
-    type Error = Left;
+impl<'de> SeqAccess<'de> for &mut ContainerAccess<'_, 'de> {
+    type Error = Fallback;
 
     #[inline]
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
-    ) -> Result<Option<T::Value>, Left> {
+    ) -> Result<Option<T::Value>, Fallback> {
         if !self.more()? {
             return Ok(None);
         }
         // Whoever reads nothing would not notice a comma too many.
         if self.fast.0.peek() == Some(self.close) {
-            return Err(Left::new());
+            return Err(Fallback::new());
         }
         seed.deserialize(&mut *self.fast).map(Some)
     }
 }
 
-impl<'de> MapAccess<'de> for &mut Within<'_, 'de> {
-    type Error = Left;
+impl<'de> MapAccess<'de> for &mut ContainerAccess<'_, 'de> {
+    type Error = Fallback;
 
     #[inline]
     fn next_key_seed<K: DeserializeSeed<'de>>(
         &mut self,
         seed: K,
-    ) -> Result<Option<K::Value>, Left> {
+    ) -> Result<Option<K::Value>, Fallback> {
         if !self.more()? {
             return Ok(None);
         }
         if let Some(name) = self.fast.0.plain_string() {
             return seed.deserialize(Name(Ok(name))).map(Some);
         }
-        let name = self.fast.slow(|slow| String::deserialize(slow))?;
+        let name = self.fast.via_serde_json(|slow| String::deserialize(slow))?;
         seed.deserialize(Name(Err(&name))).map(Some)
     }
 
     #[inline]
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Left> {
-        self.fast.0.expect(b':').ok_or_else(Left::new)?;
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fallback> {
+        self.fast.0.expect(b':').ok_or_else(Fallback::new)?;
         seed.deserialize(&mut *self.fast)
     }
 }
