@@ -67,11 +67,10 @@ pub use drift::scopes::{MissingScopes, least_scopes};
 pub use error::Error;
 
 pub use error::kind::{AttemptRecord, Effect, ErrorKind};
-pub use json::body::JsonBody;
 pub use json::members::Members;
 pub use json::number::Number;
 pub use json::raw::RawJson;
-pub use json::record::Record;
+pub use json::record::{JsonBody, Record};
 pub use json::slice::Text;
 pub use json::time::{Date, Timestamp, ZonedTime};
 pub use list::checkpoint::Checkpoint;

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_path_to_error::Segment;
 
+use crate::json::entries::{Entries, RawEntries};
 use crate::json::fast;
-use crate::json::fields::{Entries, RawEntries};
 use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. Of a longer one only the kind and size are shown: an excerpt says little and

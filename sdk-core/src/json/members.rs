@@ -5,7 +5,7 @@ use std::{slice, vec};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::fields::Entries;
+use crate::json::entries::Entries;
 use crate::json::raw::RawJson;
 
 /// Members of an object that its type does not name, in the order received.

@@ -2,20 +2,16 @@
 //!
 //! What is checked before it is sent belongs in `request`.
 
-pub(crate) mod assumed;
-pub(crate) mod body;
 pub(crate) mod decode_context;
+pub(crate) mod entries;
 pub(crate) mod explain;
 pub(crate) mod fast;
-pub(crate) mod fields;
 pub(crate) mod members;
 pub(crate) mod number;
 pub(crate) mod object;
 pub(crate) mod raw;
 pub(crate) mod record;
 mod rfc3339;
-pub(crate) mod scan;
-mod scanner;
 pub(crate) mod slice;
 pub(crate) mod texts;
 pub(crate) mod time;

@@ -5,12 +5,12 @@ use serde::de::{DeserializeOwned, Error as _, IgnoredAny, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
+use crate::json::entries::Entries;
 use crate::json::explain::ValueDisplay;
 use crate::json::fast::RAW_JSON;
-use crate::json::fields::Entries;
+use crate::json::fast::scanner::Scanner;
 use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
-use crate::json::scanner::Scanner;
 use crate::json::texts::text_impls;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
@@ -221,5 +221,53 @@ impl<'de> Deserialize<'de> for Record {
                 &"an object",
             ))
         }
+    }
+}
+
+/// The body of a request whose schema the contract does not show.
+///
+/// It is made of JSON, and not of text, which would be sent as a JSON string. Parse text that holds JSON
+/// (`text.parse::<RawJson>()?`), and encode types of your own with [`RawJson::encode`].
+///
+/// ```compile_fail,E0277
+/// # fn submit(_: impl Into<sdk_core::JsonBody>) {}
+/// submit(r#"{"type": "person.create"}"#);
+/// ```
+#[derive(Clone, Debug)]
+pub struct JsonBody(RawJson);
+
+impl JsonBody {
+    pub(crate) fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl From<RawJson> for JsonBody {
+    fn from(json: RawJson) -> Self {
+        Self(json)
+    }
+}
+
+impl From<Record> for JsonBody {
+    fn from(json: Record) -> Self {
+        Self(json.into_raw())
+    }
+}
+
+impl From<serde_json::Value> for JsonBody {
+    fn from(json: serde_json::Value) -> Self {
+        Self(json.into())
+    }
+}
+
+impl From<&RawJson> for JsonBody {
+    fn from(json: &RawJson) -> Self {
+        Self(json.clone())
+    }
+}
+
+impl From<&serde_json::Value> for JsonBody {
+    fn from(json: &serde_json::Value) -> Self {
+        json.clone().into()
     }
 }

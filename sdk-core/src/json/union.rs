@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::de::{DeserializeOwned, Error};
 
 use crate::json::explain::decode_within;
+use crate::json::fast::scanner::is_too_deep;
 use crate::json::record::Record;
-use crate::json::scan::is_too_deep;
 
 /// The text of the member that tells which variant an object is. The first one of the name counts.
 #[must_use]

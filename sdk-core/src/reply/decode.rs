@@ -13,9 +13,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::json::decode_context::{ConstantMismatch, TypeMismatch, decode_response};
 use crate::json::explain::{DecodeFailure, ValueDisplay, decode_or_explain};
 use crate::json::fast;
+use crate::json::fast::scanner::has_more_elements;
 use crate::json::raw::RawJson;
 use crate::json::record::{Record, member};
-use crate::json::scan::outside_strings;
 use crate::macros::debug_fields;
 
 /// What a call can return: JSON of one type, one of several types by the status, or no JSON at all.
@@ -381,34 +381,4 @@ impl Received<'_> {
 /// Whether a media type, or one of several, is JSON.
 fn is_json(media_types: &str) -> bool {
     media_types.to_ascii_lowercase().contains("json")
-}
-
-/// Whether a JSON text has more elements and members than allowed.
-fn has_more_elements(text: &str, most: usize) -> bool {
-    // Each takes at least a digit and a comma.
-    if text.len() / 2 <= most {
-        return false;
-    }
-    // Counts every comma, and the first element of every container that is not empty.
-    let (mut count, mut opened) = (0, false);
-    for byte in outside_strings(text).filter(|byte| !byte.is_ascii_whitespace()) {
-        let is_first = opened && !matches!(byte, b']' | b'}');
-        count += usize::from(is_first || byte == b',');
-        opened = matches!(byte, b'[' | b'{');
-    }
-    count > most
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_more_elements;
-
-    #[test]
-    fn elements_are_counted_outside_of_strings() {
-        let text = r#"[{"a,b":"\"[,{"}, 1, [], [ { } ]]"#;
-        assert!(!has_more_elements(text, 6));
-        assert!(has_more_elements(text, 5));
-        assert!(!has_more_elements("[1,2,3]", 3));
-        assert!(has_more_elements("[1,2,3]", 2));
-    }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
-use crate::json::body::JsonBody;
+use crate::json::record::JsonBody;
 use crate::macros::debug_fields;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};

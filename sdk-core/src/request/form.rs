@@ -7,7 +7,7 @@ use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
-use crate::json::fields::RawEntries;
+use crate::json::entries::RawEntries;
 use crate::secret::wiped::Wiped;
 
 /// Writes strings unquoted, and numbers and booleans as in JSON. Null is left out; an object or array is an error.

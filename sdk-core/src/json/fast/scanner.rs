@@ -7,14 +7,14 @@ const DEEPEST: u8 = 100;
 
 /// A place in a JSON text. Whatever it cannot read it leaves to `serde_json`, which reads it or says what is wrong.
 #[derive(Clone, Debug)]
-pub(super) struct Scanner<'a> {
+pub(in crate::json) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     depth: u8,
 }
 
 impl<'a> Scanner<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(in crate::json) fn new(text: &'a str) -> Self {
         Self {
             text,
             at: 0,
@@ -24,7 +24,7 @@ impl<'a> Scanner<'a> {
 
     /// The next byte, without the space before it.
     #[inline]
-    pub(super) fn peek(&mut self) -> Option<u8> {
+    pub(in crate::json) fn peek(&mut self) -> Option<u8> {
         loop {
             match *self.text.as_bytes().get(self.at)? {
                 byte if byte > b' ' => return Some(byte),
@@ -36,12 +36,12 @@ impl<'a> Scanner<'a> {
 
     /// Goes beyond a byte that has to come next.
     #[inline]
-    pub(super) fn expect(&mut self, byte: u8) -> Option<()> {
+    pub(in crate::json) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
     /// Enters an array or an object.
-    pub(super) fn open(&mut self, bracket: u8) -> Option<()> {
+    pub(in crate::json) fn open(&mut self, bracket: u8) -> Option<()> {
         self.expect(bracket)?;
         self.depth = self
             .depth
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
 
     /// Whether another element or member follows; otherwise it leaves the container.
     #[inline]
-    pub(super) fn more(&mut self, is_first: bool, close: u8) -> Option<bool> {
+    pub(in crate::json) fn more(&mut self, is_first: bool, close: u8) -> Option<bool> {
         match self.peek()? {
             byte if byte == close => {
                 self.at += 1;
@@ -68,13 +68,13 @@ impl<'a> Scanner<'a> {
     }
 
     /// Nothing but space may be left.
-    pub(super) fn end(&mut self) -> Option<()> {
+    pub(in crate::json) fn end(&mut self) -> Option<()> {
         (self.peek().is_none() && self.at == self.text.len()).then_some(())
     }
 
     /// The content of the string that comes next, if it has no escapes; otherwise it stays where it is.
     #[inline]
-    pub(super) fn plain_string(&mut self) -> Option<&'a str> {
+    pub(in crate::json) fn plain_string(&mut self) -> Option<&'a str> {
         if self.peek()? != b'"' {
             return None;
         }
@@ -107,7 +107,7 @@ impl<'a> Scanner<'a> {
 
     /// The value that comes next, as it is written.
     #[inline]
-    pub(super) fn value(&mut self) -> Option<&'a str> {
+    pub(in crate::json) fn value(&mut self) -> Option<&'a str> {
         self.peek()?;
         let start = self.at;
         self.skip()?;
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
 
     /// The value that comes next, if it is not deep.
     #[inline]
-    pub(super) fn shallow_value(&mut self) -> Option<&'a str> {
+    pub(in crate::json) fn shallow_value(&mut self) -> Option<&'a str> {
         self.peek()?;
         let start = self.at;
         self.skip_shallow()?;
@@ -124,7 +124,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Goes beyond the value that comes next, however deep it is.
-    pub(super) fn skip(&mut self) -> Option<()> {
+    pub(in crate::json) fn skip(&mut self) -> Option<()> {
         let before = self.clone();
         self.skip_shallow().or_else(|| {
             *self = before;
@@ -173,7 +173,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Goes beyond a word that has to come next.
-    pub(super) fn literal(&mut self, word: &str) -> Option<()> {
+    pub(in crate::json) fn literal(&mut self, word: &str) -> Option<()> {
         self.peek()?;
         let bytes = self.text.as_bytes().get(self.at..)?;
         bytes
@@ -266,5 +266,83 @@ fn escape(rest: &[u8]) -> Option<usize> {
             digits.iter().all(u8::is_ascii_hexdigit).then_some(6)
         }
         _ => None,
+    }
+}
+
+/// How deep `serde_json` goes.
+const SERDE_JSON_DEEPEST: usize = 128;
+
+/// The bytes outside of strings, each of which still shows its opening quote.
+fn outside_strings(text: &str) -> impl Iterator<Item = u8> {
+    let (mut in_string, mut escaped) = (false, false);
+    text.bytes().filter(move |&byte| {
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        in_string = byte == b'"';
+        true
+    })
+}
+
+/// Whether a JSON text has more elements and members than allowed.
+pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
+    // Each takes at least a digit and a comma.
+    if text.len() / 2 <= most {
+        return false;
+    }
+    // Counts every comma, and the first element of every container that is not empty.
+    let (mut count, mut opened) = (0, false);
+    for byte in outside_strings(text).filter(|byte| !byte.is_ascii_whitespace()) {
+        let is_first = opened && !matches!(byte, b']' | b'}');
+        count += usize::from(is_first || byte == b',');
+        opened = matches!(byte, b'[' | b'{');
+    }
+    count > most
+}
+
+/// Whether JSON is nested deeper than `serde_json` goes. Whoever decodes a part by itself has to ask, because the parser
+/// counts anew in each part.
+pub(crate) fn is_too_deep(text: &str) -> bool {
+    let opens = |byte: &u8| matches!(byte, b'{' | b'[');
+    if text.as_bytes().iter().filter(|byte| opens(byte)).count() <= SERDE_JSON_DEEPEST {
+        return false;
+    }
+    let mut depth = 0_usize;
+    outside_strings(text).any(|byte| {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > SERDE_JSON_DEEPEST
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SERDE_JSON_DEEPEST, has_more_elements, is_too_deep};
+
+    #[test]
+    fn depth_counts_what_is_open_at_once() {
+        let nested = |depth: usize| format!("{}\"[{{\"{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(!is_too_deep(&nested(SERDE_JSON_DEEPEST)));
+        assert!(is_too_deep(&nested(SERDE_JSON_DEEPEST + 1)));
+        assert!(!is_too_deep(&format!("[{}0]", "[],".repeat(1_000))));
+        assert!(!is_too_deep(&format!("[\"\\\"{}\"]", "[".repeat(1_000))));
+    }
+
+    #[test]
+    fn elements_are_counted_outside_of_strings() {
+        let text = r#"[{"a,b":"\"[,{"}, 1, [], [ { } ]]"#;
+        assert!(!has_more_elements(text, 6));
+        assert!(has_more_elements(text, 5));
+        assert!(!has_more_elements("[1,2,3]", 3));
+        assert!(has_more_elements("[1,2,3]", 2));
     }
 }
