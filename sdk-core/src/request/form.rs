@@ -8,7 +8,6 @@ use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
 use crate::json::entries::RawEntries;
-use crate::secret::wiped::Wiped;
 
 /// Writes strings unquoted, and numbers and booleans as in JSON. Null is left out; an object or array is an error.
 ///
@@ -32,7 +31,7 @@ pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + S
         }
     }
     let form = Zeroizing::new(form.finish().into_bytes());
-    Ok(Bytes::from_owner(Wiped(form)))
+    Ok(Bytes::from_owner(form))
 }
 
 #[cfg(test)]

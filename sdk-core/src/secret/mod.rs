@@ -5,4 +5,3 @@
 pub(crate) mod confidential;
 pub(crate) mod decoded;
 pub(crate) mod value;
-pub(crate) mod wiped;

@@ -11,7 +11,6 @@ use tokio::time::Instant;
 
 use crate::getters::getters;
 use crate::macros::debug_fields;
-use crate::secret::wiped::Wiped;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::lifetime::Schedule;
@@ -116,7 +115,7 @@ fn bearer_header(secret: &str) -> Result<HeaderValue, TokenError> {
 
 /// A header value marked sensitive, over memory that is wiped on drop.
 pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue, TokenError> {
-    let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(Wiped(bytes)))
+    let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes))
         .map_err(|error| TokenError::new(TokenErrorKind::Malformed).with_cause(error))?;
     header.set_sensitive(true);
     Ok(header)

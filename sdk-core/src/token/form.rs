@@ -7,7 +7,6 @@ use http::HeaderValue;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded;
 
-use crate::secret::wiped::Wiped;
 use crate::token::bearer::sensitive_header;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::TokenError;
@@ -63,5 +62,5 @@ pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> B
     let mut form = form_urlencoded::Serializer::new(String::with_capacity(4096));
     form.extend_pairs(kept);
     form.extend_pairs(extra.iter().map(|(name, value)| (name, value.expose())));
-    Bytes::from_owner(Wiped(Zeroizing::new(form.finish().into_bytes())))
+    Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()))
 }
