@@ -17,7 +17,7 @@ pub use crate::json::time::Rfc3339;
 pub use crate::json::union::{one_tag, tag, variant};
 pub use crate::operation::{RawOperations, Row};
 pub use crate::reply::decode::{FromReply, Received, Unreadable};
-pub use crate::request::body::{Body, BodyBytes};
+pub use crate::request::body::Body;
 pub use crate::request::check::{Check, ListStyle, Validate, bad_reference};
 pub use crate::request::draft::{Draft, encode_segment};
 pub use crate::request::reference::{Pattern, Piece};

@@ -2,7 +2,7 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::codegen::{BodyBytes, Draft, Endpoint};
+use sdk_core::codegen::{Bytes, Draft, Endpoint};
 
 /// `GET /meta`.
 pub(crate) fn get_accounting_metadata(endpoint: &Endpoint) -> Draft {
@@ -30,7 +30,7 @@ pub(crate) fn list_financial_counterparties(endpoint: &Endpoint) -> Draft {
 }
 
 /// `POST /counterparties`.
-pub(crate) fn create_financial_counterparty(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn create_financial_counterparty(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/counterparties").json(body)
 }
 
@@ -40,16 +40,16 @@ pub(crate) fn list_invoices(endpoint: &Endpoint) -> Draft {
 }
 
 /// `POST /invoice-drafts`.
-pub(crate) fn create_invoice_draft(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn create_invoice_draft(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/invoice-drafts").json(body)
 }
 
 /// `POST /import-runs`.
-pub(crate) fn create_import_run(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn create_import_run(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/import-runs").json(body)
 }
 
 /// `POST /approval-intents`.
-pub(crate) fn create_approval_intent(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn create_approval_intent(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/approval-intents").json(body)
 }

@@ -2,24 +2,24 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::codegen::{BodyBytes, Draft, Endpoint};
+use sdk_core::codegen::{Bytes, Draft, Endpoint};
 
 /// `POST /calendar/v1/event-commands`.
-pub(crate) fn submit_event_command(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn submit_event_command(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/calendar/v1/event-commands").json(body)
 }
 
 /// `POST /calendar/v1/attendance-commands`.
-pub(crate) fn respond_attendance(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn respond_attendance(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/calendar/v1/attendance-commands").json(body)
 }
 
 /// `POST /calendar/v1/recurrence-commands`.
-pub(crate) fn change_recurrence(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn change_recurrence(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/calendar/v1/recurrence-commands").json(body)
 }
 
 /// `POST /calendar/v1/hold-commands`.
-pub(crate) fn manage_hold(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn manage_hold(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/calendar/v1/hold-commands").json(body)
 }

@@ -1,6 +1,5 @@
 use std::error::Error as StdError;
 use std::fmt;
-use std::ops::Deref;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -8,42 +7,16 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::json::record::JsonBody;
-use crate::macros::debug_fields;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
 use crate::request::form;
-use crate::secret::value::{Secret, noting_secrets};
 
 /// Initial capacity: a usual command fits without reallocation.
 const USUAL_COMMAND: usize = 512;
 
 /// A serialised request body, or the error that prevented it. It never prints its content.
 #[derive(Clone)]
-pub struct Body(Result<BodyBytes, Error>);
-
-/// The bytes of a body, with the secrets among them, which no error may repeat.
-#[derive(Clone)]
-pub struct BodyBytes {
-    pub(super) bytes: Bytes,
-    pub(super) secrets: Vec<Secret>,
-}
-
-impl From<Bytes> for BodyBytes {
-    fn from(bytes: Bytes) -> Self {
-        let secrets = Vec::new();
-        Self { bytes, secrets }
-    }
-}
-
-impl Deref for BodyBytes {
-    type Target = Bytes;
-
-    fn deref(&self) -> &Bytes {
-        &self.bytes
-    }
-}
-
-debug_fields! { BodyBytes |it| bytes: it.bytes.len() }
+pub struct Body(Result<Bytes, Error>);
 
 impl Body {
     /// Checks a value against the contract and writes it as JSON.
@@ -79,7 +52,7 @@ impl Body {
     /// Takes JSON whose schema the contract does not show.
     #[must_use]
     pub fn raw(value: &JsonBody) -> Self {
-        Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes()).into()))
+        Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
     }
 
     fn checked<T: Validate + ?Sized>(
@@ -93,18 +66,14 @@ impl Body {
             error.with_operation(operation)
         };
         let checked = value.validate(&Check::new(operation));
-        Self(checked.and_then(|()| {
-            let (written, secrets) = noting_secrets(|| write(value));
-            let bytes = written.map_err(unwritable)?;
-            Ok(BodyBytes { bytes, secrets })
-        }))
+        Self(checked.and_then(|()| write(value).map_err(unwritable)))
     }
 
     /// The bytes to send.
     ///
     /// # Errors
     /// The error of checking or writing the body.
-    pub fn bytes(&self) -> Result<BodyBytes, Error> {
+    pub fn bytes(&self) -> Result<Bytes, Error> {
         self.0.clone()
     }
 }

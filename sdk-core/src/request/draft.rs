@@ -7,10 +7,8 @@ use url::form_urlencoded::{self, byte_serialize};
 
 use crate::macros::debug_fields;
 use crate::operation::Method;
-use crate::request::body::BodyBytes;
 use crate::request::check::ListStyle;
 use crate::secret::confidential::Confidential;
-use crate::secret::value::Secret;
 
 /// Characters that have a meaning in a path or are not allowed in one.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -40,8 +38,6 @@ pub struct Draft {
     pub(crate) body: Option<Bytes>,
     /// Whether the body is a form and not JSON.
     pub(crate) is_form: bool,
-    /// The secrets in the body, as far as its type tells them.
-    secrets: Vec<Secret>,
 }
 
 /// Form fields whose values are not secret.
@@ -54,7 +50,6 @@ impl Draft {
             url,
             body: None,
             is_form: false,
-            secrets: Vec::new(),
         }
     }
 
@@ -88,45 +83,41 @@ impl Draft {
 
     /// Sets a JSON body.
     #[must_use]
-    pub fn json(self, body: impl Into<BodyBytes>) -> Self {
+    pub fn json(self, body: impl Into<Bytes>) -> Self {
         self.json_if(Some(body))
     }
 
     /// Sets a JSON body if there is one.
     #[must_use]
-    pub fn json_if(mut self, body: Option<impl Into<BodyBytes>>) -> Self {
-        if let Some(BodyBytes { bytes, secrets }) = body.map(Into::into) {
-            self.body = Some(bytes);
-            self.secrets = secrets;
+    pub fn json_if(mut self, body: Option<impl Into<Bytes>>) -> Self {
+        if let Some(body) = body {
+            self.body = Some(body.into());
         }
         self
     }
 
     /// Sets a form body.
     #[must_use]
-    pub fn form(self, body: impl Into<BodyBytes>) -> Self {
+    pub fn form(self, body: impl Into<Bytes>) -> Self {
         self.form_if(Some(body))
     }
 
     /// Sets a form body if there is one.
     #[must_use]
-    pub fn form_if(mut self, body: Option<impl Into<BodyBytes>>) -> Self {
+    pub fn form_if(mut self, body: Option<impl Into<Bytes>>) -> Self {
         self.is_form = body.is_some();
         self.json_if(body)
     }
 
-    /// Adds the secrets in the body. A stored command has only bytes, and there, as in raw JSON, the names of members tell.
+    /// Adds the secrets in the body: JSON fields with a telling name, and all form fields but the public ones.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        for secret in &self.secrets {
-            confidential.add_secret(secret.expose());
-        }
         let Some(body) = &self.body else { return };
         if !self.is_form {
             return confidential.add_secrets_of(body);
         }
         for (name, value) in form_urlencoded::parse(body) {
             if !PUBLIC_FIELDS.contains(&&*name) {
-                confidential.add_secret(&value);
+                confidential.add(&value);
             }
         }
     }

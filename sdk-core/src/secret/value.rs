@@ -1,4 +1,3 @@
-use std::cell::Cell;
 use std::fmt;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -57,24 +56,8 @@ impl PartialEq for Secret {
     }
 }
 
-thread_local! {
-    // Serializers carry no context. `None` while nobody asks.
-    static WRITTEN: Cell<Option<Vec<Secret>>> = const { Cell::new(None) };
-}
-
-/// Writes a value and returns the secrets in it, which the text no longer tells apart.
-pub(crate) fn noting_secrets<T>(write: impl FnOnce() -> T) -> (T, Vec<Secret>) {
-    WRITTEN.set(Some(Vec::new()));
-    let written = write();
-    (written, WRITTEN.take().unwrap_or_default())
-}
-
 impl Serialize for Secret {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if let Some(mut written) = WRITTEN.take() {
-            written.push(self.clone());
-            WRITTEN.set(Some(written));
-        }
         serializer.serialize_str(self.expose())
     }
 }

@@ -8,7 +8,7 @@ use super::types::{
     TaskStatus,
 };
 use sdk_core::Timestamp;
-use sdk_core::codegen::{BodyBytes, Draft, Endpoint, encode_segment};
+use sdk_core::codegen::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `GET /api/health`.
 pub(crate) fn get_health(endpoint: &Endpoint) -> Draft {
@@ -190,12 +190,12 @@ pub(crate) fn get_presentation(endpoint: &Endpoint) -> Draft {
 }
 
 /// `POST /api/crm/v1/commands`.
-pub(crate) fn submit_command(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn submit_command(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/commands").json(body)
 }
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint
         .post("/api/crm/v1/intake-review-commands")
         .json(body)

@@ -2,10 +2,10 @@
 
 //! One function per operation, which builds its request.
 
-use sdk_core::codegen::{BodyBytes, Draft, Endpoint, encode_segment};
+use sdk_core::codegen::{Bytes, Draft, Endpoint, encode_segment};
 
 /// `POST /oauth/token`.
-pub(crate) fn exchange_token(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn exchange_token(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/oauth/token").form(body)
 }
 

@@ -24,7 +24,6 @@ pub(crate) const IMPORTS: &[(&str, &str)] = &[
     ("Timestamp", "sdk_core"),
     ("ApiClient", "sdk_core::codegen"),
     ("Body", "sdk_core::codegen"),
-    ("BodyBytes", "sdk_core::codegen"),
     ("Bytes", "sdk_core::codegen"),
     ("Call", "sdk_core::codegen"),
     ("Check", "sdk_core::codegen"),

@@ -35,10 +35,10 @@ pub(super) fn arguments(operation: &Operation) -> Vec<&Parameter> {
 /// The type of a body's bytes, and the method of a draft that takes them.
 fn body(body: &Body) -> (&'static str, &'static str) {
     match (body.required, body.form) {
-        (true, false) => ("BodyBytes", "json"),
-        (true, true) => ("BodyBytes", "form"),
-        (false, false) => ("Option<BodyBytes>", "json_if"),
-        (false, true) => ("Option<BodyBytes>", "form_if"),
+        (true, false) => ("Bytes", "json"),
+        (true, true) => ("Bytes", "form"),
+        (false, false) => ("Option<Bytes>", "json_if"),
+        (false, true) => ("Option<Bytes>", "form_if"),
     }
 }
 

@@ -182,7 +182,7 @@ fn each_construct_of_a_vendor_has_its_place() {
 
     for code in [
         // The parameters.
-        "pub(crate) fn replace_thing(endpoint: &Endpoint, id: i64, colours: Option<&[ReplaceThingColour]>, timeout_: Option<bool>, body: BodyBytes) -> Draft {",
+        "pub(crate) fn replace_thing(endpoint: &Endpoint, id: i64, colours: Option<&[ReplaceThingColour]>, timeout_: Option<bool>, body: Bytes) -> Draft {",
         "endpoint.put(&format!(\"/things/{}\", encode_segment(&id))).list(\"colours\", colours, ListStyle::Comma).query(\"timeout\", timeout_).json(body)",
         "check.list(\"colours\", self.colours.as_deref(), ListStyle::Comma, 0, 3)?;",
         "for item in self.colours.as_deref().into_iter().flatten() { check.known(\"colours\", Some(item.as_str()), ReplaceThingColour::KNOWN)?; }",

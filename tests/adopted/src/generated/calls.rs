@@ -8,7 +8,7 @@ use super::types::{
     MoveOpportunityReference, OpportunityOwner, OpportunityReference, OpportunityStage,
     OrganizationReference, PersonReference, TaskOwner, TaskStatus,
 };
-use sdk_core::codegen::{BodyBytes, Draft, Endpoint, ListStyle, encode_segment};
+use sdk_core::codegen::{Bytes, Draft, Endpoint, ListStyle, encode_segment};
 use sdk_core::{Date, Number, Timestamp};
 
 /// `GET /api/health`.
@@ -61,7 +61,7 @@ pub(crate) fn get_intake_submission(
 }
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn review_intake_submission(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint
         .post("/api/crm/v1/intake-review-commands")
         .json(body)
@@ -96,7 +96,7 @@ pub(crate) fn list_people(
 }
 
 /// `POST /api/crm/v1/people`.
-pub(crate) fn people_create(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn people_create(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/people").json(body)
 }
 
@@ -117,7 +117,7 @@ pub(crate) fn get_person(
 pub(crate) fn people_replace(
     endpoint: &Endpoint,
     reference: &PersonReference,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .put(&format!("/api/crm/v1/people/{}", encode_segment(reference)))
@@ -128,7 +128,7 @@ pub(crate) fn people_replace(
 pub(crate) fn people_update(
     endpoint: &Endpoint,
     reference: &PersonReference,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .patch(&format!("/api/crm/v1/people/{}", encode_segment(reference)))
@@ -162,7 +162,7 @@ pub(crate) fn get_person_timeline(
 pub(crate) fn people_activities_log(
     endpoint: &Endpoint,
     reference: &PersonReference,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .post(&format!(
@@ -176,7 +176,7 @@ pub(crate) fn people_activities_log(
 pub(crate) fn person_tags_replace(
     endpoint: &Endpoint,
     reference: &PersonReference,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .put(&format!(
@@ -213,7 +213,7 @@ pub(crate) fn person_tags_remove(
 }
 
 /// `POST /api/crm/v1/people/merges`.
-pub(crate) fn merge_people(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn merge_people(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/people/merges").json(body)
 }
 
@@ -249,7 +249,7 @@ pub(crate) fn get_organization(endpoint: &Endpoint, reference: &OrganizationRefe
 pub(crate) fn update_organization(
     endpoint: &Endpoint,
     reference: &OrganizationReference,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .patch(&format!(
@@ -293,7 +293,7 @@ pub(crate) fn list_opportunities(
 }
 
 /// `POST /api/crm/v1/opportunities`.
-pub(crate) fn create_opportunity(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn create_opportunity(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/opportunities").json(body)
 }
 
@@ -309,7 +309,7 @@ pub(crate) fn get_opportunity(endpoint: &Endpoint, reference: &OpportunityRefere
 pub(crate) fn move_opportunity(
     endpoint: &Endpoint,
     reference: &MoveOpportunityReference,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .put(&format!(
@@ -359,7 +359,7 @@ pub(crate) fn list_tasks(
 }
 
 /// `POST /api/crm/v1/tasks`.
-pub(crate) fn tasks_create(endpoint: &Endpoint, call_: Option<bool>, body: BodyBytes) -> Draft {
+pub(crate) fn tasks_create(endpoint: &Endpoint, call_: Option<bool>, body: Bytes) -> Draft {
     endpoint
         .post("/api/crm/v1/tasks")
         .query("call", call_)
@@ -367,12 +367,12 @@ pub(crate) fn tasks_create(endpoint: &Endpoint, call_: Option<bool>, body: BodyB
 }
 
 /// `POST /api/crm/v1/tasks/batch`.
-pub(crate) fn tasks_create_batch(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn tasks_create_batch(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/tasks/batch").json(body)
 }
 
 /// `PATCH /api/crm/v1/tasks/{taskId}`.
-pub(crate) fn tasks_update(endpoint: &Endpoint, task_id: &str, body: BodyBytes) -> Draft {
+pub(crate) fn tasks_update(endpoint: &Endpoint, task_id: &str, body: Bytes) -> Draft {
     endpoint
         .patch(&format!("/api/crm/v1/tasks/{}", encode_segment(task_id)))
         .json(body)
@@ -387,7 +387,7 @@ pub(crate) fn tasks_delete(endpoint: &Endpoint, task_id: &str) -> Draft {
 pub(crate) fn create_note(
     endpoint: &Endpoint,
     body_: Option<&CreateNoteBody>,
-    body: BodyBytes,
+    body: Bytes,
 ) -> Draft {
     endpoint
         .post("/api/crm/v1/notes")
@@ -427,17 +427,17 @@ pub(crate) fn get_presentation(endpoint: &Endpoint) -> Draft {
 }
 
 /// `POST /api/crm/v1/commands`.
-pub(crate) fn submit_command(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn submit_command(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/commands").json(body)
 }
 
 /// `POST /api/crm/v1/exports`.
-pub(crate) fn create_export(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn create_export(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.post("/api/crm/v1/exports").json(body)
 }
 
 /// `DELETE /api/crm/v1/exports`.
-pub(crate) fn delete_exports(endpoint: &Endpoint, body: BodyBytes) -> Draft {
+pub(crate) fn delete_exports(endpoint: &Endpoint, body: Bytes) -> Draft {
     endpoint.delete("/api/crm/v1/exports").json(body)
 }
 
@@ -463,11 +463,7 @@ pub(crate) fn settings_webhooks_list(endpoint: &Endpoint) -> Draft {
 }
 
 /// `PUT /api/crm/v1/settings/webhooks/{webhookId}`.
-pub(crate) fn settings_webhooks_put(
-    endpoint: &Endpoint,
-    webhook_id: &str,
-    body: BodyBytes,
-) -> Draft {
+pub(crate) fn settings_webhooks_put(endpoint: &Endpoint, webhook_id: &str, body: Bytes) -> Draft {
     endpoint
         .put(&format!(
             "/api/crm/v1/settings/webhooks/{}",
@@ -488,7 +484,7 @@ pub(crate) fn settings_webhooks_delete(endpoint: &Endpoint, webhook_id: &str) ->
 pub(crate) fn settings_webhooks_test(
     endpoint: &Endpoint,
     webhook_id: &str,
-    body: Option<BodyBytes>,
+    body: Option<Bytes>,
 ) -> Draft {
     endpoint
         .post(&format!(
