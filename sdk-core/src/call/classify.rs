@@ -270,10 +270,17 @@ fn scope_hint(
     let granted = match bearer.granted_scopes() {
         None => "the token endpoint did not say what it granted".to_owned(),
         Some([]) => "the token was granted no scope".to_owned(),
-        Some(scopes) => format!(
-            "the token was granted {}",
-            confidential.line(Line::Message, &scopes.join(", "))
-        ),
+        Some(scopes) => {
+            // Searched as it came: with commas between its words, a value with blanks is not found.
+            let came = scopes.join(" ");
+            let shown = if confidential.is_in(&came) {
+                came
+            } else {
+                scopes.join(", ")
+            };
+            let shown = confidential.line(Line::Message, &shown);
+            format!("the token was granted {shown}")
+        }
     };
     format!(
         "the operation requires {required}, the application's entitlement and a workspace binding; {granted}; \

@@ -3,5 +3,5 @@
 //! Only texts for people pass through here. What programs read, such as bodies, headers and members, stays unchanged.
 
 pub(crate) mod confidential;
-pub(crate) mod decoded;
+mod patterns;
 pub(crate) mod value;

@@ -54,7 +54,7 @@ pub(super) fn success(
         return Err(malformed("`token_type` must be Bearer: got another type"));
     }
     let mut echo = Confidential::default();
-    echo.add_secret(&reply.access_token);
+    echo.add(&reply.access_token);
     let shown = |scope: &String| !confidential.is_in(scope) && !echo.is_in(scope);
     let mut token = AccessToken::new(&*reply.access_token);
     if let Some(lifetime) = reply.expires_in.and_then(seconds) {

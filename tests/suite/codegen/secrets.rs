@@ -1,7 +1,7 @@
 //! Row 41: secrets in the body of a request, and a service that repeats them.
 
 use http::Response;
-use sdk_core::codegen::{Body, Bytes, Call, Check, Draft, Validate};
+use sdk_core::codegen::{Body, Call, Check, Draft, Validate};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{Error, JsonBody, Members, RawJson, Secret, SendPrepared};
 

@@ -316,7 +316,8 @@ async fn fault_41_what_takes_too_long_to_search_is_not_shown() {
         for at in 0..secrets {
             body[format!("token{at}")] = json!(format!("a-secret-{at}"));
         }
-        let platform = builder_of(&peer_of(reply_of(400, &body))).platform();
+        let peer = Peer::start(script([]).tokens_always(reply_of(400, &body)));
+        let platform = builder_of(&peer).platform();
         let exchange = platform.raw_call(&sdk_platform::operations::EXCHANGE_TOKEN);
         let error = exchange.body(json!({})).await.unwrap_err();
         assert_eq!(error.code(), Some(code), "{error}");

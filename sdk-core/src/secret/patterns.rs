@@ -1,0 +1,308 @@
+use std::collections::BTreeSet;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use secrecy::zeroize::Zeroizing;
+use serde_json::Value;
+use url::form_urlencoded::byte_serialize;
+
+use crate::text::is_unseen;
+
+/// How many bytes of a secret a text must not repeat, in any encoding.
+const PIECE: usize = 12;
+
+/// How many pieces of a long secret are looked for beside its last one. They begin at equal distances, so a longer cutting is
+/// needed to find one: of a secret of 64 bytes, 18.
+const MOST_PIECES: usize = 8;
+
+/// A piece with this many letters and digits is found whatever surrounds it. A word is as long, so a text may contain a
+/// caller's value by accident: it is withheld all the same.
+const TELLING: usize = 8;
+
+/// [`TELLING`] for letters mixed with digits, which no word has.
+const TELLING_MIXED: usize = 5;
+
+/// How many bytes of patterns are looked for at most.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// What `encodeURIComponent` and its like escape.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// What no URL can contain.
+const URL: &AsciiSet = &CONTROLS
+    .add(b' ')
+    .add(b'"')
+    .add(b'#')
+    .add(b'%')
+    .add(b'<')
+    .add(b'>')
+    .add(b'\\')
+    .add(b'`')
+    .add(b'{')
+    .add(b'}');
+
+/// HTML escapes: of PHP and Java, of XML, of Go, and of JavaScript's template engines.
+const HTML: [&[(char, &str)]; 4] = [
+    &[('"', "&quot;"), ('\'', "&#39;")],
+    &[('"', "&quot;"), ('\'', "&apos;")],
+    &[('"', "&#34;"), ('\'', "&#39;"), ('+', "&#43;")],
+    &[
+        ('"', "&quot;"),
+        ('\'', "&#x27;"),
+        ('/', "&#x2f;"),
+        ('=', "&#x3d;"),
+        ('`', "&#x60;"),
+    ],
+];
+
+/// The ASCII characters that JSON for HTML escapes as `\u003c`: in Go, and in .NET.
+const JSON: [&str; 2] = ["<>&", "<>&\"'+`"];
+
+/// The pieces of some secrets in all encodings, folded.
+pub(super) struct Forms {
+    /// Those that count only as separate words: a short secret within a longer word is an accident.
+    words: BTreeSet<String>,
+    anywhere: BTreeSet<String>,
+}
+
+impl Forms {
+    /// `None` if there are too many.
+    pub(super) fn of(secrets: &[Zeroizing<String>]) -> Option<Self> {
+        let (mut words, mut anywhere, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
+        for piece in secrets.iter().flat_map(|secret| pieces(secret)) {
+            let escaped = escaped(piece).into_iter().map(|form| (form, true));
+            let encoded = encoded(piece).into_iter().map(|form| (form, false));
+            for (form, may_be_word) in escaped.chain(encoded) {
+                let form = fold(&form);
+                let length = form.len();
+                let is_new = if tells(&form) {
+                    anywhere.insert(form)
+                } else {
+                    // A few letters of base64 say nothing.
+                    may_be_word && length > 0 && words.insert(form)
+                };
+                bytes += if is_new { length } else { 0 };
+                if bytes > MOST_BYTES {
+                    return None;
+                }
+            }
+        }
+        Some(Self { words, anywhere })
+    }
+
+    /// Whether any of them is in a folded text. For a few words, this is faster than to build [`Patterns`].
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        let is_word = |word: &String| {
+            let mut ends = text.char_indices().map(|(start, _)| start);
+            ends.any(|start| {
+                text[start..].starts_with(word.as_str())
+                    && stands_alone(text, start, start + word.len())
+            })
+        };
+        let mut anywhere = self.anywhere.iter();
+        anywhere.any(|form| text.contains(form.as_str())) || self.words.iter().any(is_word)
+    }
+}
+
+/// [`Forms`] as one automaton. Its search takes time in proportion to the text, whatever the secrets are: the first hit that
+/// counts ends it, and of the others, at most [`TELLING`] end at the same character.
+pub(super) struct Patterns {
+    automaton: AhoCorasick,
+    /// How many of the patterns, the first ones, are words.
+    words: usize,
+}
+
+impl Patterns {
+    /// `None` if they are too many for an automaton.
+    pub(super) fn of(forms: &Forms) -> Option<Self> {
+        let automaton = AhoCorasick::builder()
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(forms.words.iter().chain(&forms.anywhere))
+            .ok()?;
+        let words = forms.words.len();
+        Some(Self { automaton, words })
+    }
+
+    /// Whether any of them is in a folded text.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        let mut hits = self.automaton.find_overlapping_iter(text);
+        hits.any(|hit| {
+            hit.pattern().as_usize() >= self.words || stands_alone(text, hit.start(), hit.end())
+        })
+    }
+}
+
+/// A text as it is compared: in lower case, without invisible characters, and with a blank for each gap. That is how it is
+/// shown, apart from its case.
+pub(super) fn fold(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_whitespace() || character.is_control() {
+            if !folded.ends_with(' ') {
+                folded.push(' ');
+            }
+        } else if character.is_ascii() {
+            folded.push(character.to_ascii_lowercase());
+        } else if !is_unseen(character) {
+            folded.extend(character.to_lowercase());
+        }
+    }
+    folded
+}
+
+/// Whether a form is hardly in a text by accident.
+fn tells(form: &str) -> bool {
+    let letters = || form.chars().filter(|it| it.is_alphanumeric()).count();
+    let is_mixed = || form.contains(|it: char| it.is_ascii_digit());
+    form.len() >= PIECE || letters() >= TELLING || letters() >= TELLING_MIXED && is_mixed()
+}
+
+/// Whether a part of a text is no part of a longer word.
+fn stands_alone(text: &str, start: usize, end: usize) -> bool {
+    let is_edge = |outer: Option<char>, inner: Option<char>| {
+        !(outer.is_some_and(char::is_alphanumeric) && inner.is_some_and(char::is_alphanumeric))
+    };
+    let (before, word, after) = (&text[..start], &text[start..end], &text[end..]);
+    is_edge(before.chars().next_back(), word.chars().next())
+        && is_edge(after.chars().next(), word.chars().next_back())
+}
+
+/// The pieces of a secret that are looked for, the first and the last among them. A short one is a single piece.
+fn pieces(secret: &str) -> impl Iterator<Item = &str> {
+    let secret = secret.trim();
+    let last = secret.len().saturating_sub(PIECE);
+    let step = last.div_ceil(MOST_PIECES).max(1);
+    let starts = (0..last).step_by(step).chain([last]);
+    starts.map(move |start| {
+        let end = (start + PIECE).min(secret.len());
+        let start = (0..=start).rev().find(|at| secret.is_char_boundary(*at));
+        let end = (end..secret.len()).find(|at| secret.is_char_boundary(*at));
+        &secret[start.unwrap_or_default()..end.unwrap_or(secret.len())]
+    })
+}
+
+/// A piece as it is, and with escapes for some of its characters: in URLs, forms, JSON and HTML.
+fn escaped(piece: &str) -> Vec<String> {
+    let mut forms = vec![piece.to_owned()];
+    let percent = |set| utf8_percent_encode(piece, set).to_string();
+    forms.push(percent(NON_ALPHANUMERIC));
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if piece.bytes().all(is_plain) {
+        return forms;
+    }
+    forms.extend([COMPONENT, URL].map(percent));
+    forms.push(byte_serialize(piece.as_bytes()).collect());
+    let json = Value::from(piece).to_string();
+    // Without its quotes.
+    let json = json.get(1..json.len() - 1).unwrap_or_default();
+    let slashes = json.replace('/', "\\/");
+    forms.extend([json, &slashes].map(|json| in_json(json, "")));
+    let unquoted = json.replace("\\\"", "\"");
+    forms.extend(JSON.map(|escaped| in_json(&unquoted, escaped)));
+    forms.extend([json.to_owned(), slashes]);
+    for escapes in HTML {
+        let text = piece.replace('&', "&amp;");
+        let text = text.replace('<', "&lt;").replace('>', "&gt;");
+        let escape = |text: String, (from, to): &(char, &str)| text.replace(*from, to);
+        forms.push(escapes.iter().fold(text, escape));
+    }
+    forms
+}
+
+/// JSON with these characters and all beyond ASCII as `\u00fc`.
+fn in_json(json: &str, escaped: &str) -> String {
+    let mut form = String::new();
+    for character in json.chars() {
+        if character.is_ascii() && !escaped.contains(character) {
+            form.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                form.extend(format!("\\u{unit:04x}").chars());
+            }
+        }
+    }
+    form
+}
+
+/// A piece as hexadecimal digits and as base64, which HTTP Basic makes of the form-encoded one.
+fn encoded(piece: &str) -> Vec<String> {
+    let digit = |digit: u8| char::from_digit(digit.into(), 16);
+    let digits = piece
+        .bytes()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+    let mut forms = vec![digits.flatten().collect()];
+    forms.extend(in_base64(piece));
+    let in_form: String = byte_serialize(piece.as_bytes()).collect();
+    if in_form != piece {
+        forms.extend(in_base64(&in_form));
+    }
+    forms
+}
+
+/// A piece as base64 in each alphabet (standard, for URLs, for mailboxes) and at each place of a group of three bytes, without
+/// the characters that depend on what surrounds it.
+fn in_base64(piece: &str) -> Vec<String> {
+    let mut forms = Vec::new();
+    for before in 0..3 {
+        let bytes = [&[0; 2][..before], piece.as_bytes()].concat();
+        let form = STANDARD_NO_PAD.encode(&bytes);
+        // Six bits a character: the first ones are also of the bytes before, the last one of the byte after.
+        let (start, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        let form = &form[start.min(end)..end];
+        forms.push(form.to_owned());
+        if form.contains(['+', '/']) {
+            forms.push(form.replace('+', "-").replace('/', "_"));
+            forms.push(form.replace('/', ","));
+        }
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Forms, Patterns, fold, pieces};
+
+    #[test]
+    fn pieces_reach_from_the_first_byte_to_the_last() {
+        assert_eq!(pieces(" short ").collect::<Vec<_>>(), ["short"]);
+        let secret: String = ('a'..='z').chain('A'..='Z').collect();
+        let all: Vec<_> = pieces(&secret).collect();
+        assert_eq!((all[0], all[8]), ("abcdefghijkl", "OPQRSTUVWXYZ"));
+        assert!((all.len(), all[1]) == (9, "fghijklmnopq"));
+        // Characters stay whole.
+        assert_eq!(pieces(&"é€".repeat(9)).next(), Some("é€é€é"));
+    }
+
+    #[test]
+    fn each_encoding_of_a_secret_is_found_by_either_search() {
+        let secret = "aé<b>+/&\"'=\\\u{1f511} c?";
+        let forms = Forms::of(&[secret.to_owned().into()]).unwrap();
+        let patterns = Patterns::of(&forms).unwrap();
+        for text in [
+            r#"aé<b>+/&"'=\🔑 c?"#,
+            "a%C3%A9%3Cb%3E%2B%2F%26%22%27%3D%5C%F0%9F%94%91%20c%3F",
+            "a%c3%a9%3cb%3e+/&%22'=%5c%f0%9f%94%91%20c?",
+            "a%C3%A9%3Cb%3E%2B%2F%26%22%27%3D%5C%F0%9F%94%91+c%3F",
+            r#"aé<b>+/&\"'=\\🔑 c?"#,
+            r#"aé<b>+\/&\"'=\\🔑 c?"#,
+            r#"a\u00e9<b>+/&\"'=\\\ud83d\udd11 c?"#,
+            r"a\u00e9\u003cb\u003e\u002b/\u0026\u0022\u0027=\\\ud83d\udd11 c?",
+            "aé&lt;b&gt;+/&amp;&quot;&#39;=\\\u{1f511} c?",
+            "aé&lt;b&gt;&#43;/&amp;&#34;&#39;=\\\u{1f511} c?",
+            "aé&lt;b&gt;+&#x2F;&amp;&quot;&#x27;&#x3D;\\\u{1f511} c?",
+            "YcOpPGI+Ky8mIic9XPCflJEgYz8",
+            "YcOpPGI-Ky8mIic9XPCflJEgYz8",
+            "P2HDqTxiPisvJiInPVzwn5SRIGM_",
+            "61C3A93C623E2B2F2622273D5CF09F949120633F",
+        ] {
+            let text = fold(&format!("it was {text}!"));
+            assert!(forms.are_in(&text) && patterns.are_in(&text), "{text}");
+        }
+    }
+}
