@@ -1,9 +1,12 @@
+use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Error as _, Unexpected};
+use serde::de::{self, Error as _, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
+use crate::json::decode_context::is_handed_over_raw;
+use crate::json::fast::RAW_JSON;
 use crate::json::raw::RawJson;
 use crate::json::texts::text_impls;
 
@@ -96,17 +99,44 @@ impl<'de> Deserialize<'de> for Bounded {
     /// Takes any JSON integer, whatever its size, and also `1.0` or `1e2`, which JSON Schema calls integers too.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Only the text keeps a number beyond 64 bits; serde would hand out a float.
-        let raw = RawJson::deserialize(deserializer)?;
-        let text = raw.as_str();
+        deserializer.deserialize_newtype_struct(RAW_JSON, BoundedVisitor)
+    }
+}
+
+/// Copies the text only if the integer does not fit.
+struct BoundedVisitor;
+
+impl BoundedVisitor {
+    fn read<E: de::Error>(&self, text: &str) -> Result<Bounded, E> {
         if let Some(number) = text.parse().ok().or_else(|| integral(text.parse().ok()?)) {
-            return Ok(Self(Ok(number)));
+            return Ok(Bounded(Ok(number)));
         }
         let digits = text.strip_prefix('-').unwrap_or(text);
-        if raw.is_null() || digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            Ok(Self(Err(raw)))
+        if text == "null" || digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            Ok(Bounded(Err(RawJson::received(text))))
         } else {
-            Err(D::Error::invalid_type(Unexpected::Other(text), &"i64"))
+            Err(E::invalid_type(Unexpected::Other(text), self))
         }
+    }
+}
+
+impl<'de> Visitor<'de> for BoundedVisitor {
+    type Value = Bounded;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("i64")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Bounded, E> {
+        // Another deserializer may hand over a string, which is no integer.
+        if !is_handed_over_raw(text) {
+            return Err(E::invalid_type(Unexpected::Str(text), &self));
+        }
+        self.read(text)
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Bounded, D::Error> {
+        self.read(RawJson::deserialize(other)?.as_str())
     }
 }
 
