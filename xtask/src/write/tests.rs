@@ -199,7 +199,8 @@ fn each_construct_of_a_vendor_has_its_place() {
         "pub fn exact_replay(self, replay: ExactReplay) -> Self {",
         "safety: Safety::Idempotent",
         "accept: Some(\"application/json, text/csv\")",
-        "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape) = 200, /// 202: Later. Accepted(Bytes) = 202, /// 204: Nothing to do. NoContent = 204, }",
+        "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape), /// 202: Later. Accepted(Bytes), /// 204: Nothing to do. NoContent,",
+        "200 => FromReply::receive(reply).map(Self::Ok), 202 => FromReply::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
         "/// # Reply headers /// /// - `ETag`: Its version. /// /// `receipt.header(\"ETag\")` reads one.",
         "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
         // The types: a pointer where a variant contains its union, and a constant that is filled in.
