@@ -3,29 +3,39 @@
 use std::fmt;
 
 use crate::app::App;
-use crate::named::named;
 
 /// The id of a path without an operation.
 pub(crate) const RAW: &str = "rawCall";
 
-named! {
-    /// An HTTP method that the contract uses.
-    #[non_exhaustive]
-    pub enum Method {
-        /// `GET`.
-        Get = "GET";
-        /// `POST`.
-        Post = "POST";
-        /// `PUT`.
-        Put = "PUT";
-        /// `PATCH`.
-        Patch = "PATCH";
-        /// `DELETE`.
-        Delete = "DELETE";
-    }
+/// An HTTP method that the contract uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Method {
+    /// `GET`.
+    Get,
+    /// `POST`.
+    Post,
+    /// `PUT`.
+    Put,
+    /// `PATCH`.
+    Patch,
+    /// `DELETE`.
+    Delete,
 }
 
 impl Method {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+
     /// The method with this name on the wire.
     pub(crate) fn from_wire(name: &str) -> Option<Self> {
         [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use url::Url;
 
 use crate::application::Application;
-use crate::getters::getters;
 use crate::macros::debug_fields;
 use crate::observe::attempt::Server;
 use crate::operation::Method;
@@ -45,24 +44,37 @@ impl Endpoint {
             fixed: OnceLock::new(),
         }
     }
-}
 
-getters! {
-    Endpoint |it|
     /// What sends requests to it.
-    pub(crate) sender -> &Sender = &it.sender;
-    pub(crate) application -> &'static Application = it.application;
-    /// Host and port, for observers.
-    pub(crate) server -> &Server = &it.server;
-    /// The base URL.
-    pub(crate) url -> &Url = &it.url;
-    /// The proxy that the environment names for it, without its credential.
-    pub(crate) proxy -> Option<&str> = it.proxy.as_deref();
-    /// The base URL without a trailing slash.
-    pub base -> &str = it.url.as_str().trim_end_matches('/');
-}
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
+    }
 
-impl Endpoint {
+    pub(crate) fn application(&self) -> &'static Application {
+        self.application
+    }
+
+    /// Host and port, for observers.
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The base URL.
+    pub(crate) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The proxy that the environment names for it, without its credential.
+    pub(crate) fn proxy(&self) -> Option<&str> {
+        self.proxy.as_deref()
+    }
+
+    /// The base URL without a trailing slash.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        self.url.as_str().trim_end_matches('/')
+    }
+
     /// Begins a `Get` request of an escaped path, which starts with a slash.
     #[must_use]
     pub fn get(&self, path: &str) -> Draft {

@@ -11,7 +11,6 @@ use crate::application::Application;
 use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::getters::getters;
 use crate::macros::debug_fields;
 use crate::observe::event::WaitReason;
 use crate::options::CallOptions;
@@ -87,24 +86,39 @@ impl ApiClient {
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.token_in_time(self.0.tokens.prewarm()).await
     }
-}
 
-getters! {
-    ApiClient |it|
-    pub(crate) suite -> &Shared = &it.0.suite.shared;
+    pub(crate) fn suite(&self) -> &Shared {
+        &self.0.suite.shared
+    }
+
     /// The label of its installation.
-    pub(crate) label -> Option<Arc<str>> = it.suite().label();
-    /// The retries of its application, which all its clients share.
-    pub(crate) budget -> &RetryBudget = it.suite().budgets.of(it.application().app);
-    pub(crate) tokens -> &Arc<TokenEntry> = &it.0.tokens;
-    /// The permits for its application's attempts, if they are limited.
-    pub(crate) concurrency_limit -> Option<&ConcurrencyLimit> =
-        it.suite().concurrency.as_ref().map(|limits| &limits[it.application().app as usize]);
-    pub(crate) defaults -> &CallOptions = &it.0.defaults;
-    pub(crate) audience -> Option<&str> = it.0.tokens.request().audience();
-}
+    pub(crate) fn label(&self) -> Option<Arc<str>> {
+        self.suite().label()
+    }
 
-impl ApiClient {
+    /// The retries of its application, which all its clients share.
+    pub(crate) fn budget(&self) -> &RetryBudget {
+        self.suite().budgets.of(self.application().app)
+    }
+
+    pub(crate) fn tokens(&self) -> &Arc<TokenEntry> {
+        &self.0.tokens
+    }
+
+    /// The permits for its application's attempts, if they are limited.
+    pub(crate) fn concurrency_limit(&self) -> Option<&ConcurrencyLimit> {
+        let limits = self.suite().concurrency.as_ref()?;
+        Some(&limits[self.application().app as usize])
+    }
+
+    pub(crate) fn defaults(&self) -> &CallOptions {
+        &self.0.defaults
+    }
+
+    pub(crate) fn audience(&self) -> Option<&str> {
+        self.0.tokens.request().audience()
+    }
+
     /// Waits for a token as long as a call of this client may take.
     pub(crate) async fn token_in_time<T>(
         &self,
